@@ -1,0 +1,1 @@
+"""Judges the facts that myisam_exporter gathers, and says what to change."""

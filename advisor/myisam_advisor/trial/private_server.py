@@ -1,0 +1,222 @@
+"""A private MySQL or MariaDB server: temporary directory, socket only, unprivileged, gone when its parent goes.
+
+It never reads an option file of the machine (--no-defaults comes first), listens on no network address unless asked to, and is
+started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from myisam_advisor.trial.binaries import ServerBinaries
+
+if TYPE_CHECKING:
+    from MySQLdb.connections import Connection
+
+START_SECONDS = 60.0
+STOP_SECONDS = 20.0
+UNPRIVILEGED_USER = "nobody"
+SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
+
+SMALL_SERVER_OPTIONS = {
+    "mariadb": [
+        "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0",
+        "--aria-pagecache-buffer-size=8M",
+    ],
+    "mysql-5.6": ["--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-data-file-path=ibdata1:12M:autoextend"],
+    "mysql": ["--innodb-buffer-pool-size=32M", "--mysqlx=OFF", "--disable-log-bin", "--innodb-redo-log-capacity=16M"],
+}  # fmt: skip
+
+
+class PrivateServerError(Exception):
+    """The private server could not be made or started; the message ends with what its error log says."""
+
+
+class PrivateServer:
+    """One private server. Use it as a context manager; `options` are words for mysqld's command line."""
+
+    def __init__(
+        self,
+        binaries: ServerBinaries,
+        options: Sequence[str] = (),
+        directory: Path | None = None,
+        port: int | None = None,
+    ) -> None:
+        self.binaries = binaries
+        self.options = list(options)
+        self.port = port
+        self._own_directory = directory is None
+        # A short path: the whole socket name must fit into sun_path.
+        self.directory = directory or Path(tempfile.mkdtemp(prefix="myisam-", dir="/tmp" if os.path.isdir("/tmp") else None))
+        self.data_directory = self.directory / "data"
+        self.socket = self.directory / "s"
+        self.error_log = self.directory / "error.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        if len(os.fsencode(self.socket)) > SOCKET_PATH_LIMIT:
+            raise PrivateServerError(f"the socket path {self.socket} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR")
+
+    def __enter__(self) -> PrivateServer:
+        try:
+            self.initialise()
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running server."""
+        if self.process is None:
+            raise PrivateServerError("the private server is not running")
+        return self.process.pid
+
+    def initialise(self) -> None:
+        """Make the data directory and its system tables; an existing one is kept."""
+        if self.data_directory.exists():
+            return
+        self.data_directory.mkdir(parents=True)
+        self._give_away()
+        name = self.binaries.name
+        if self.binaries.flavour == "mariadb":
+            self._bootstrap(["create database if not exists mysql;", "use mysql;", "SET @auth_root_socket=NULL;"], "*_system_tables.sql", "*_performance_tables.sql", "*_system_tables_data.sql")
+        elif name == "mysql-5.6":
+            self._bootstrap(["create database mysql;", "use mysql;"], "mysql_system_tables.sql", "mysql_system_tables_data.sql")
+        else:
+            self._run([*self._base_command(), "--initialize-insecure"])
+
+    def start(self) -> None:
+        """Start the server and wait until it answers.
+
+        Raises PrivateServerError with the end of the error log when it does not come up.
+        """
+        command = [*self._base_command(), f"--socket={self.socket}", f"--pid-file={self.directory / 'pid'}", *self._network(), *self.options]
+        with self.error_log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory, env=self._environment(), start_new_session=True
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            if self.socket.exists():
+                with contextlib.suppress(Exception), self.connect():
+                    return
+            time.sleep(0.05)
+        self.stop()
+        raise PrivateServerError(f"{self.binaries.name} did not start:\n{self._log_tail()}")
+
+    def stop(self, signal_number: int = signal.SIGTERM) -> None:
+        """End the server: politely first, by SIGKILL when it does not go."""
+        process, self.process = self.process, None
+        if process is None or process.poll() is not None:
+            return
+        process.send_signal(signal.SIGCONT)  # a server that a test stopped cannot hear SIGTERM
+        process.send_signal(signal_number)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def restart(self) -> None:
+        """Stop and start again with the same options and data."""
+        self.stop()
+        self.socket.unlink(missing_ok=True)
+        self.start()
+
+    def close(self) -> None:
+        """Stop the server and remove its directory, if this object made it."""
+        self.stop()
+        if self._own_directory:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def connect(self, database: str = "", user: str = "root", password: str = "") -> Connection:
+        """A new connection over the socket, by default as the server's root; autocommit is on."""
+        import MySQLdb
+
+        return MySQLdb.connect(
+            unix_socket=str(self.socket), user=user, passwd=password, db=database, charset="utf8mb4", autocommit=True,
+            read_default_file=os.devnull, connect_timeout=5,
+        )  # fmt: skip
+
+    @contextlib.contextmanager
+    def session(self, database: str = "") -> Iterator[Connection]:
+        """`connect`, closed at the end."""
+        connection = self.connect(database)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def execute(self, *statements: str, database: str = "") -> list[tuple[object, ...]]:
+        """Run the statements as root on one connection; the rows of the last one."""
+        rows: list[tuple[object, ...]] = []
+        with self.session(database) as connection:
+            cursor = connection.cursor()
+            for statement in statements:
+                cursor.execute(statement)
+                rows = list(cursor.fetchall()) if cursor.description else []
+        return rows
+
+    def _base_command(self) -> list[str]:
+        binaries = self.binaries
+        small = SMALL_SERVER_OPTIONS.get(binaries.name) or SMALL_SERVER_OPTIONS[binaries.flavour]
+        return [
+            *self._unprivileged(), *binaries.command(binaries.mysqld), "--no-defaults",
+            f"--basedir={binaries.basedir}", f"--datadir={self.data_directory}", f"--lc-messages-dir={binaries.share}",
+            f"--character-sets-dir={binaries.share / 'charsets'}", f"--tmpdir={self.directory}", "--secure-file-priv=", *small,
+        ]  # fmt: skip
+
+    def _network(self) -> list[str]:
+        if self.port is None:
+            return ["--skip-networking"]
+        return ["--bind-address=127.0.0.1", f"--port={self.port}"]
+
+    def _unprivileged(self) -> list[str]:
+        """Die with the parent; as root, become nobody first. The order matters: a change of user clears the death signal."""
+        words = ["setpriv", "--pdeathsig", "KILL"]
+        if os.geteuid() == 0:
+            account = pwd.getpwnam(UNPRIVILEGED_USER)
+            words += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+        return [*words, "--"]
+
+    def _give_away(self) -> None:
+        if os.geteuid() == 0:
+            account = pwd.getpwnam(UNPRIVILEGED_USER)
+            for path in (self.directory, self.data_directory):
+                os.chown(path, account.pw_uid, account.pw_gid)
+        self.directory.chmod(0o755)
+
+    def _environment(self) -> dict[str, str]:
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "TZ": "UTC"}
+        if self.binaries.name == "mysql-5.6":
+            environment["LD_LIBRARY_PATH"] = str(self.binaries.basedir)  # its bundled libaio
+        return environment
+
+    def _bootstrap(self, first: Sequence[str], *patterns: str) -> None:
+        parts = ["\n".join(first)]
+        parts += [sorted(self.binaries.share.glob(pattern))[0].read_text("utf-8") for pattern in patterns if sorted(self.binaries.share.glob(pattern))]
+        self._run([*self._base_command(), "--bootstrap", "--default-storage-engine=MyISAM"], "\n".join(parts).encode())
+
+    def _run(self, command: list[str], text: bytes = b"") -> None:
+        done = subprocess.run(command, input=text, capture_output=True, cwd=self.directory, env=self._environment(), timeout=120, check=False)
+        if done.returncode != 0:
+            raise PrivateServerError(f"could not make the system tables of {self.binaries.name}:\n{done.stderr.decode(errors='replace')[-2000:]}")
+
+    def _log_tail(self) -> str:
+        return self.error_log.read_text("utf-8", "replace")[-2000:] if self.error_log.exists() else "(no error log)"

@@ -1,0 +1,117 @@
+"""What a collector is: one source, read once, giving typed facts or saying why it could not.
+
+A collector is a module in `collectors/` with one object named COLLECTOR. It is found by its folder; there is nothing to register.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from myisam_exporter.columns import Block, Column
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.session import Session
+    from myisam_exporter.target import Target
+
+Sample = TypeVar("Sample")
+PAGE_CACHE_SWEEP_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Context:
+    """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own."""
+
+    target: Target
+    session: Session
+    proc: Path = Path("/proc")
+    sys: Path = Path("/sys")
+    page_cache_sweep_seconds: float = PAGE_CACHE_SWEEP_SECONDS
+    key_caches: tuple[str, ...] = ()
+    samples: dict[str, Any] = field(default_factory=dict)
+
+    def sample(self, collector: str) -> Any:
+        """The sample of a collector named in `after`: its own type, or Unknown."""
+        return self.samples[collector]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Generic[Sample]):
+    """One collector's samples at both ends of an interval.
+
+    `before` is None and `seconds` None where there is no interval, or where the counters were reset within it.
+    """
+
+    after: Sample
+    before: Sample | None = None
+    seconds: float | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)
+    others_before: Mapping[str, Any] = field(default_factory=dict)
+
+    def rate(self, before: float | None, after: float | None) -> float | None:
+        """A counter's growth per second; None without an interval, or when the counter went backwards."""
+        if self.seconds is None or before is None or after is None or after < before:
+            return None
+        return (after - before) / self.seconds
+
+
+class Collector(ABC, Generic[Sample]):
+    """One source of facts.
+
+    `sections` names the fact tables it fills and their columns; `after` the collectors whose samples it reads. One that gives
+    `states_only` has no counters: it is left out of the sample that begins an interval.
+    """
+
+    name: str
+    source: str
+    sections: Mapping[str, Sequence[Column]]
+    after: tuple[str, ...] = ()
+    states_only: bool = False
+
+    @abstractmethod
+    def collect(self, context: Context) -> Sample | Unknown:
+        """Read the source once. What is missing is Unknown, never an exception; only a lost server raises ServerLostError."""
+
+    @abstractmethod
+    def facts(self, pair: Pair[Sample]) -> Iterable[Block]:
+        """Rows for the fact tables; the rates among them need `pair.before`."""
+
+    def notes(self, sample: Sample) -> Iterator[Unknown]:
+        """What this sample lacks, when it is there but not whole."""
+        return iter(())
+
+    def unknown_columns(self, sample: Sample) -> Mapping[str, Unknown]:
+        """Columns (`table.column`) that this sample could not fill, with the reason."""
+        return {}
+
+
+@lru_cache(maxsize=1)
+def all_collectors() -> tuple[Collector[Any], ...]:
+    """Every collector in the folder, each behind those it builds on."""
+    from myisam_exporter import collectors
+
+    found: dict[str, Collector[Any]] = {}
+    for module in pkgutil.iter_modules(collectors.__path__, collectors.__name__ + "."):
+        collector: Collector[Any] = importlib.import_module(module.name).COLLECTOR
+        found[collector.name] = collector
+    order = TopologicalSorter({name: collector.after for name, collector in sorted(found.items())}).static_order()
+    return tuple(found[name] for name in order)
+
+
+@lru_cache(maxsize=1)
+def declared_columns() -> Mapping[str, tuple[Column, ...]]:
+    """The columns of each fact table, over all collectors, in the order of declaration."""
+    gathered: dict[str, dict[str, Column]] = {}
+    for collector in all_collectors():
+        for table, declared in collector.sections.items():
+            for column in declared:
+                gathered.setdefault(table, {}).setdefault(column.name, column)
+    return {table: tuple(by_name.values()) for table, by_name in gathered.items()}

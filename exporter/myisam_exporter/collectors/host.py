@@ -1,0 +1,261 @@
+"""The machine: memory, CPU, virtual memory, pressure, and the disk that holds the data directory.
+
+Sources: psutil (memory, swap, CPU and disk counters), proc(5) for vmstat, and Documentation/accounting/psi.rst for pressure.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.server import ServerIdentity
+
+MICROSECONDS_PER_SECOND = 1_000_000
+MILLISECONDS_PER_SECOND = 1_000
+SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the disk's own sectors are
+PAGE_BYTES = os.sysconf("SC_PAGESIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Counters of one block device: Documentation/admin-guide/iostats.rst."""
+
+    name: str
+    reads: int
+    read_bytes: int
+    busy_milliseconds: int
+    weighted_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostSample:
+    """One reading of the machine."""
+
+    cpu_count: int
+    memory_bytes: int
+    memory_available_bytes: int
+    page_cache_bytes: int
+    swap_total_bytes: int
+    swap_used_bytes: int
+    cpu_seconds: Mapping[str, float]
+    context_switches: int
+    processes_running: int
+    processes_blocked: int
+    vmstat: Mapping[str, int]
+    pressure_microseconds: Mapping[str, int] | Unknown
+    disk: Disk | Unknown
+    kernel: str
+    libc: str
+
+
+class HostCollector(Collector[HostSample]):
+    """The machine that we run on."""
+
+    name = "host"
+    source = "psutil, /proc/stat, /proc/vmstat, /proc/pressure, /proc/diskstats"
+    after = ("server",)
+    sections = {  # noqa: RUF012
+        "host": columns(
+            ("cpu_count", "integer", "CPU cores that this machine has."),
+            ("memory_bytes", "integer", "Memory."),
+            ("memory_available_bytes", "integer", "Memory that programs could still get without swapping."),
+            ("page_cache_bytes", "integer", "Memory that holds file contents."),
+            ("swap_total_bytes", "integer", "Swap space."),
+            ("swap_used_bytes", "integer", "Swap space in use."),
+            ("swap_in_bytes_per_second", "real", "Read back from swap."),
+            ("swap_out_bytes_per_second", "real", "Written to swap."),
+            ("cpu_user_ratio", "real", "Over the interval: user time, 0 to 1 of all cores."),
+            ("cpu_system_ratio", "real", "Over the interval: system time, interrupts included."),
+            ("cpu_idle_ratio", "real", "Over the interval: idle time without waiting for a disk."),
+            ("cpu_iowait_ratio", "real", "Over the interval: idle time while a disk was waited for."),
+            ("context_switches_per_second", "real", "Context switches of the whole machine."),
+            ("disk_reads_per_second", "real", "Reads that reached the data directory's disk."),
+            ("disk_read_bytes_per_second", "real", "Bytes read from it."),
+            ("disk_busy_ratio", "real", "Over the interval: share of time in which it had work."),
+            ("disk_queue_length", "real", "Over the interval: requests in it on average."),
+            ("io_pressure_some_ratio", "real", "Over the interval: share of time in which a task waited for a disk."),
+            ("io_pressure_full_ratio", "real", "Over the interval: share of time in which no task could go on for want of a disk."),
+            ("memory_pressure_some_ratio", "real", "Over the interval: share of time in which a task waited for memory."),
+            ("file_refaults_per_second", "real", "Pages read again after they had been dropped for want of memory."),
+            ("major_faults_per_second", "real", "Page faults of the whole machine that needed a disk."),
+            ("processes_blocked", "integer", "Tasks waiting for a disk now."),
+            ("processes_running", "integer", "Tasks running or ready to run now."),
+            ("kernel", "text", "Kernel release."),
+            ("libc", "text", "C library and its version."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> HostSample | Unknown:
+        """Read psutil and /proc; a remote server's machine cannot be seen."""
+        server: ServerIdentity | Unknown = context.sample("server")
+        if not context.target.may_be_local:
+            return Unknown("the server is on another host: its machine cannot be seen from here", "run myisam-advisor on that host")
+        directory = None if isinstance(server, Unknown) or isinstance(server.location.data_directory, Unknown) else server.location.data_directory
+        return read_host(context.proc, context.sys, directory)
+
+    def facts(self, pair: Pair[HostSample]) -> Iterable[Block]:
+        """One row."""
+        return [single("host", _gauges(pair.after) | _rates(pair))]
+
+    def notes(self, sample: HostSample) -> Iterable[Unknown]:
+        """Pressure and disk, where they cannot be had."""
+        return [part for part in (sample.pressure_microseconds, sample.disk) if isinstance(part, Unknown)]
+
+    def unknown_columns(self, sample: HostSample) -> Mapping[str, Unknown]:
+        """Columns of the parts that are missing."""
+        unknown: dict[str, Unknown] = {}
+        if isinstance(sample.pressure_microseconds, Unknown):
+            names = ("io_pressure_some_ratio", "io_pressure_full_ratio", "memory_pressure_some_ratio")
+            unknown |= {f"host.{name}": sample.pressure_microseconds for name in names}
+        if isinstance(sample.disk, Unknown):
+            names_of_disk = ("disk_reads_per_second", "disk_read_bytes_per_second", "disk_busy_ratio", "disk_queue_length")
+            unknown |= {f"host.{name}": sample.disk for name in names_of_disk}
+        return unknown
+
+
+def read_host(proc: Path, sys: Path, data_directory: Path | None) -> HostSample | Unknown:
+    """One reading of the machine below these roots."""
+    import psutil
+
+    psutil.PROCFS_PATH = str(proc)
+    try:
+        memory, swap, times = psutil.virtual_memory(), psutil.swap_memory(), psutil.cpu_times()
+        stat = dict(_words(proc / "stat"))
+        vmstat = {name: int(value) for name, value in _words(proc / "vmstat")}
+    except (OSError, ValueError) as error:
+        return Unknown(f"{proc} cannot be read ({error})", "mount /proc")
+    return HostSample(
+        cpu_count=psutil.cpu_count() or 1,
+        memory_bytes=memory.total,
+        memory_available_bytes=memory.available,
+        page_cache_bytes=memory.cached,
+        swap_total_bytes=swap.total,
+        swap_used_bytes=swap.used,
+        cpu_seconds=times._asdict(),
+        context_switches=int(stat["ctxt"]),
+        processes_running=int(stat["procs_running"]),
+        processes_blocked=int(stat["procs_blocked"]),
+        vmstat=vmstat,
+        pressure_microseconds=_pressure(proc),
+        disk=_disk(proc, sys, data_directory),
+        kernel=platform.release(),
+        libc=" ".join(platform.libc_ver()).strip(),
+    )
+
+
+def _words(path: Path) -> Iterable[tuple[str, str]]:
+    """First and second word of each line."""
+    for line in path.read_text("ascii", "replace").splitlines():
+        words = line.split(maxsplit=2)
+        if len(words) > 1:
+            yield words[0], words[1]
+
+
+def _pressure(proc: Path) -> Mapping[str, int] | Unknown:
+    totals: dict[str, int] = {}
+    try:
+        for resource in ("io", "memory"):
+            for line in (proc / "pressure" / resource).read_text("ascii").splitlines():
+                kind, *values = line.split()
+                totals[f"{resource}_{kind}"] = int(values[-1].removeprefix("total="))
+    except (OSError, ValueError):
+        return Unknown("the kernel does not count pressure", "boot with psi=1", off=True)
+    return totals
+
+
+def _disk(proc: Path, sys: Path, data_directory: Path | None) -> Disk | Unknown:
+    """The disk below the data directory; for a partition, the partition."""
+    if data_directory is None:
+        return Unknown("the data directory is not visible here, so its disk is not known", "run myisam-advisor beside the server")
+    try:
+        device = data_directory.stat().st_dev
+        wanted = (sys / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}").resolve(strict=True).name
+        for line in (proc / "diskstats").read_text("ascii").splitlines():
+            fields = line.split()
+            if fields[2] == wanted:
+                return Disk(wanted, int(fields[3]), int(fields[5]) * SECTOR_BYTES, int(fields[12]), int(fields[13]))
+    except (OSError, IndexError, ValueError):
+        pass  # no block device below it: said next
+    return Unknown("the data directory lies on no single block device", off=True)
+
+
+def _gauges(sample: HostSample) -> dict[str, Value]:
+    names = ("cpu_count", "memory_bytes", "memory_available_bytes", "page_cache_bytes", "swap_total_bytes", "swap_used_bytes", "processes_running", "processes_blocked", "kernel", "libc")
+    return {name: getattr(sample, name) for name in names}
+
+
+def _rates(pair: Pair[HostSample]) -> dict[str, Value]:
+    now, before = pair.after, pair.before
+
+    def vmstat(*names: str) -> float | None:
+        """The first of these counters that this kernel has: names changed in 5.9."""
+        name = next((name for name in names if name in now.vmstat), "")
+        return pair.rate(before.vmstat.get(name) if before else None, now.vmstat.get(name))
+
+    def scaled(value: float | None, scale: float) -> float | None:
+        return None if value is None else value * scale
+
+    return {
+        "context_switches_per_second": pair.rate(before.context_switches if before else None, now.context_switches),
+        "swap_in_bytes_per_second": scaled(vmstat("pswpin"), PAGE_BYTES),
+        "swap_out_bytes_per_second": scaled(vmstat("pswpout"), PAGE_BYTES),
+        "file_refaults_per_second": vmstat("workingset_refault_file", "workingset_refault"),
+        "major_faults_per_second": vmstat("pgmajfault"),
+        **_cpu_ratios(pair),
+        **_disk_rates(pair),
+        **_pressure_ratios(pair),
+    }
+
+
+def _cpu_ratios(pair: Pair[HostSample]) -> dict[str, Value]:
+    if pair.before is None:
+        return {}
+    grown = {name: pair.after.cpu_seconds[name] - pair.before.cpu_seconds.get(name, 0.0) for name in pair.after.cpu_seconds}
+    # guest time is part of user time already: proc(5)
+    total = sum(value for name, value in grown.items() if name not in ("guest", "guest_nice"))
+    if total <= 0:
+        return {}
+    system = grown.get("system", 0) + grown.get("irq", 0) + grown.get("softirq", 0)
+    return {
+        "cpu_user_ratio": (grown.get("user", 0) + grown.get("nice", 0)) / total,
+        "cpu_system_ratio": system / total,
+        "cpu_idle_ratio": grown.get("idle", 0) / total,
+        "cpu_iowait_ratio": max(grown.get("iowait", 0), 0) / total,
+    }
+
+
+def _disk_rates(pair: Pair[HostSample]) -> dict[str, Value]:
+    now, before = pair.after.disk, pair.before.disk if pair.before else None
+    if isinstance(now, Unknown) or not isinstance(before, Disk) or before.name != now.name:
+        return {}
+    busy, weighted = pair.rate(before.busy_milliseconds, now.busy_milliseconds), pair.rate(before.weighted_milliseconds, now.weighted_milliseconds)
+    return {
+        "disk_reads_per_second": pair.rate(before.reads, now.reads),
+        "disk_read_bytes_per_second": pair.rate(before.read_bytes, now.read_bytes),
+        "disk_busy_ratio": None if busy is None else min(busy / MILLISECONDS_PER_SECOND, 1.0),
+        "disk_queue_length": None if weighted is None else weighted / MILLISECONDS_PER_SECOND,
+    }
+
+
+def _pressure_ratios(pair: Pair[HostSample]) -> dict[str, Value]:
+    now, before = pair.after.pressure_microseconds, pair.before.pressure_microseconds if pair.before else None
+    if isinstance(now, Unknown) or before is None or isinstance(before, Unknown):
+        return {}
+    ratios: dict[str, Value] = {}
+    for column, key in (("io_pressure_some_ratio", "io_some"), ("io_pressure_full_ratio", "io_full"), ("memory_pressure_some_ratio", "memory_some")):
+        rate = pair.rate(before.get(key), now.get(key))
+        ratios[column] = None if rate is None else min(rate / MICROSECONDS_PER_SECOND, 1.0)
+    return ratios
+
+
+COLLECTOR = HostCollector()

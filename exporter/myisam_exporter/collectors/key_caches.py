@@ -1,0 +1,172 @@
+"""The key caches.
+
+MariaDB shows each of them in information_schema.KEY_CACHES; the rows without a segment number are the totals. MySQL shows the
+default cache in SHOW STATUS and a named one's parameters to whoever knows its name; a named cache's counters are nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, columns
+from myisam_exporter.sql import quote_identifier
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.status import Status
+    from myisam_exporter.collectors.variables import Variables
+
+# Bookkeeping per cache block on 64 bits: 134217728 bytes give 107182 blocks of 1024 (mysys/mf_keycache.c, init_key_cache).
+OVERHEAD_BYTES_PER_BLOCK = 228
+DEFAULT_CACHE = "default"
+DEFAULT_BLOCK_SIZE_BYTES = 1024
+MARIADB_QUERY = (
+    "SELECT KEY_CACHE_NAME, SEGMENTS, FULL_SIZE, BLOCK_SIZE, USED_BLOCKS, UNUSED_BLOCKS, DIRTY_BLOCKS, READ_REQUESTS, `READS`, WRITE_REQUESTS, `WRITES` "
+    "FROM information_schema.KEY_CACHES WHERE SEGMENT_NUMBER IS NULL"
+)
+COUNTERS = ("read_requests", "reads", "write_requests", "writes")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCache:
+    """One key cache; what this server does not tell is None."""
+
+    name: str
+    size_bytes: int
+    block_size_bytes: int
+    segments: int | None = None
+    blocks_used: int | None = None
+    blocks_unused: int | None = None
+    blocks_dirty: int | None = None
+    read_requests: int | None = None
+    reads: int | None = None
+    write_requests: int | None = None
+    writes: int | None = None
+
+    @property
+    def usable_bytes(self) -> int:
+        """Bytes of index pages it can hold: the bookkeeping takes 228 bytes a block."""
+        return usable_bytes(self.size_bytes, self.block_size_bytes)
+
+
+def usable_bytes(size_bytes: int, block_size_bytes: int) -> int:
+    """What a key cache of this size can hold."""
+    return size_bytes // (block_size_bytes + OVERHEAD_BYTES_PER_BLOCK) * block_size_bytes
+
+
+def default_cache(variables: Mapping[str, object], status: Mapping[str, object]) -> KeyCache | None:
+    """The default cache from SHOW VARIABLES and SHOW STATUS; None without its size."""
+
+    def number(values: Mapping[str, object], name: str) -> int | None:
+        value = values.get(name)
+        return int(value) if isinstance(value, int | float) else int(value) if isinstance(value, str) and value.isdigit() else None
+
+    size = number(variables, "key_buffer_size")
+    if size is None:
+        return None
+    return KeyCache(
+        DEFAULT_CACHE,
+        size,
+        number(variables, "key_cache_block_size") or DEFAULT_BLOCK_SIZE_BYTES,
+        segments=number(variables, "key_cache_segments"),
+        blocks_used=number(status, "Key_blocks_used"),
+        blocks_unused=number(status, "Key_blocks_unused"),
+        blocks_dirty=number(status, "Key_blocks_not_flushed"),
+        read_requests=number(status, "Key_read_requests"),
+        reads=number(status, "Key_reads"),
+        write_requests=number(status, "Key_write_requests"),
+        writes=number(status, "Key_writes"),
+    )
+
+
+class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
+    """All key caches that this server lets us see."""
+
+    name = "key_caches"
+    source = "information_schema.KEY_CACHES (MariaDB); SHOW STATUS and @@GLOBAL.name.key_buffer_size (MySQL)"
+    after = ("variables", "status")
+    sections = {  # noqa: RUF012
+        "key_cache": columns(
+            ("name", "text", "The cache's name; the one every table starts in is called default."),
+            ("size_bytes", "integer", "key_buffer_size."),
+            ("usable_bytes", "integer", "Index bytes it can hold, without its bookkeeping."),
+            ("block_size_bytes", "integer", "key_cache_block_size."),
+            ("segments", "integer", "key_cache_segments (MariaDB); 0 is one lock for the whole cache."),
+            ("blocks_used", "integer", "The most blocks ever in use at once: a high-water mark."),
+            ("blocks_unused", "integer", "Blocks never used or freed again."),
+            ("blocks_dirty", "integer", "Changed blocks not yet written."),
+            ("read_requests", "integer", "Index block reads asked of the cache since start."),
+            ("reads", "integer", "Those that were read from the file."),
+            ("write_requests", "integer", "Index block writes asked of the cache since start."),
+            ("writes", "integer", "Those that were written to the file."),
+            ("read_requests_per_second", "real", "Rate of read_requests."),
+            ("reads_per_second", "real", "Rate of reads: misses per second."),
+            ("write_requests_per_second", "real", "Rate of write_requests."),
+            ("writes_per_second", "real", "Rate of writes."),
+            ("miss_ratio", "real", "Over the interval: reads by read_requests. Printed because people look for it; no rule decides by it."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> tuple[KeyCache, ...] | Unknown:
+        """All caches on MariaDB; on MySQL the default one and those named in the configuration."""
+        if context.session.version.flavour == "mariadb":
+            rows = context.session.rows_or_unknown(MARIADB_QUERY)
+            if isinstance(rows, Unknown):
+                return rows
+            return tuple(_from_mariadb(row) for row in rows)
+        variables: Variables | Unknown = context.sample("variables")
+        status: Status | Unknown = context.sample("status")
+        if isinstance(variables, Unknown):
+            return variables
+        default = default_cache(variables.values, {} if isinstance(status, Unknown) else status.values)
+        named = [_named(context, name) for name in context.key_caches]
+        return tuple(cache for cache in (default, *named) if cache)
+
+    def facts(self, pair: Pair[tuple[KeyCache, ...]]) -> Iterable[Block]:
+        """One row a cache."""
+        before = {cache.name: cache for cache in pair.before or ()}
+        return [key_cache_block((cache, before.get(cache.name), pair) for cache in pair.after)]
+
+    def notes(self, sample: tuple[KeyCache, ...]) -> Iterable[Unknown]:
+        """MySQL hides the counters of named caches."""
+        if any(cache.read_requests is None for cache in sample):
+            yield Unknown("MySQL has no counters for named key caches", off=True)
+
+
+def key_cache_block(caches: Iterable[tuple[KeyCache, KeyCache | None, Pair[tuple[KeyCache, ...]]]]) -> Block:
+    """Fact rows for caches, each with itself at the start of the interval."""
+    rows = []
+    for cache, earlier, pair in caches:
+        rates = [pair.rate(getattr(earlier, name, None), getattr(cache, name)) for name in COUNTERS]
+        requests, misses = rates[0], rates[1]
+        ratio = misses / requests if requests and misses is not None else None
+        rows.append(
+            (cache.name, cache.size_bytes, cache.usable_bytes, cache.block_size_bytes, cache.segments, cache.blocks_used, cache.blocks_unused,
+             cache.blocks_dirty, cache.read_requests, cache.reads, cache.write_requests, cache.writes, *rates, ratio)
+        )  # fmt: skip
+    names = tuple(column.name for column in KeyCachesCollector.sections["key_cache"])
+    return Block("key_cache", names, rows)
+
+
+def _from_mariadb(row: tuple[object, ...]) -> KeyCache:
+    name, segments, size, block_size, *counters = row
+    used, unused, dirty, requests, reads, write_requests, writes = (int(str(value)) for value in counters)
+    return KeyCache(str(name), int(str(size)), int(str(block_size)), int(str(segments or 0)), used, unused, dirty, requests, reads, write_requests, writes)
+
+
+def _named(context: Context, name: str) -> KeyCache | None:
+    """A named cache's parameters; an unknown name answers 0, which is no cache."""
+    if name == DEFAULT_CACHE:
+        return None
+    quoted = quote_identifier(name)
+    rows = context.session.rows_or_unknown(f"SELECT @@GLOBAL.{quoted}.key_buffer_size, @@GLOBAL.{quoted}.key_cache_block_size")
+    if isinstance(rows, Unknown) or not int(rows[0][0]):
+        return None
+    return KeyCache(name, int(rows[0][0]), int(rows[0][1]))
+
+
+COLLECTOR = KeyCachesCollector()

@@ -1,0 +1,329 @@
+"""MyISAM tables from their files: one read of each .MYI header, nothing asked of the server, no table opened.
+
+The header's update_count counts write statements, so two readings give write statements per second and rows per statement.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.file_names import decode_schema, decode_table
+from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.server import ServerIdentity
+
+SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
+OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
+UPDATE_COUNT_MODULUS = 2**32
+REREAD_SECONDS = 0.01  # a table being made at this moment has its header a moment later
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file."""
+
+    schema_name: str
+    table_name: str
+    partition: str | None
+    directory: str
+    stem: str
+    header: Header | None
+    problem: str | None
+    data_modified: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectoryScan:
+    """All MyISAM tables of the server."""
+
+    files: tuple[TableFile, ...]
+    other_engine_data_bytes: int
+    unreadable: tuple[str, ...]
+    now: float
+
+
+class MyiCollector(Collector[DataDirectoryScan]):
+    """The data directory and the headers in it."""
+
+    name = "myi"
+    source = ".MYI header"
+    after = ("server",)
+    sections = {  # noqa: RUF012
+        "totals": columns(
+            ("myisam_tables", "integer", "MyISAM tables outside the system schemas."),
+            ("myisam_rows", "integer", "Their rows."),
+            ("myisam_data_bytes", "integer", "Bytes in their data files."),
+            ("myisam_index_bytes", "integer", "Bytes in their index files."),
+            ("compressed_tables", "integer", "Tables packed by myisampack."),
+            ("compressed_data_bytes", "integer", "Bytes in their data files."),
+            ("crashed_tables", "integer", "Tables marked crashed, or whose header cannot be read."),
+            ("other_engine_data_bytes", "integer", "Bytes in the files of other storage engines."),
+            source=source,
+        ),
+        "tables": columns(
+            ("schema_name", "text", "Database."),
+            ("table_name", "text", "Table."),
+            ("row_format", "text", "fixed, dynamic or compressed."),
+            ("rows", "integer", "Rows as of the last finished write statement."),
+            ("deleted_rows", "integer", "Deleted rows or blocks whose space can be used again."),
+            ("data_bytes", "integer", "Bytes in the data file."),
+            ("index_bytes", "integer", "Bytes in the index file."),
+            ("free_bytes", "integer", "Bytes of holes in the data file."),
+            ("max_data_bytes", "integer", "What the row pointer can address."),
+            ("max_index_bytes", "integer", "What the index pointer can address."),
+            ("has_holes", "integer", "1 when there are holes: inserts then wait for readers (concurrent_insert=AUTO)."),
+            ("fragments_per_row", "real", "Blocks by rows in dynamic format; 1.0 is whole."),
+            ("crashed", "integer", "1 when the server marked it crashed, or its header cannot be read."),
+            ("recovery_failed", "integer", "1 when an automatic repair failed."),
+            ("header_problem", "text", "What is wrong with an index file that holds no header."),
+            ("partitions", "integer", "Number of partitions; unknown for a table without any."),
+            ("crashed_partitions", "text", "The crashed partitions, by name."),
+            ("write_statements_per_second", "real", "Finished write statements."),
+            ("rows_added_per_second", "real", "Growth of the number of rows."),
+            ("rows_per_write_statement", "real", "Over the interval: rows added by write statements."),
+            ("data_modified_seconds_ago", "real", "Age of the data file's last change."),
+            source=source,
+        ),
+        "indexes": columns(
+            ("schema_name", "text", "Database."),
+            ("table_name", "text", "Table."),
+            ("index_number", "integer", "Place in the .MYI file, from 1, as myisamchk counts."),
+            ("index_name", "text", "The index's name; the .MYI file does not hold it."),
+            ("algorithm", "text", "btree, rtree or fulltext."),
+            ("is_unique", "integer", "1 when it forbids duplicates."),
+            ("is_packed", "integer", "1 when keys are compressed (PACK_KEYS)."),
+            ("is_variable_length", "integer", "1 when entries differ in length: VARCHAR, BLOB or nullable parts."),
+            ("binary_search", "integer", "1 when a page is searched by halving, 0 when from its start."),
+            ("binary_search_without_packing", "integer", "1 when PACK_KEYS=0 would bring binary search."),
+            ("page_bytes", "integer", "Size of its pages."),
+            ("maximum_key_bytes", "integer", "Longest entry, with the row pointer."),
+            ("key_parts", "integer", "Number of columns."),
+            ("key_description", "text", "The columns' types, lengths in bytes."),
+            source=source,
+        ),
+    }
+
+    def collect(self, context: Context) -> DataDirectoryScan | Unknown:
+        """Read every header below the verified data directory."""
+        server: ServerIdentity | Unknown = context.sample("server")
+        if isinstance(server, Unknown):
+            return server
+        directory = server.location.data_directory
+        return directory if isinstance(directory, Unknown) else scan_data_directory(directory)
+
+    def facts(self, pair: Pair[DataDirectoryScan]) -> Iterable[Block]:
+        """One row a table, its partitions summed; its indexes; the totals."""
+        tables = _grouped(pair.after.files)
+        before = _grouped(pair.before.files) if pair.before else {}
+        table_columns = tuple(column.name for column in self.sections["tables"])
+        rows = [_table_row(name, files, before.get(name), pair) for name, files in tables.items()]
+        return [
+            single("totals", _totals(pair.after, tables)),
+            Block("tables", table_columns, rows),
+            Block("indexes", tuple(column.name for column in self.sections["indexes"]), _index_rows(tables)),
+        ]
+
+    def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
+        """Directories that could not be read: their tables are missing from every sum."""
+        if sample.unreadable:
+            yield Unknown(f"database directories not readable: {', '.join(sample.unreadable[:5])}", "run as a member of the server's group, or with CAP_DAC_READ_SEARCH")
+
+
+def scan_data_directory(directory: Path) -> DataDirectoryScan:
+    """All MyISAM tables below a data directory; temporary tables and system schemas are left out."""
+    reader, unreadable, other_bytes = _Reader(), [], 0
+    files: list[TableFile] = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.startswith("ibdata") and entry.is_file():
+                other_bytes += entry.stat().st_size
+            if entry.name in SYSTEM_SCHEMAS or entry.name.startswith("#") or not entry.is_dir():
+                continue
+            try:
+                other_bytes += reader.read_schema(entry.path, entry.name, files)
+            except FileNotFoundError:
+                continue  # DROP DATABASE came first
+            except OSError:
+                if entry.name != "lost+found":
+                    unreadable.append(decode_schema(entry.name))
+    return DataDirectoryScan(tuple(files), other_bytes, tuple(unreadable), time.time())
+
+
+class _Reader:
+    """Opens files relative to their directory, without touching their access times where that is allowed."""
+
+    def __init__(self) -> None:
+        self._flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOATIME
+
+    def read_schema(self, path: str, name: str, into: list[TableFile]) -> int:
+        """Append the tables of one database; returns the bytes that other engines keep there."""
+        schema, other_bytes = decode_schema(name), 0
+        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for file in os.listdir(directory):
+                if file.endswith(".MYI"):
+                    table = self._table(directory, path, schema, file[:-4])
+                    if table:
+                        into.append(table)
+                elif file.endswith(OTHER_ENGINE_ENDINGS):
+                    other_bytes += _size(file, directory)
+        finally:
+            os.close(directory)
+        return other_bytes
+
+    def _table(self, directory: int, path: str, schema: str, stem: str) -> TableFile | None:
+        named = decode_table(stem)
+        if named is None:
+            return None
+        table, partition = named
+        header: Header | None = None
+        problem: str | None = None
+        try:
+            try:
+                header = self._header(directory, stem + ".MYI")
+            except HeaderError:
+                time.sleep(REREAD_SECONDS)
+                header = self._header(directory, stem + ".MYI")
+        except HeaderError as error:
+            problem = str(error)
+        except FileNotFoundError:
+            return None  # dropped between listing and reading
+        except OSError as error:
+            problem = f"it cannot be read ({error.strerror})"
+        return TableFile(schema, table, partition, path, stem, header, problem, _modified(stem + ".MYD", directory))
+
+    def _header(self, directory: int, file: str) -> Header:
+        descriptor = self._open(file, directory)
+        try:
+            data = os.pread(descriptor, FIRST_READ_BYTES, 0)
+            if len(data) < FIRST_READ_BYTES and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise HeaderError("it is no regular file")
+            length = header_length(data)
+            if length > len(data) == FIRST_READ_BYTES:
+                data += os.pread(descriptor, length - len(data), len(data))
+        finally:
+            os.close(descriptor)
+        return parse_header(data)
+
+    def _open(self, file: str, directory: int) -> int:
+        try:
+            return os.open(file, self._flags, dir_fd=directory)
+        except PermissionError:
+            if not self._flags & os.O_NOATIME:
+                raise
+            # Only the owner may use O_NOATIME; one refusal speaks for all files.
+            self._flags &= ~os.O_NOATIME
+            return os.open(file, self._flags, dir_fd=directory)
+
+
+def _size(file: str, directory: int) -> int:
+    try:
+        return os.stat(file, dir_fd=directory).st_size
+    except OSError:
+        return 0  # gone since the listing
+
+
+def _modified(file: str, directory: int) -> float | None:
+    try:
+        return os.stat(file, dir_fd=directory).st_mtime
+    except OSError:
+        return None
+
+
+def _grouped(files: Iterable[TableFile]) -> dict[tuple[str, str], list[TableFile]]:
+    groups: dict[tuple[str, str], list[TableFile]] = {}
+    for file in files:
+        groups.setdefault((file.schema_name, file.table_name), []).append(file)
+    return groups
+
+
+def _totals(scan: DataDirectoryScan, tables: Mapping[tuple[str, str], list[TableFile]]) -> dict[str, Value]:
+    headers = [file.header for file in scan.files if file.header]
+    compressed = [header for header in headers if header.row_format == "compressed"]
+    return {
+        "myisam_tables": len(tables),
+        "myisam_rows": sum(header.rows for header in headers),
+        "myisam_data_bytes": sum(header.data_bytes for header in headers),
+        "myisam_index_bytes": sum(header.index_bytes for header in headers),
+        "compressed_tables": len(compressed),
+        "compressed_data_bytes": sum(header.data_bytes for header in compressed),
+        "crashed_tables": sum(any(map(_crashed, files)) for files in tables.values()),
+        "other_engine_data_bytes": scan.other_engine_data_bytes,
+    }
+
+
+def _crashed(file: TableFile) -> bool:
+    return file.header is None or file.header.crashed
+
+
+def _table_row(name: tuple[str, str], files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]) -> tuple[Value, ...]:
+    headers = [file.header for file in files if file.header]
+    crashed = [file.partition for file in files if file.partition and _crashed(file)]
+    problem = next((file.problem for file in files if file.problem), None)
+    modified = [file.data_modified for file in files if file.data_modified is not None]
+    partitioned = files[0].partition is not None
+    common = (
+        max(pair.after.now - max(modified), 0.0) if modified else None
+    )
+    if not headers:
+        return (*name, *[None] * 10, 1, None, problem, len(files) if partitioned else None, ", ".join(crashed) or None, None, None, None, common)
+    rows, blocks = sum(h.rows for h in headers), sum(h.data_blocks for h in headers)
+    return (
+        *name,
+        headers[0].row_format,
+        rows,
+        sum(h.deleted_rows for h in headers),
+        sum(h.data_bytes for h in headers),
+        sum(h.index_bytes for h in headers),
+        sum(h.free_bytes for h in headers),
+        min(h.definition.maximum_data_bytes for h in headers),
+        min(h.definition.maximum_index_bytes for h in headers),
+        int(any(h.has_holes for h in headers)),
+        blocks / rows if headers[0].row_format == "dynamic" and rows else None,
+        int(any(map(_crashed, files))),
+        int(any(h.recovery_failed for h in headers)),
+        problem,
+        len(files) if partitioned else None,
+        ", ".join(crashed) or None,
+        *_write_rates(files, before, pair),
+        common,
+    )
+
+
+def _write_rates(files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]) -> tuple[float | None, float | None, float | None]:
+    """Write statements per second, rows added per second, rows per statement; unknown for a table made or remade in between."""
+    seconds = pair.seconds
+    earlier = {file.partition: file.header for file in before or ()}
+    if seconds is None or any(file.header is None or earlier.get(file.partition) is None for file in files):
+        return None, None, None
+    statements = added = 0
+    for file in files:
+        old, new = earlier[file.partition], file.header
+        if old is None or new is None or new.update_count < old.update_count and old.update_count - new.update_count < UPDATE_COUNT_MODULUS // 2:
+            return None, None, None
+        statements += (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
+        added += new.rows - old.rows
+    return statements / seconds, added / seconds, added / statements if statements and added > 0 else None
+
+
+def _index_rows(tables: Mapping[tuple[str, str], list[TableFile]]) -> Iterator[tuple[Value, ...]]:
+    for name, files in tables.items():
+        header = next((file.header for file in files if file.header), None)
+        for number, key in enumerate(header.definition.keys if header else (), 1):
+            yield (
+                *name, number, None, key.kind, int(key.unique), int(key.packed), int(key.variable_length), int(key.binary_search),
+                int(key.binary_search_without_packing), key.page_bytes, key.maximum_bytes, len(key.parts), key.description(),
+            )  # fmt: skip
+
+
+COLLECTOR = MyiCollector()

@@ -1,0 +1,152 @@
+"""Waits for locks, from performance_schema, as far as the instruments are on. We never switch one on.
+
+Names of the instruments: mysys/my_init.c, storage/myisam/mi_static.c, sql/mysqld.cc. Times are kept in picoseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.variables import Variables
+
+PICOSECONDS_PER_SECOND = 1_000_000_000_000
+GRANT = "SELECT ON performance_schema.*"
+INSTRUMENTS = {
+    "wait/synch/mutex/mysys/KEY_CACHE::cache_lock": "key_cache_lock",
+    "wait/synch/rwlock/myisam/MYISAM_SHARE::key_root_lock": "key_root_lock",
+    "wait/synch/rwlock/myisam/MYISAM_SHARE::mmap_lock": "mmap_lock",
+    "wait/synch/mutex/myisam/MYISAM_SHARE::intern_lock": "intern_lock",
+    "wait/synch/mutex/sql/Query_cache::structure_guard_mutex": "query_cache_lock",
+    "wait/synch/mutex/sql/LOCK_table_cache": "table_cache_lock",
+    "wait/synch/mutex/sql/LOCK_open": "table_cache_lock",
+}
+_NAMES = ", ".join(f"'{name}'" for name in INSTRUMENTS)
+ENABLED = f"SELECT NAME FROM performance_schema.setup_instruments WHERE ENABLED = 'YES' AND TIMED = 'YES' AND NAME IN ({_NAMES}, 'wait/io/table/sql/handler', 'wait/lock/table/sql/handler')"
+WAITS = f"SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name WHERE EVENT_NAME IN ({_NAMES})"
+TABLE_READS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_FETCH FROM performance_schema.table_io_waits_summary_by_table WHERE COUNT_FETCH > 0 AND OBJECT_TYPE = 'TABLE'"
+TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performance_schema.table_lock_waits_summary_by_table WHERE SUM_TIMER_WAIT > 0 AND OBJECT_TYPE = 'TABLE'"
+SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock';"
+
+TableCounters = Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Counters since the instruments went on."""
+
+    enabled: frozenset[str]
+    mutexes: Mapping[str, tuple[int, int]]
+    table_reads: TableCounters | Unknown
+    table_lock_picoseconds: TableCounters | Unknown
+
+
+class PerformanceSchemaCollector(Collector[Waits]):
+    """Lock waits and table reads that performance_schema counts."""
+
+    name = "performance_schema"
+    source = "performance_schema"
+    after = ("variables",)
+    sections = {  # noqa: RUF012
+        "mutex_wait": columns(
+            ("name", "text", "key_cache_lock, key_root_lock, mmap_lock, intern_lock, query_cache_lock or table_cache_lock."),
+            ("count_per_second", "real", "Acquisitions of the lock, those at once included."),
+            ("wait_seconds_per_second", "real", "Time spent in acquiring it, over all threads."),
+            source=source,
+        ),
+        "tables": columns(
+            ("schema_name", "text", "Database."),
+            ("table_name", "text", "Table."),
+            ("rows_read_per_second", "real", "Rows read."),
+            ("lock_wait_seconds_per_second", "real", "Time spent in waiting for the table's lock, over all threads."),
+            source=source,
+        ),
+    }
+
+    def collect(self, context: Context) -> Waits | Unknown:
+        """Read the summaries of the instruments that are on."""
+        variables: Variables | Unknown = context.sample("variables")
+        if isinstance(variables, Unknown):
+            return variables
+        if not variables.is_on("performance_schema"):
+            return Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
+        session = context.session
+        enabled_rows = session.rows_or_unknown(ENABLED, GRANT)
+        if isinstance(enabled_rows, Unknown):
+            return enabled_rows
+        enabled = frozenset(str(name) for (name,) in enabled_rows)
+        mutexes = session.rows_or_unknown(WAITS, GRANT) if enabled & INSTRUMENTS.keys() else []
+        return Waits(
+            enabled,
+            {} if isinstance(mutexes, Unknown) else _mutexes(mutexes, enabled),
+            _counters(context, TABLE_READS, "wait/io/table/sql/handler", enabled),
+            _counters(context, TABLE_LOCKS, "wait/lock/table/sql/handler", enabled),
+        )
+
+    def facts(self, pair: Pair[Waits]) -> Iterable[Block]:
+        """Waits by lock, reads and lock waits by table; nothing without an interval."""
+        if pair.before is None:
+            return
+        before = pair.before
+        rows: list[tuple[Value, ...]] = []
+        for name, (count, picoseconds) in pair.after.mutexes.items():
+            old = before.mutexes.get(name)
+            if old:
+                wait = pair.rate(old[1], picoseconds)
+                rows.append((name, pair.rate(old[0], count), None if wait is None else wait / PICOSECONDS_PER_SECOND))
+        yield Block("mutex_wait", ("name", "count_per_second", "wait_seconds_per_second"), rows)
+        yield Block("tables", ("schema_name", "table_name", "rows_read_per_second"), _growth(pair, before.table_reads, pair.after.table_reads, 1), extends=True)
+        yield Block(
+            "tables",
+            ("schema_name", "table_name", "lock_wait_seconds_per_second"),
+            _growth(pair, before.table_lock_picoseconds, pair.after.table_lock_picoseconds, PICOSECONDS_PER_SECOND),
+            extends=True,
+        )
+
+    def notes(self, sample: Waits) -> Iterable[Unknown]:
+        """Instruments that are off."""
+        if "wait/synch/mutex/mysys/KEY_CACHE::cache_lock" not in sample.enabled:
+            yield Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
+
+    def unknown_columns(self, sample: Waits) -> Mapping[str, Unknown]:
+        """mutex_wait without the instrument; table columns without theirs."""
+        unknown = {}
+        if not sample.mutexes:
+            unknown["mutex_wait"] = Unknown("the instruments of the locks are off", SWITCH_ON, off=True)
+        for column, part in (("rows_read_per_second", sample.table_reads), ("lock_wait_seconds_per_second", sample.table_lock_picoseconds)):
+            if isinstance(part, Unknown):
+                unknown[f"tables.{column}"] = part
+        return unknown
+
+
+def _mutexes(rows: Iterable[tuple[object, ...]], enabled: frozenset[str]) -> dict[str, tuple[int, int]]:
+    sums: dict[str, tuple[int, int]] = {}
+    for event, count, picoseconds in rows:
+        if str(event) in enabled:
+            name = INSTRUMENTS[str(event)]
+            old = sums.get(name, (0, 0))
+            sums[name] = (old[0] + int(str(count)), old[1] + int(str(picoseconds)))
+    return sums
+
+
+def _counters(context: Context, statement: str, instrument: str, enabled: frozenset[str]) -> TableCounters | Unknown:
+    if instrument not in enabled:
+        return Unknown(f"the instrument {instrument} is off", f"UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='{instrument}';", off=True)
+    rows = context.session.rows_or_unknown(statement, GRANT)
+    return rows if isinstance(rows, Unknown) else {(str(schema), str(table)): int(value) for schema, table, value in rows}
+
+
+def _growth(pair: Pair[Waits], before: TableCounters | Unknown, after: TableCounters | Unknown, unit: int) -> list[tuple[Value, ...]]:
+    if isinstance(before, Unknown) or isinstance(after, Unknown):
+        return []
+    rates = ((name, pair.rate(before.get(name, 0), value)) for name, value in after.items())
+    return [(*name, None if rate is None else rate / unit) for name, rate in rates]
+
+
+COLLECTOR = PerformanceSchemaCollector()

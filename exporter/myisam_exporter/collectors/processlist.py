@@ -1,0 +1,99 @@
+"""What the connections are doing, counted by state. Query texts are never read: no column that holds one is named here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, columns
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.variables import Variables
+
+# information_schema.PROCESSLIST would make a temporary MyISAM table on MySQL 5.6 and move the counters we watch.
+THREADS = (
+    "SELECT PROCESSLIST_DB, PROCESSLIST_STATE, PROCESSLIST_COMMAND, PROCESSLIST_TIME FROM performance_schema.threads "
+    "WHERE TYPE = 'FOREGROUND' AND PROCESSLIST_ID IS NOT NULL AND PROCESSLIST_ID <> CONNECTION_ID()"
+)
+PROCESSLIST = "SELECT DB, STATE, COMMAND, TIME FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+SYSTEM_USERS = " AND USER NOT IN ('system user', 'event_scheduler')"
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Connections by (schema, state, command): how many, and how long the longest has been so."""
+
+    groups: dict[tuple[str, str, str], tuple[int, int]]
+
+
+class ProcesslistCollector(Collector[Connections]):
+    """The connections and their states."""
+
+    name = "processlist"
+    source = "performance_schema.threads, information_schema.PROCESSLIST"
+    after = ("variables",)
+    states_only = True
+    sections = {  # noqa: RUF012
+        "processlist": columns(
+            ("schema_name", "text", "Default database of the connections."),
+            ("state", "text", "What they are doing, in the server's words."),
+            ("command", "text", "Query, Sleep, ..."),
+            ("threads", "integer", "How many there are."),
+            ("longest_seconds", "integer", "How long the longest has been in this state."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> Connections | Unknown:
+        """One statement; without PROCESS only our own connection would be visible, which is no answer."""
+        variables: Variables | Unknown = context.sample("variables")
+        if isinstance(variables, Unknown):
+            return variables
+        missing = _missing_privilege(context)
+        if missing:
+            return missing
+        session = context.session
+        mysql_threads = session.version.flavour != "mariadb" and session.version.at_least(mysql=(5, 6)) and variables.is_on("performance_schema")
+        rows: list[tuple[object, ...]] | Unknown = Unknown("")
+        if mysql_threads:
+            rows = session.rows_or_unknown(THREADS, grant="SELECT ON performance_schema.*")
+        if isinstance(rows, Unknown):
+            rows = session.rows_or_unknown(PROCESSLIST + SYSTEM_USERS, grant="PROCESS ON *.*")
+        return rows if isinstance(rows, Unknown) else Connections(_grouped(rows))
+
+    def facts(self, pair: Pair[Connections]) -> Iterable[Block]:
+        """One row a state."""
+        names = ("schema_name", "state", "command", "threads", "longest_seconds")
+        return [Block("processlist", names, ((*group, *numbers) for group, numbers in pair.after.groups.items()))]
+
+
+def _missing_privilege(context: Context) -> Unknown | None:
+    grants = context.session.rows_or_unknown("SHOW GRANTS")
+    if isinstance(grants, Unknown):
+        return None  # roles and proxies can hide them; the rows themselves will tell
+    text = " ".join(str(grant) for (grant,) in grants)
+    if any(word in text for word in ("ALL PRIVILEGES", "PROCESS", "SUPER")) or _has_role(text):
+        return None
+    return Unknown("no PROCESS privilege: other users' connections are hidden", f"GRANT PROCESS ON *.* TO {context.session.account()};")
+
+
+def _has_role(grants: str) -> bool:
+    """Whether a role was granted: `GRANT role TO user`, without ON; what it holds is not shown."""
+    return any(" ON " not in grant and " TO " in grant for grant in grants.split("GRANT ")[1:])
+
+
+def _grouped(rows: Iterable[tuple[object, ...]]) -> dict[tuple[str, str, str], tuple[int, int]]:
+    counts: Counter[tuple[str, str, str]] = Counter()
+    longest: dict[tuple[str, str, str], int] = {}
+    for schema, state, command, seconds in rows:
+        group = (str(schema or ""), str(state or ""), str(command or ""))
+        counts[group] += 1
+        longest[group] = max(longest.get(group, 0), int(str(seconds or 0)))
+    return {group: (count, longest[group]) for group, count in counts.items()}
+
+
+COLLECTOR = ProcesslistCollector()

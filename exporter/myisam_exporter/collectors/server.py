@@ -1,0 +1,115 @@
+"""The server itself: flavour, version, how long it runs, and where its process and files are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, columns, single
+from myisam_exporter.location import Location, locate
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.status import Status
+    from myisam_exporter.collectors.variables import Variables
+
+MUTEX_INSTANCES = "SELECT COUNT(*) FROM performance_schema.mutex_instances WHERE NAME = 'wait/synch/mutex/mysys/KEY_CACHE::cache_lock'"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerIdentity:
+    """Who the server is and where it lives."""
+
+    flavour: str
+    version: str
+    version_number: int
+    uptime_seconds: float | None
+    data_directory: str
+    charset: str
+    hostname: str
+    location: Location
+    initialised_key_caches: int | Unknown
+
+
+class ServerCollector(Collector[ServerIdentity]):
+    """Identity and place of the server."""
+
+    name = "server"
+    source = "@@version, @@datadir, @@pid_file, SO_PEERCRED, /proc"
+    after = ("variables", "status")
+    sections = {  # noqa: RUF012
+        "server": columns(
+            ("flavour", "text", "mysql, mariadb or percona."),
+            ("version", "text", "The server's version as it prints it."),
+            ("version_number", "integer", "The version as one number to compare by: 50624 is 5.6.24, 101106 is 10.11.6."),
+            ("uptime_seconds", "integer", "Seconds since the server started."),
+            ("data_directory", "text", "@@datadir."),
+            ("local", "integer", "1 when the server's files are readable and verified here, else 0."),
+            ("charset", "text", "character_set_server."),
+            ("hostname", "text", "@@hostname."),
+            ("initialised_key_caches", "integer", "Key caches ever initialised, by their mutexes in performance_schema."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> ServerIdentity | Unknown:
+        """Combine what the server says with what can be verified here."""
+        variables: Variables | Unknown = context.sample("variables")
+        status: Status | Unknown = context.sample("status")
+        if isinstance(variables, Unknown):
+            return variables
+        uptime = None if isinstance(status, Unknown) else status.uptime_seconds
+        session, values = context.session, variables.values
+        return ServerIdentity(
+            flavour=session.version.flavour,
+            version=session.version.text,
+            version_number=session.version.as_number,
+            uptime_seconds=uptime,
+            data_directory=values.get("datadir", ""),
+            charset=values.get("character_set_server", ""),
+            hostname=values.get("hostname", ""),
+            location=locate(values, uptime, session.peer_process(), session.target.may_be_local, context.proc),
+            initialised_key_caches=_initialised_key_caches(context, variables),
+        )
+
+    def facts(self, pair: Pair[ServerIdentity]) -> Iterable[Block]:
+        """One row."""
+        server = pair.after
+        caches = server.initialised_key_caches
+        row = {
+            "flavour": server.flavour,
+            "version": server.version,
+            "version_number": server.version_number,
+            "uptime_seconds": server.uptime_seconds,
+            "data_directory": server.data_directory,
+            "local": int(not isinstance(server.location.data_directory, Unknown)),
+            "charset": server.charset,
+            "hostname": server.hostname,
+            "initialised_key_caches": None if isinstance(caches, Unknown) else caches,
+        }
+        return [single("server", row)]
+
+    def notes(self, sample: ServerIdentity) -> Iterable[Unknown]:
+        """The process or the files, where they are out of sight."""
+        return [part for part in (sample.location.pid, sample.location.data_directory) if isinstance(part, Unknown)]
+
+    def unknown_columns(self, sample: ServerIdentity) -> Mapping[str, Unknown]:
+        """The number of key caches needs performance_schema."""
+        caches = sample.initialised_key_caches
+        return {"server.initialised_key_caches": caches} if isinstance(caches, Unknown) else {}
+
+
+def _initialised_key_caches(context: Context, variables: Variables) -> int | Unknown:
+    if not variables.is_on("performance_schema"):
+        return Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
+    rows = context.session.rows_or_unknown(MUTEX_INSTANCES, grant="SELECT ON performance_schema.*")
+    if isinstance(rows, Unknown):
+        return rows
+    segments = max(variables.number("key_cache_segments") or 0, 1)
+    # MariaDB initialises one mutex for each segment: the default cache's count once.
+    return max(int(rows[0][0]) - (segments - 1), 1)
+
+
+COLLECTOR = ServerCollector()

@@ -1,0 +1,80 @@
+"""Tables by SQL, where the files cannot be seen: those that the server has open at this moment, and no more than a hundred.
+
+information_schema.TABLES opens what it describes, so it is only asked about tables that are open already. The facts are a sample:
+the sums over all tables stay unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.myi import SYSTEM_SCHEMAS
+from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.unknown import Unknown
+
+MAXIMUM_TABLES = 100
+TABLE = (
+    "SELECT ENGINE, ROW_FORMAT, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, DATA_FREE, MAX_DATA_LENGTH FROM information_schema.TABLES "
+    "WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
+)
+COLUMNS = ("row_format", "rows", "data_bytes", "index_bytes", "free_bytes", "max_data_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTables:
+    """Open MyISAM tables and their sizes; `left_out` counts open tables beyond the limit."""
+
+    tables: Mapping[tuple[str, str], tuple[Value, ...]]
+    left_out: int
+
+
+class SqlTablesCollector(Collector[OpenTables]):
+    """A bounded sample of table facts without file access."""
+
+    name = "sql_tables"
+    source = "SHOW OPEN TABLES, information_schema.TABLES"
+    after = ("myi",)
+    states_only = True
+    sections = {  # noqa: RUF012
+        "tables": columns(
+            ("schema_name", "text", "Database."),
+            ("table_name", "text", "Table."),
+            ("row_format", "text", "fixed, dynamic or compressed."),
+            ("rows", "integer", "Rows."),
+            ("data_bytes", "integer", "Bytes in the data file."),
+            ("index_bytes", "integer", "Bytes in the index file."),
+            ("free_bytes", "integer", "Bytes of holes in the data file."),
+            ("max_data_bytes", "integer", "What the row pointer can address."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> OpenTables | Unknown:
+        """Only where the .MYI files are out of sight."""
+        if not isinstance(context.sample("myi"), Unknown):
+            return Unknown("not needed: the table files are read directly", off=True)
+        rows = context.session.rows_or_unknown("SHOW OPEN TABLES")
+        if isinstance(rows, Unknown):
+            return rows
+        names = [(str(row[0]), str(row[1])) for row in rows if str(row[0]) not in SYSTEM_SCHEMAS]
+        tables = {}
+        for schema, table in names[:MAXIMUM_TABLES]:
+            found = context.session.rows_or_unknown(TABLE, arguments=(schema, table))
+            if not isinstance(found, Unknown) and found and found[0][0] == "MyISAM":
+                row_format, *numbers = found[0][1:]
+                tables[schema, table] = (str(row_format or "").lower() or None, *(None if number is None else int(number) for number in numbers))
+        return OpenTables(tables, max(len(names) - MAXIMUM_TABLES, 0))
+
+    def facts(self, pair: Pair[OpenTables]) -> Iterable[Block]:
+        """One row a table of the sample."""
+        return [Block("tables", ("schema_name", "table_name", *COLUMNS), [(*name, *values) for name, values in pair.after.tables.items()])]
+
+    def notes(self, sample: OpenTables) -> Iterable[Unknown]:
+        """That this is a sample."""
+        left_out = f", without {sample.left_out} more" if sample.left_out else ""
+        yield Unknown(f"table facts are a sample by SQL: the {len(sample.tables)} MyISAM tables open now{left_out}", "run beside the server, with the right to read its data directory")
+
+
+COLLECTOR = SqlTablesCollector()

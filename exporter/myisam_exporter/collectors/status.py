@@ -1,0 +1,72 @@
+"""SHOW GLOBAL STATUS, and how fast its counters grow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.numbers import parse_number
+from myisam_exporter.unknown import Unknown
+
+# States, not counters: growing from 3 to 5 they have no rate. Everything else in SHOW GLOBAL STATUS counts events.
+GAUGES = re.compile(
+    r"^(Threads_(running|connected|cached)|Open_(files|streams|table_definitions|tables)|Max_used_connections.*|Key_blocks_.*|Uptime.*"
+    r"|Innodb_(buffer_pool_(pages_(data|dirty|free|misc|total|old)|bytes_(data|dirty)|dump_status|load_status)|page_size|row_lock_(current_waits|time_avg|time_max))"
+    r"|Qcache_(free_blocks|free_memory|queries_in_cache|total_blocks)|Aria_pagecache_blocks_.*|Slave_(open_temp_tables|running)|Memory_used.*|Ssl_session_cache_size"
+    r"|Prepared_stmt_count|Delayed_insert_threads|Not_flushed_delayed_rows|Last_query_cost|Table_open_cache_active_instances)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Counters since start (or FLUSH STATUS) and states, as numbers where they are numbers."""
+
+    values: Mapping[str, Value]
+
+    def number(self, name: str) -> int | float | None:
+        """A status value as a number; None when it does not exist here."""
+        value = self.values.get(name)
+        return value if isinstance(value, int | float) else None
+
+    @property
+    def uptime_seconds(self) -> int | float | None:
+        """Seconds since the server started."""
+        return self.number("Uptime")
+
+
+class StatusCollector(Collector[Status]):
+    """The server's counters."""
+
+    name = "status"
+    source = "SHOW GLOBAL STATUS"
+    sections = {  # noqa: RUF012
+        "status": columns(
+            ("name", "text", "The status variable's name."),
+            ("value", "text", "Its value now: a number where it is one, else the text."),
+            ("per_second", "real", "Growth per second over the interval; unknown for states and after a reset."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> Status | Unknown:
+        """One statement; no privilege is needed."""
+        rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS")
+        return rows if isinstance(rows, Unknown) else Status({str(name): parse_number(str(value)) for name, value in rows})
+
+    def facts(self, pair: Pair[Status]) -> Iterable[Block]:
+        """One row a status variable."""
+        before = pair.before.values if pair.before else {}
+        rows: list[tuple[Value, ...]] = []
+        for name, value in pair.after.values.items():
+            rate = None
+            earlier = before.get(name)
+            if isinstance(value, int | float) and isinstance(earlier, int | float) and not GAUGES.match(name):
+                rate = pair.rate(earlier, value)
+            rows.append((name, value, rate))
+        return [Block("status", ("name", "value", "per_second"), rows)]
+
+
+COLLECTOR = StatusCollector()

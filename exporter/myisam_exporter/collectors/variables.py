@@ -1,0 +1,54 @@
+"""SHOW GLOBAL VARIABLES."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.numbers import parse_number
+from myisam_exporter.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The server's variables as it prints them."""
+
+    values: Mapping[str, str]
+
+    def number(self, name: str) -> int | None:
+        """A variable as a whole number; None when it does not exist here or is no number."""
+        value = parse_number(self.values.get(name))
+        return int(value) if isinstance(value, int | float) else None
+
+    def is_on(self, name: str) -> bool:
+        """Whether a switch is there and on."""
+        return self.values.get(name, "").upper() in ("ON", "1", "YES")
+
+
+class VariablesCollector(Collector[Variables]):
+    """The server's settings."""
+
+    name = "variables"
+    source = "SHOW GLOBAL VARIABLES"
+    sections = {  # noqa: RUF012
+        "variable": columns(
+            ("name", "text", "The variable's name."),
+            ("value", "text", "Its value: a number where it is one, else the text."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> Variables | Unknown:
+        """One statement; no privilege is needed."""
+        rows = context.session.rows_or_unknown("SHOW GLOBAL VARIABLES")
+        return rows if isinstance(rows, Unknown) else Variables({str(name): str(value) for name, value in rows})
+
+    def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
+        """One row a variable."""
+        rows: list[tuple[Value, ...]] = [(name, parse_number(value)) for name, value in pair.after.values.items()]
+        return [Block("variable", ("name", "value"), rows)]
+
+
+COLLECTOR = VariablesCollector()

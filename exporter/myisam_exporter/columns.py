@@ -1,0 +1,83 @@
+"""How facts are declared: once, beside the collector that fills them.
+
+From these declarations come the SQLite tables, the validation of facts files, `facts --describe` and docs/facts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Value = int | float | str | None
+Row = Mapping[str, Value]
+ColumnType = Literal["integer", "real", "text"]
+Shape = Literal["single", "pairs", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One fact: its name (with the unit in it), type, and a sentence that says what it is."""
+
+    name: str
+    type: ColumnType
+    description: str
+    source: str = ""
+
+    @property
+    def needs_interval(self) -> bool:
+        """Whether two samples are needed for it."""
+        return self.name.endswith("_per_second") or self.description.startswith("Over the interval")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows for one fact table, in columns that need not be all of its columns.
+
+    A block that `extends` adds to rows that others brought, and brings none itself: performance_schema knows tables of every engine.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    rows: Iterable[Sequence[Value]]
+    extends: bool = False
+
+
+def single(table: str, row: Row) -> Block:
+    """A block of one row."""
+    return Block(table, tuple(row), [tuple(row.values())])
+
+
+@dataclass(frozen=True, slots=True)
+class FactTable:
+    """A fact table: `single` holds one row, `pairs` is name -> value in facts files, `list` any number of rows."""
+
+    name: str
+    shape: Shape
+    description: str
+    key: tuple[str, ...] = ()
+
+
+TABLES: tuple[FactTable, ...] = (
+    FactTable("server", "single", "The server and how it can be seen from here."),
+    FactTable("totals", "single", "Sums over all user tables; system schemas are left out."),
+    FactTable("variable", "pairs", "SHOW GLOBAL VARIABLES.", ("name",)),
+    FactTable("status", "pairs", "SHOW GLOBAL STATUS, with rates over the interval.", ("name",)),
+    FactTable("key_cache", "list", "The key caches: all of them on MariaDB, the default one and named ones on MySQL.", ("name",)),
+    FactTable("tables", "list", "MyISAM tables, from their files; system schemas are left out.", ("schema_name", "table_name")),
+    FactTable("indexes", "list", "The indexes of these tables.", ("schema_name", "table_name", "index_number")),
+    FactTable("mysqld", "single", "The server's process as the operating system sees it."),
+    FactTable("host", "single", "The machine."),
+    FactTable("mutex_wait", "list", "Waits for the server's own locks, where performance_schema times them.", ("name",)),
+    FactTable("processlist", "list", "Connections counted by state; query texts are never read.", ("schema_name", "state", "command")),
+)
+
+
+def table_named(name: str) -> FactTable | None:
+    """The fact table of that name, or None."""
+    return next((table for table in TABLES if table.name == name), None)
+
+
+def columns(*declared: tuple[str, ColumnType, str], source: str = "") -> Sequence[Column]:
+    """Columns from (name, type, description) triples that share one source."""
+    return tuple(Column(name, kind, description, source) for name, kind, description in declared)

@@ -1,0 +1,69 @@
+"""Names of tables from names of files.
+
+The server keeps [0-9A-Za-z_] and writes every other character as `@` and a code: two characters for common letters, four
+hexadecimal digits for the rest of the basic plane. Partitions are `table#P#partition[#SP#subpartition]`; `#sql...` are temporary.
+Source: manual, "Mapping of Identifiers to File Names"; the codes come from the servers themselves (file_name_codes.py).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from myisam_exporter.file_name_codes import SHORT_CODES
+
+OLD_NAME_PREFIX = "#mysql50#"
+TEMPORARY_PREFIX = "#sql"
+_PLAIN = re.compile(r"[0-9A-Za-z_]+")
+_TOKEN = re.compile(r"([0-9A-Za-z_]+)|@([0-9a-fA-F]{4})|@(..)", re.DOTALL)
+_PARTITION = re.compile(r"#[pP]#")
+_CHARACTERS = {first + second: character for first, (seconds, characters) in SHORT_CODES.items() for second, character in zip(seconds, characters, strict=True)}
+
+
+def decode_identifier(encoded: str) -> str:
+    """The identifier that a file or directory name stands for.
+
+    A name that no server of 5.1 or later would write comes back as the server shows it: with `#mysql50#` before it.
+    """
+    if _PLAIN.fullmatch(encoded):
+        return encoded
+    decoded, position = [], 0
+    while position < len(encoded):
+        token = _TOKEN.match(encoded, position)
+        character = _character(token) if token else None
+        if token is None or character is None:
+            return OLD_NAME_PREFIX + encoded
+        decoded.append(character)
+        position = token.end()
+    return "".join(decoded)
+
+
+def _character(token: re.Match[str]) -> str | None:
+    plain, hexadecimal, short = token.groups()
+    if plain:
+        return str(plain)
+    if hexadecimal:
+        code = int(hexadecimal, 16)
+        return None if 0xD800 <= code <= 0xDFFF or code == 0 else chr(code)
+    return _CHARACTERS.get(short)
+
+
+@lru_cache(maxsize=4096)
+def decode_schema(encoded: str) -> str:
+    """`decode_identifier` for a database directory; a server has few of these and asks often."""
+    return decode_identifier(encoded)
+
+
+def decode_table(stem: str) -> tuple[str, str | None] | None:
+    """Table and partition (None for a table without) of a file name without its ending; None for a temporary table."""
+    if stem.startswith(TEMPORARY_PREFIX):
+        return None
+    if "#" not in stem:
+        return decode_identifier(stem), None
+    table, *partition = _PARTITION.split(stem, maxsplit=1)
+    if not partition or not table:
+        return decode_identifier(stem), None
+    parts = re.split(r"#[sS][pP]#", partition[0])
+    if any(part.endswith(("#TMP#", "#REN#", "#tmp#", "#ren#")) for part in parts):
+        return None  # an ALTER TABLE of partitions is at work
+    return decode_identifier(table), "/".join(decode_identifier(part) for part in parts)

@@ -1,0 +1,92 @@
+"""Two snapshots: states from the later, rates from both. A counter that was reset in between has no rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from myisam_exporter.collector import Collector, Pair, all_collectors, declared_columns
+from myisam_exporter.columns import TABLES, Block
+from myisam_exporter.errors import ServerLostError
+from myisam_exporter.fact_set import FactSet, mark_unknown, merge_blocks
+from myisam_exporter.snapshot import Snapshot
+from myisam_exporter.unknown import Unknown
+
+RESTART_TOLERANCE_SECONDS = 2.0
+FLUSHED_BY_FLUSH_STATUS = frozenset({"status", "key_caches"})
+NO_INTERVAL = Unknown("one sample only: rates need two", "--interval 10s")
+RESET = Unknown("the counters were reset within the interval (FLUSH STATUS)", "run again")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Facts of `after`, with rates since `before` where that is given."""
+
+    after: Snapshot
+    before: Snapshot | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The interval's length by the status counters; None for a single snapshot."""
+        return None if self.before is None else self.after.moments["status"] - self.before.moments["status"]
+
+    def refuse_restart(self) -> None:
+        """Raise ServerLostError when the server restarted between the snapshots: half of each server is no interval."""
+        before, after = self.before and self.before.status, self.after.status
+        if before is None or after is None or before.uptime_seconds is None or after.uptime_seconds is None or self.seconds is None:
+            return
+        if after.uptime_seconds < before.uptime_seconds + self.seconds - RESTART_TOLERANCE_SECONDS:
+            raise ServerLostError(
+                f"the server restarted between the two samples (it is up for {after.uptime_seconds:.0f} s): nothing can be said of this interval. Run again."
+            )
+
+    def facts(self) -> FactSet:
+        """The fact tables."""
+        blocks: list[Block] = []
+        reasons: dict[str, Unknown] = {}
+        notes: list[Unknown] = []
+        for collector in all_collectors():
+            sample = self.after.samples[collector.name]
+            if isinstance(sample, Unknown):
+                reasons |= _all_columns(collector, sample)
+                continue
+            pair = self._pair(collector, sample)
+            blocks += collector.facts(pair)
+            notes += collector.notes(sample)
+            reasons |= collector.unknown_columns(sample)
+            if pair.before is None and not collector.states_only:
+                reasons |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
+        tables = merge_blocks(blocks)
+        return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes))
+
+    def _pair(self, collector: Collector[Any], sample: Any) -> Pair[Any]:
+        others = self.after.samples
+        before = self.before
+        earlier = before.samples[collector.name] if before else None
+        if before is None or earlier is None or isinstance(earlier, Unknown) or self._was_reset(collector):
+            return Pair(sample, None, None, others)
+        seconds = self.after.moments[collector.name] - before.moments[collector.name]
+        return Pair(sample, earlier, seconds, others, before.samples)
+
+    def _was_reset(self, collector: Collector[Any]) -> bool:
+        """Whether FLUSH STATUS set this collector's counters back: some may have overtaken their old value since."""
+        status, seconds = self.after.status, self.seconds
+        since_flush = status.number("Uptime_since_flush_status") if status else None
+        if collector.name not in FLUSHED_BY_FLUSH_STATUS or since_flush is None or seconds is None or status is None:
+            return False
+        return since_flush < seconds and since_flush < (status.uptime_seconds or 0)
+
+
+def _all_columns(collector: Collector[Any], reason: Unknown) -> dict[str, Unknown]:
+    by_column = {f"{table}.{column.name}": reason for table, declared in collector.sections.items() for column in declared}
+    return by_column | dict.fromkeys(collector.sections, reason)
+
+
+def _rates(collector: Collector[Any], reason: Unknown) -> dict[str, Unknown]:
+    return {f"{table}.{column.name}": reason for table, declared in collector.sections.items() for column in declared if column.needs_interval}
+
+
+def empty_facts(reason: Unknown) -> dict[str, Unknown]:
+    """Every table and column unknown for one reason: where facts begin before a file is read."""
+    unknown = {table.name: reason for table in TABLES}
+    return unknown | {f"{table}.{column.name}": reason for table, declared in declared_columns().items() for column in declared}

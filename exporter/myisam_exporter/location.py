@@ -1,0 +1,120 @@
+"""Where the server's process and files are on this machine: found from the server itself, then verified, never guessed.
+
+A connection by socket tells the process at its other end (SO_PEERCRED); otherwise @@pid_file names it and its start time must fit
+the server's Uptime. A data directory counts as this server's when auto.cnf in it holds the server's own UUID, or the pid file seen
+from here names the verified process. A server in a container fails these tests, and is reported so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_exporter.unknown import Unknown
+
+UPTIME_TOLERANCE_SECONDS = 5.0
+# Crash recovery runs before Uptime starts to count: the process may be older than the server says.
+STARTUP_TOLERANCE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """The verified process id and data directory, each possibly unknown."""
+
+    pid: int | Unknown
+    data_directory: Path | Unknown
+
+
+def locate(variables: Mapping[str, str], uptime_seconds: float | None, peer_pid: int | None, may_be_local: bool, proc: Path) -> Location:
+    """Find process and files from what the server says of itself.
+
+    Args:
+        variables: SHOW GLOBAL VARIABLES.
+        uptime_seconds: the status variable Uptime.
+        peer_pid: the process at the other end of the socket, or None.
+        may_be_local: False for a target named by another host's address.
+        proc: where /proc is.
+    """
+    if not may_be_local:
+        remote = Unknown("the server is on another host: its process and files cannot be seen from here", "run myisam-advisor on that host")
+        return Location(remote, remote)
+    directory = Path(variables.get("datadir", ""))
+    pid_file = Path(variables.get("pid_file", ""))
+    if not pid_file.is_absolute():
+        pid_file = directory / pid_file
+    pid = _process(pid_file, uptime_seconds, peer_pid, proc)
+    return Location(pid, _directory(directory, variables, pid, pid_file))
+
+
+def _process(pid_file: Path, uptime_seconds: float | None, peer_pid: int | None, proc: Path) -> int | Unknown:
+    if peer_pid is not None:
+        return peer_pid
+    named = _read_pid(pid_file)
+    if isinstance(named, Unknown):
+        return named
+    started = _process_age_seconds(named, proc)
+    if started is None:
+        return Unknown(f"process {named} (from {pid_file}) is not visible here: the server may run in a container", "run myisam-advisor beside the server")
+    if uptime_seconds is None or not -UPTIME_TOLERANCE_SECONDS <= started - uptime_seconds <= STARTUP_TOLERANCE_SECONDS:
+        return Unknown(f"process {named} (from {pid_file}) started at another time than the server: it is not the server's", "run myisam-advisor beside the server")
+    return named
+
+
+def _read_pid(pid_file: Path) -> int | Unknown:
+    try:
+        text = pid_file.read_text("ascii", "replace").strip()
+    except OSError as error:
+        return Unknown(f"the pid file {pid_file} cannot be read ({error.strerror})", f"let this user read {pid_file}, or connect by socket")
+    return int(text) if text.isdigit() else Unknown(f"the pid file {pid_file} holds no number", "connect by socket")
+
+
+def _process_age_seconds(pid: int, proc: Path) -> float | None:
+    """Seconds since the process started, or None when there is none: proc(5), field 22 of stat, in clock ticks since boot."""
+    try:
+        ticks = int((proc / str(pid) / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _directory(directory: Path, variables: Mapping[str, str], pid: int | Unknown, pid_file: Path) -> Path | Unknown:
+    try:
+        os.scandir(directory).close()
+    except FileNotFoundError:
+        return Unknown(f"the data directory {directory} does not exist here: the server may run in a container", "run myisam-advisor beside the server")
+    except OSError as error:
+        return Unknown(
+            f"the data directory {directory} cannot be read ({error.strerror})",
+            "run as a member of the server's group with 0750 on the data directory, or with CAP_DAC_READ_SEARCH",
+        )
+    verdict = _same_uuid(directory, variables.get("server_uuid", ""))
+    if verdict is None and isinstance(pid, int):
+        named = _read_pid(pid_file)
+        verdict = None if isinstance(named, Unknown) else named == pid
+    if verdict is None and isinstance(pid, int):
+        verdict = _holds_directory(pid, directory)
+    if verdict:
+        return directory
+    if verdict is False:
+        return Unknown(f"{directory} on this machine belongs to another server: this one's files are not visible here", "run myisam-advisor beside the server")
+    return Unknown(f"{directory} could not be verified as this server's", f"let this user read {pid_file}, or connect by socket")
+
+
+def _same_uuid(directory: Path, uuid: str) -> bool | None:
+    """Whether auto.cnf (MySQL 5.6 and later) names this server; None when it is not there or not readable."""
+    try:
+        text = (directory / "auto.cnf").read_text("ascii", "replace")
+    except OSError:
+        return None
+    return uuid in text if uuid else None
+
+
+def _holds_directory(pid: int, directory: Path) -> bool | None:
+    """Whether the process works in this directory, which mysqld always does; None when we may not know."""
+    try:
+        return Path(f"/proc/{pid}/cwd").samefile(directory)
+    except OSError:
+        return None

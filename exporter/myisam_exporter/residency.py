@@ -1,0 +1,197 @@
+"""Pages of one file in the page cache: cachestat(2) through ctypes, mincore(2) under the kernel's own permission rule.
+
+Python has no wrapper for either. Sources: cachestat(2), mincore(2), statfs(2); mm/filemap.c and mm/mincore.c of Linux 6.12 and later.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+from typing import NamedTuple
+
+from myisam_exporter.unknown import Unknown
+
+PAGE_BYTES = os.sysconf("SC_PAGESIZE")
+CACHESTAT_SYSCALL_DEFAULT = 451
+CACHESTAT_SYSCALLS = {"alpha": 561}  # arch/*/syscall*.tbl: 451 everywhere else
+CAP_FOWNER = 3
+
+EXT, XFS, BTRFS, F2FS = 0xEF53, 0x58465342, 0x9123683E, 0xF2F52010
+TMPFS, RAMFS, OVERLAYFS = 0x01021994, 0x858458F6, 0x794C7630
+ZFS, NFS, FUSE = 0x2FC12FC1, 0x6969, 0x65735546
+CACHESTAT_TELLS_TRUTH = frozenset({EXT, XFS, BTRFS, F2FS, NFS})
+ALWAYS_RESIDENT = frozenset({TMPFS, RAMFS})
+OUTSIDE_PAGE_CACHE = {ZFS: "ZFS keeps its own cache (ARC), which cannot be asked per file", FUSE: "FUSE file systems keep pages where the kernel cannot count them"}
+MINCORE_LIMIT_BYTES = 1 << 36
+
+
+class FilePages(NamedTuple):
+    """Pages of a file; None is unknown. mincore tells only the resident ones."""
+
+    resident: int | None = None
+    dirty: int | None = None
+    writeback: int | None = None
+    evicted: int | None = None
+    recently_evicted: int | None = None
+
+
+class _Range(ctypes.Structure):
+    _fields_ = (("off", ctypes.c_uint64), ("len", ctypes.c_uint64))
+
+
+class _Cachestat(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("cache", "dirty", "writeback", "evicted", "recently_evicted"))
+
+
+def cachestat_syscall_number(machine: str) -> int:
+    """The system call's number on an architecture."""
+    return CACHESTAT_SYSCALLS.get(machine, CACHESTAT_SYSCALL_DEFAULT)
+
+
+class Prober:
+    """Asks about files; knows which call tells the truth on which file system.
+
+    `problems` gathers why files could not be asked, one reason a kind.
+    """
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc.syscall.restype = ctypes.c_long
+        self._libc.syscall.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
+        self._libc.mmap.restype = ctypes.c_void_p
+        self._libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+        self._libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+        self._libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+        self._number = cachestat_syscall_number(platform.machine())
+        self._range, self._result = _Range(0, 0), _Cachestat()
+        self._range_address, self._result_address = ctypes.addressof(self._range), ctypes.addressof(self._result)
+        self._flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOATIME
+        self._file_systems: dict[int, int] = {}
+        self.problems: dict[str, Unknown] = {}
+        self.has_cachestat, self._why_not = self._try_cachestat()
+
+    def _try_cachestat(self) -> tuple[bool, Unknown | None]:
+        """Call it on a memfd of our own: a refusal there is the kernel's or a seccomp filter's, never the file's permissions."""
+        descriptor = os.memfd_create("myisam-advisor")
+        try:
+            error = self._cachestat(descriptor)
+        finally:
+            os.close(descriptor)
+        if not error:
+            return True, None
+        if error == errno.EPERM:
+            return False, Unknown("cachestat is forbidden by a seccomp filter", "allow the cachestat system call in the container's or unit's filter")
+        return False, Unknown(f"this kernel ({platform.release()}) has no cachestat", "Linux 6.5 or later")
+
+    def probe(self, file: str, directory: int | None = None) -> FilePages | None:
+        """The file's pages; None when it cannot be known, with the reason in `problems`, or when the file is gone."""
+        try:
+            descriptor = self._open(file, directory)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._note("open", Unknown(f"files cannot be opened ({error.strerror})", "run as a member of the server's group"))
+            return None
+        try:
+            return self._probe_open(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _open(self, file: str, directory: int | None) -> int:
+        try:
+            return os.open(file, self._flags, dir_fd=directory)
+        except PermissionError:
+            if not self._flags & os.O_NOATIME:
+                raise
+            self._flags &= ~os.O_NOATIME
+            return os.open(file, self._flags, dir_fd=directory)
+
+    def _probe_open(self, descriptor: int) -> FilePages | None:
+        status = os.fstat(descriptor)
+        kind = self._file_systems.get(status.st_dev)
+        if kind is None:
+            kind = self._file_systems[status.st_dev] = file_system_type(self._libc, descriptor)
+        if kind in ALWAYS_RESIDENT:
+            return FilePages(-(-status.st_size // PAGE_BYTES), 0, 0, 0, 0)
+        if kind in OUTSIDE_PAGE_CACHE:
+            self._note(str(kind), Unknown(f"not measurable: {OUTSIDE_PAGE_CACHE[kind]}"))
+            return None
+        if kind != OVERLAYFS and self.has_cachestat:
+            if kind not in CACHESTAT_TELLS_TRUTH:
+                self._note(str(kind), Unknown(f"not measured: whether cachestat tells the truth on this file system (type {kind:#x}) is not known"))
+                return None
+            return self._by_cachestat(descriptor)
+        return self._by_mincore(descriptor, status)
+
+    def _by_cachestat(self, descriptor: int) -> FilePages | None:
+        error = self._cachestat(descriptor)
+        if not error:
+            result = self._result
+            return FilePages(result.cache, result.dirty, result.writeback, result.evicted, result.recently_evicted)
+        self._note(
+            "cachestat",
+            Unknown(
+                f"cachestat is refused on these files ({os.strerror(error)}): the kernel asks for ownership, write permission or CAP_FOWNER",
+                "run as the server's user with the data directory read-only, or with CAP_FOWNER",
+            ),
+        )
+        return None
+
+    def _by_mincore(self, descriptor: int, status: os.stat_result) -> FilePages | None:
+        if not may_know_residency(status, descriptor):
+            reason = self._why_not or Unknown("cachestat answers zero on overlayfs")
+            self._note("mincore", Unknown(f"{reason.reason}, and without ownership or CAP_FOWNER mincore answers that everything is resident", reason.remedy or "run as the server's user"))
+            return None
+        if status.st_size == 0:
+            return FilePages(0)
+        if status.st_size > MINCORE_LIMIT_BYTES:
+            self._note("large", Unknown("a file is too large for mincore", "Linux 6.5 or later"))
+            return None
+        return FilePages(self._mincore(descriptor, status.st_size))
+
+    def _mincore(self, descriptor: int, size: int) -> int | None:
+        address = self._libc.mmap(None, size, 0, 1, descriptor, 0)  # PROT_NONE, MAP_SHARED
+        if address is None or address == ctypes.c_void_p(-1).value:
+            return None
+        try:
+            pages = -(-size // PAGE_BYTES)
+            vector = (ctypes.c_ubyte * pages)()
+            if self._libc.mincore(address, size, vector):
+                return None
+            return sum(byte & 1 for byte in bytes(vector))
+        finally:
+            self._libc.munmap(address, size)
+
+    def _cachestat(self, descriptor: int) -> int:
+        """0, or the error number."""
+        failed = self._libc.syscall(self._number, descriptor, self._range_address, self._result_address, 0)
+        return ctypes.get_errno() if failed else 0
+
+    def _note(self, kind: str, reason: Unknown) -> None:
+        self.problems.setdefault(kind, reason)
+
+
+def file_system_type(libc: ctypes.CDLL, descriptor: int) -> int:
+    """f_type of statfs(2): the first word of the structure; Python's os.statvfs leaves it out."""
+    buffer = (ctypes.c_long * 32)()
+    if libc.fstatfs(descriptor, buffer):
+        return 0
+    return int(buffer[0]) & 0xFFFF_FFFF
+
+
+def may_know_residency(status: os.stat_result, descriptor: int) -> bool:
+    """The kernel's rule for mincore since 5.2 (mm/mincore.c, can_do_mincore): owner, CAP_FOWNER, or could write."""
+    if status.st_uid == os.geteuid() or _has_capability(CAP_FOWNER):
+        return True
+    return os.access(f"/proc/self/fd/{descriptor}", os.W_OK, effective_ids=True)
+
+
+def _has_capability(number: int) -> bool:
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            effective = next(line for line in file if line.startswith("CapEff:"))
+    except (OSError, StopIteration):
+        return False
+    return bool(int(effective.split()[1], 16) >> number & 1)

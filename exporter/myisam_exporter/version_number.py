@@ -1,0 +1,50 @@
+"""Which server this is: flavour and version, and comparisons that keep MySQL's and MariaDB's numbers apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from myisam_exporter.errors import UserError
+
+_NUMBER = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerVersion:
+    """flavour is mysql, mariadb or percona; number is (major, minor, patch); text is what the server says."""
+
+    flavour: str
+    number: tuple[int, int, int]
+    text: str
+
+    @property
+    def as_number(self) -> int:
+        """major * 10000 + minor * 100 + patch."""
+        major, minor, patch = self.number
+        return major * 10000 + minor * 100 + patch
+
+    def at_least(self, mysql: tuple[int, ...] | None = None, mariadb: tuple[int, ...] | None = None) -> bool:
+        """Whether the version reaches the one given for its own flavour; never, where None is given for it."""
+        wanted = mariadb if self.flavour == "mariadb" else mysql
+        return wanted is not None and self.number >= wanted
+
+
+def parse_version(text: str, comment: str = "") -> ServerVersion:
+    """The version from @@version and @@version_comment.
+
+    Raises UserError when no number is in it.
+    """
+    # MariaDB 10 and 11 answer old replicas with 5.5.5- before the true number.
+    plain = text.removeprefix("5.5.5-") if "mariadb" in text.lower() else text
+    found = _NUMBER.match(plain)
+    if found is None:
+        raise UserError(f"the server calls its version {text!r}, which holds no number such as 10.11.6 or 5.6.24.")
+    major, minor, patch = (int(part or 0) for part in found.groups())
+    if "mariadb" in (text + comment).lower():
+        flavour = "mariadb"
+    elif "percona" in (text + comment).lower():
+        flavour = "percona"
+    else:
+        flavour = "mysql"
+    return ServerVersion(flavour, (major, minor, patch), text)
