@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import TopologicalSorter
@@ -28,7 +28,10 @@ PAGE_CACHE_SWEEP_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Context:
-    """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own."""
+    """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
+
+    `threads_running` holds readings of that state from within the interval: one at each end says little of it.
+    """
 
     target: Target
     session: Session
@@ -36,6 +39,7 @@ class Context:
     sys: Path = Path("/sys")
     page_cache_sweep_seconds: float = PAGE_CACHE_SWEEP_SECONDS
     key_caches: tuple[str, ...] = ()
+    threads_running: list[float] = field(default_factory=list)
     samples: dict[str, Any] = field(default_factory=dict)
 
     def sample(self, collector: str) -> Any:
@@ -84,9 +88,9 @@ class Collector(ABC, Generic[Sample]):
     def facts(self, pair: Pair[Sample]) -> Iterable[Block]:
         """Rows for the fact tables; the rates among them need `pair.before`."""
 
-    def notes(self, sample: Sample) -> Iterator[Unknown]:
+    def notes(self, sample: Sample) -> Iterable[Unknown]:
         """What this sample lacks, when it is there but not whole."""
-        return iter(())
+        return ()
 
     def unknown_columns(self, sample: Sample) -> Mapping[str, Unknown]:
         """Columns (`table.column`) that this sample could not fill, with the reason."""

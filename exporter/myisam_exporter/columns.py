@@ -63,13 +63,27 @@ TABLES: tuple[FactTable, ...] = (
     FactTable("totals", "single", "Sums over all user tables; system schemas are left out."),
     FactTable("variable", "pairs", "SHOW GLOBAL VARIABLES.", ("name",)),
     FactTable("status", "pairs", "SHOW GLOBAL STATUS, with rates over the interval.", ("name",)),
-    FactTable("key_cache", "list", "The key caches: all of them on MariaDB, the default one and named ones on MySQL.", ("name",)),
-    FactTable("tables", "list", "MyISAM tables, from their files; system schemas are left out.", ("schema_name", "table_name")),
+    FactTable(
+        "key_cache",
+        "list",
+        "The key caches: all of them on MariaDB, the default one and named ones on MySQL.",
+        ("name",),
+    ),
+    FactTable(
+        "tables", "list", "MyISAM tables, from their files; system schemas are left out.", ("schema_name", "table_name")
+    ),
     FactTable("indexes", "list", "The indexes of these tables.", ("schema_name", "table_name", "index_number")),
     FactTable("mysqld", "single", "The server's process as the operating system sees it."),
     FactTable("host", "single", "The machine."),
-    FactTable("mutex_wait", "list", "Waits for the server's own locks, where performance_schema times them.", ("name",)),
-    FactTable("processlist", "list", "Connections counted by state; query texts are never read.", ("schema_name", "state", "command")),
+    FactTable(
+        "mutex_wait", "list", "Waits for the server's own locks, where performance_schema times them.", ("name",)
+    ),
+    FactTable(
+        "processlist",
+        "list",
+        "Connections counted by state; query texts are never read.",
+        ("schema_name", "state", "command"),
+    ),
 )
 
 

@@ -17,7 +17,11 @@ TEMPORARY_PREFIX = "#sql"
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
 _TOKEN = re.compile(r"([0-9A-Za-z_]+)|@([0-9a-fA-F]{4})|@(..)", re.DOTALL)
 _PARTITION = re.compile(r"#[pP]#")
-_CHARACTERS = {first + second: character for first, (seconds, characters) in SHORT_CODES.items() for second, character in zip(seconds, characters, strict=True)}
+_CHARACTERS = {
+    first + second: character
+    for first, (seconds, characters) in SHORT_CODES.items()
+    for second, character in zip(seconds, characters, strict=True)
+}
 
 
 def decode_identifier(encoded: str) -> str:

@@ -32,8 +32,14 @@ class Interval:
 
     def refuse_restart(self) -> None:
         """Raise ServerLostError when the server restarted between the snapshots: half of each server is no interval."""
-        before, after = self.before and self.before.status, self.after.status
-        if before is None or after is None or before.uptime_seconds is None or after.uptime_seconds is None or self.seconds is None:
+        before, after = self.before.status if self.before else None, self.after.status
+        if (
+            before is None
+            or after is None
+            or before.uptime_seconds is None
+            or after.uptime_seconds is None
+            or self.seconds is None
+        ):
             return
         if after.uptime_seconds < before.uptime_seconds + self.seconds - RESTART_TOLERANCE_SECONDS:
             raise ServerLostError(
@@ -78,15 +84,24 @@ class Interval:
 
 
 def _all_columns(collector: Collector[Any], reason: Unknown) -> dict[str, Unknown]:
-    by_column = {f"{table}.{column.name}": reason for table, declared in collector.sections.items() for column in declared}
+    by_column = {
+        f"{table}.{column.name}": reason for table, declared in collector.sections.items() for column in declared
+    }
     return by_column | dict.fromkeys(collector.sections, reason)
 
 
 def _rates(collector: Collector[Any], reason: Unknown) -> dict[str, Unknown]:
-    return {f"{table}.{column.name}": reason for table, declared in collector.sections.items() for column in declared if column.needs_interval}
+    return {
+        f"{table}.{column.name}": reason
+        for table, declared in collector.sections.items()
+        for column in declared
+        if column.needs_interval
+    }
 
 
 def empty_facts(reason: Unknown) -> dict[str, Unknown]:
     """Every table and column unknown for one reason: where facts begin before a file is read."""
     unknown = {table.name: reason for table in TABLES}
-    return unknown | {f"{table}.{column.name}": reason for table, declared in declared_columns().items() for column in declared}
+    return unknown | {
+        f"{table}.{column.name}": reason for table, declared in declared_columns().items() for column in declared
+    }

@@ -28,7 +28,9 @@ class Location:
     data_directory: Path | Unknown
 
 
-def locate(variables: Mapping[str, str], uptime_seconds: float | None, peer_pid: int | None, may_be_local: bool, proc: Path) -> Location:
+def locate(
+    variables: Mapping[str, str], uptime_seconds: float | None, peer_pid: int | None, may_be_local: bool, proc: Path
+) -> Location:
     """Find process and files from what the server says of itself.
 
     Args:
@@ -39,7 +41,10 @@ def locate(variables: Mapping[str, str], uptime_seconds: float | None, peer_pid:
         proc: where /proc is.
     """
     if not may_be_local:
-        remote = Unknown("the server is on another host: its process and files cannot be seen from here", "run myisam-advisor on that host")
+        remote = Unknown(
+            "the server is on another host: its process and files cannot be seen from here",
+            "run myisam-advisor on that host",
+        )
         return Location(remote, remote)
     directory = Path(variables.get("datadir", ""))
     pid_file = Path(variables.get("pid_file", ""))
@@ -57,9 +62,15 @@ def _process(pid_file: Path, uptime_seconds: float | None, peer_pid: int | None,
         return named
     started = _process_age_seconds(named, proc)
     if started is None:
-        return Unknown(f"process {named} (from {pid_file}) is not visible here: the server may run in a container", "run myisam-advisor beside the server")
+        return Unknown(
+            f"process {named} (from {pid_file}) is not visible here: the server may run in a container",
+            "run myisam-advisor beside the server",
+        )
     if uptime_seconds is None or not -UPTIME_TOLERANCE_SECONDS <= started - uptime_seconds <= STARTUP_TOLERANCE_SECONDS:
-        return Unknown(f"process {named} (from {pid_file}) started at another time than the server: it is not the server's", "run myisam-advisor beside the server")
+        return Unknown(
+            f"process {named} (from {pid_file}) started at another time than the server: it is not the server's",
+            "run myisam-advisor beside the server",
+        )
     return named
 
 
@@ -67,7 +78,10 @@ def _read_pid(pid_file: Path) -> int | Unknown:
     try:
         text = pid_file.read_text("ascii", "replace").strip()
     except OSError as error:
-        return Unknown(f"the pid file {pid_file} cannot be read ({error.strerror})", f"let this user read {pid_file}, or connect by socket")
+        return Unknown(
+            f"the pid file {pid_file} cannot be read ({error.strerror})",
+            f"let this user read {pid_file}, or connect by socket",
+        )
     return int(text) if text.isdigit() else Unknown(f"the pid file {pid_file} holds no number", "connect by socket")
 
 
@@ -84,7 +98,10 @@ def _directory(directory: Path, variables: Mapping[str, str], pid: int | Unknown
     try:
         os.scandir(directory).close()
     except FileNotFoundError:
-        return Unknown(f"the data directory {directory} does not exist here: the server may run in a container", "run myisam-advisor beside the server")
+        return Unknown(
+            f"the data directory {directory} does not exist here: the server may run in a container",
+            "run myisam-advisor beside the server",
+        )
     except OSError as error:
         return Unknown(
             f"the data directory {directory} cannot be read ({error.strerror})",
@@ -99,8 +116,13 @@ def _directory(directory: Path, variables: Mapping[str, str], pid: int | Unknown
     if verdict:
         return directory
     if verdict is False:
-        return Unknown(f"{directory} on this machine belongs to another server: this one's files are not visible here", "run myisam-advisor beside the server")
-    return Unknown(f"{directory} could not be verified as this server's", f"let this user read {pid_file}, or connect by socket")
+        return Unknown(
+            f"{directory} on this machine belongs to another server: this one's files are not visible here",
+            "run myisam-advisor beside the server",
+        )
+    return Unknown(
+        f"{directory} could not be verified as this server's", f"let this user read {pid_file}, or connect by socket"
+    )
 
 
 def _same_uuid(directory: Path, uuid: str) -> bool | None:

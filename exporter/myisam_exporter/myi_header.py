@@ -212,7 +212,12 @@ def _parse_definition(data: bytes, key_count: int, variable_rows: bool) -> Defin
     # A pointer counts bytes in tables of variable row length, rows in fixed ones; index pages start at multiples of 1024.
     positions = (1 << 8 * data_pointer) - 1
     maximum = positions if variable_rows else record_bytes * (positions + 1) - 1
-    return Definition(min(maximum, SQLITE_MAXIMUM), min(1024 * ((1 << 8 * key_pointer) - 1), SQLITE_MAXIMUM), record_bytes, tuple(keys))
+    return Definition(
+        min(maximum, SQLITE_MAXIMUM),
+        min(1024 * ((1 << 8 * key_pointer) - 1), SQLITE_MAXIMUM),
+        record_bytes,
+        tuple(keys),
+    )
 
 
 def _parse_key(data: bytes, position: int) -> tuple[Key, int]:

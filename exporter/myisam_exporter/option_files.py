@@ -73,11 +73,15 @@ def read_option_files(paths: Sequence[Path], groups: Sequence[str] = CLIENT_GROU
 
 def _read(path: Path, groups: frozenset[str], depth: int) -> Iterator[tuple[str, Setting]]:
     if depth > MAXIMUM_INCLUDE_DEPTH:
-        raise UserError(f"{path}: option files include each other more than {MAXIMUM_INCLUDE_DEPTH} deep: remove one !include")
+        raise UserError(
+            f"{path}: option files include each other more than {MAXIMUM_INCLUDE_DEPTH} deep: remove one !include"
+        )
     try:
         lines = path.read_text("utf-8", "surrogateescape").splitlines()
     except OSError as error:
-        raise UserError(f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions.") from None
+        raise UserError(
+            f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions."
+        ) from None
     group = None
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
@@ -91,7 +95,10 @@ def _read(path: Path, groups: frozenset[str], depth: int) -> Iterator[tuple[str,
             raise UserError(f"{path}, line {number}: an option stands before any [group]: write [client] above it.")
         elif group in groups:
             name, equals, value = line.partition("=")
-            yield name.strip().replace("_", "-"), Setting(_unquote(_without_comment(value)) if equals else "", path, number)
+            yield (
+                name.strip().replace("_", "-"),
+                Setting(_unquote(_without_comment(value)) if equals else "", path, number),
+            )
 
 
 def _group(path: Path, number: int, line: str) -> str:

@@ -23,7 +23,10 @@ TMPFS, RAMFS, OVERLAYFS = 0x01021994, 0x858458F6, 0x794C7630
 ZFS, NFS, FUSE = 0x2FC12FC1, 0x6969, 0x65735546
 CACHESTAT_TELLS_TRUTH = frozenset({EXT, XFS, BTRFS, F2FS, NFS})
 ALWAYS_RESIDENT = frozenset({TMPFS, RAMFS})
-OUTSIDE_PAGE_CACHE = {ZFS: "ZFS keeps its own cache (ARC), which cannot be asked per file", FUSE: "FUSE file systems keep pages where the kernel cannot count them"}
+OUTSIDE_PAGE_CACHE = {
+    ZFS: "ZFS keeps its own cache (ARC), which cannot be asked per file",
+    FUSE: "FUSE file systems keep pages where the kernel cannot count them",
+}
 MINCORE_LIMIT_BYTES = 1 << 36
 
 
@@ -61,7 +64,14 @@ class Prober:
         self._libc.syscall.restype = ctypes.c_long
         self._libc.syscall.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
         self._libc.mmap.restype = ctypes.c_void_p
-        self._libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+        self._libc.mmap.argtypes = (
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_long,
+        )
         self._libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
         self._libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
         self._number = cachestat_syscall_number(platform.machine())
@@ -82,7 +92,10 @@ class Prober:
         if not error:
             return True, None
         if error == errno.EPERM:
-            return False, Unknown("cachestat is forbidden by a seccomp filter", "allow the cachestat system call in the container's or unit's filter")
+            return False, Unknown(
+                "cachestat is forbidden by a seccomp filter",
+                "allow the cachestat system call in the container's or unit's filter",
+            )
         return False, Unknown(f"this kernel ({platform.release()}) has no cachestat", "Linux 6.5 or later")
 
     def probe(self, file: str, directory: int | None = None) -> FilePages | None:
@@ -92,7 +105,9 @@ class Prober:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._note("open", Unknown(f"files cannot be opened ({error.strerror})", "run as a member of the server's group"))
+            self._note(
+                "open", Unknown(f"files cannot be opened ({error.strerror})", "run as a member of the server's group")
+            )
             return None
         try:
             return self._probe_open(descriptor)
@@ -120,7 +135,12 @@ class Prober:
             return None
         if kind != OVERLAYFS and self.has_cachestat:
             if kind not in CACHESTAT_TELLS_TRUTH:
-                self._note(str(kind), Unknown(f"not measured: whether cachestat tells the truth on this file system (type {kind:#x}) is not known"))
+                self._note(
+                    str(kind),
+                    Unknown(
+                        f"not measured: whether cachestat tells the truth on this file system (type {kind:#x}) is not known"
+                    ),
+                )
                 return None
             return self._by_cachestat(descriptor)
         return self._by_mincore(descriptor, status)
@@ -142,7 +162,13 @@ class Prober:
     def _by_mincore(self, descriptor: int, status: os.stat_result) -> FilePages | None:
         if not may_know_residency(status, descriptor):
             reason = self._why_not or Unknown("cachestat answers zero on overlayfs")
-            self._note("mincore", Unknown(f"{reason.reason}, and without ownership or CAP_FOWNER mincore answers that everything is resident", reason.remedy or "run as the server's user"))
+            self._note(
+                "mincore",
+                Unknown(
+                    f"{reason.reason}, and without ownership or CAP_FOWNER mincore answers that everything is resident",
+                    reason.remedy or "run as the server's user",
+                ),
+            )
             return None
         if status.st_size == 0:
             return FilePages(0)

@@ -52,12 +52,14 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
         """End the connection."""
-        self._connection.close()
+        self._connection.close()  # type: ignore[no-untyped-call]
 
     def rows(self, statement: str, arguments: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
         """The rows of a SELECT or SHOW.
@@ -75,7 +77,9 @@ class Session:
                 raise self._lost(error) from None
             raise
 
-    def rows_or_unknown(self, statement: str, grant: str = "", arguments: Sequence[object] | None = None) -> list[tuple[Any, ...]] | Unknown:
+    def rows_or_unknown(
+        self, statement: str, grant: str = "", arguments: Sequence[object] | None = None
+    ) -> list[tuple[Any, ...]] | Unknown:
         """`rows`, or why they cannot be had; `grant` is the privilege whose absence would explain it."""
         import MySQLdb
 
@@ -97,12 +101,15 @@ class Session:
         """The process at the other end of a UNIX socket, as the kernel knows it; None for TCP or another PID namespace."""
         if self.target.socket is None:
             return None
-        with sockets.socket(fileno=os.dup(self._connection.fileno())) as peer:
+        with sockets.socket(fileno=os.dup(self._descriptor())) as peer:
             if peer.family != sockets.AF_UNIX:
                 return None
             credentials = peer.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
         pid = int(struct.unpack("3i", credentials)[0])
         return pid or None
+
+    def _descriptor(self) -> int:
+        return int(self._connection.fileno())  # type: ignore[no-untyped-call]
 
     def _limit(self) -> None:
         version = self.version
@@ -131,7 +138,9 @@ def _number(error: Exception) -> int:
 def _connect(target: Target, timeout_seconds: int) -> Connection:
     import MySQLdb
 
-    where: dict[str, Any] = {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
+    where: dict[str, Any] = (
+        {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
+    )
     if not target.socket and target.host == "localhost":
         where["host"] = "127.0.0.1"  # the client library would take "localhost" for a socket
     if target.tls:
@@ -148,26 +157,41 @@ def _connect(target: Target, timeout_seconds: int) -> Connection:
         raise _connection_error(target, error, timeout_seconds) from None
 
 
+# What to say and do about each kind of failure to connect.
+CONNECTION_ERRORS = {
+    frozenset(
+        {SOCKET_ERROR, HOST_ERROR, UNKNOWN_HOST}
+    ): "no server answers at {target}: {text}. Check that it runs and listens there (--socket, --host, --port).",
+    LOST: "the server at {target} accepted the connection but did not answer within {seconds} s: it hangs, is stopped or is starting up.",
+    frozenset(
+        {TOO_MANY_CONNECTIONS}
+    ): "the server at {target} has no connection left: {text}. Close some, or raise max_connections.",
+    frozenset(
+        {HOST_BLOCKED, HOST_NOT_PRIVILEGED}
+    ): "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
+    frozenset({TLS_ERROR}): "TLS with {target} failed: {text}. Check ssl-ca, ssl-cert and ssl-key in the option file.",
+}
+
+
 def _connection_error(target: Target, error: Exception, timeout_seconds: int) -> UserError:
     number, text = _number(error), str(error.args[-1])
     if number in (ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD):
-        origin = f" The password came {target.password_origin}." if target.password_origin else " No option file gave a password."
+        origin = (
+            f"The password came {target.password_origin}."
+            if target.password_origin
+            else "No option file gave a password."
+        )
         return UserError(
-            f"the server at {target.label} refused the user {target.user!r}: {text}.{origin} "
-            f"Give another --user, or an option file with the right password (--defaults-file)."
+            f"the server at {target.label} refused the user {target.user!r}: {text}. {origin} "
+            "Give another --user, or an option file with the right password (--defaults-file)."
         )
     if number == SOCKET_ERROR and target.socket and not target.socket.exists():
-        return UserError(f"no server: the socket {target.socket} does not exist. Start the server, or name its socket (--socket) or its host (--host).")
-    if number in (SOCKET_ERROR, HOST_ERROR, UNKNOWN_HOST):
-        return UserError(f"no server answers at {target.label}: {text}. Check that it runs and listens there (--socket, --host, --port).")
-    if number in LOST:
-        return ServerLostError(
-            f"the server at {target.label} accepted the connection but did not answer within {timeout_seconds} s: it hangs, is stopped or is starting up."
+        return UserError(
+            f"no server: the socket {target.socket} does not exist. Start the server, or name its socket (--socket) or its host (--host)."
         )
-    if number == TOO_MANY_CONNECTIONS:
-        return UserError(f"the server at {target.label} has no connection left (max_connections): {text}. Close some, or raise max_connections.")
-    if number in (HOST_BLOCKED, HOST_NOT_PRIVILEGED):
-        return UserError(f"the server at {target.label} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.")
-    if number == TLS_ERROR:
-        return UserError(f"TLS with {target.label} failed: {text}. Check ssl-ca, ssl-cert and ssl-key in the option file.")
-    return UserError(f"could not connect to {target.label}: {text} (error {number}).")
+    message = next(
+        (message for numbers, message in CONNECTION_ERRORS.items() if number in numbers),
+        "could not connect to {target}: {text} (error {number}).",
+    )
+    kind = ServerLostError if number in LOST else UserError
+    return kind(message.format(target=target.label, text=text, seconds=timeout_seconds, number=number))

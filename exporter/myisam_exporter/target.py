@@ -10,7 +10,12 @@ from pathlib import Path
 from myisam_exporter.errors import UserError
 from myisam_exporter.option_files import Options, read_option_files, standard_files
 
-DEFAULT_SOCKETS = (Path("/run/mysqld/mysqld.sock"), Path("/var/run/mysqld/mysqld.sock"), Path("/var/lib/mysql/mysql.sock"), Path("/tmp/mysql.sock"))
+DEFAULT_SOCKETS = (
+    Path("/run/mysqld/mysqld.sock"),
+    Path("/var/run/mysqld/mysqld.sock"),
+    Path("/var/lib/mysql/mysql.sock"),
+    Path("/tmp/mysql.sock"),
+)
 DEFAULT_PORT = 3306
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -54,9 +59,19 @@ def target_from_options(
     _refuse_two_passwords(options, defaults_files)
     chosen_host = host or options.value("host") or "localhost"
     chosen_socket = socket or _socket(options, chosen_host, given=host is not None or port is not None)
-    if chosen_host == "localhost" and chosen_socket is None and host is None and port is None and not options.value("port"):
+    if (
+        chosen_host == "localhost"
+        and chosen_socket is None
+        and host is None
+        and port is None
+        and not options.value("port")
+    ):
         chosen_socket = next((path for path in DEFAULT_SOCKETS if path.exists()), DEFAULT_SOCKETS[0])
-    tls = {key: value for key, name in (("ca", "ssl-ca"), ("cert", "ssl-cert"), ("key", "ssl-key"), ("capath", "ssl-capath")) if (value := options.value(name))}
+    tls = {
+        key: value
+        for key, name in (("ca", "ssl-ca"), ("cert", "ssl-cert"), ("key", "ssl-key"), ("capath", "ssl-capath"))
+        if (value := options.value(name))
+    }
     return Target(
         user=user or options.value("user") or getpass.getuser(),
         password=options.value("password") or "",
@@ -75,7 +90,9 @@ def _refuse_two_passwords(options: Options, given: Sequence[Path]) -> None:
     chosen = options.settings["password"]
     for other in options.overridden.get("password", []):
         if other.value != chosen.value:
-            raise UserError(f"{other.path} (line {other.line}) and {chosen.path} (line {chosen.line}) hold different passwords. Give one --defaults-file only.")
+            raise UserError(
+                f"{other.path} (line {other.line}) and {chosen.path} (line {chosen.line}) hold different passwords. Give one --defaults-file only."
+            )
 
 
 def _socket(options: Options, host: str, *, given: bool) -> Path | None:

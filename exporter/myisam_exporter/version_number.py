@@ -20,7 +20,7 @@ class ServerVersion:
 
     @property
     def as_number(self) -> int:
-        """major * 10000 + minor * 100 + patch."""
+        """Major * 10000 + minor * 100 + patch."""
         major, minor, patch = self.number
         return major * 10000 + minor * 100 + patch
 

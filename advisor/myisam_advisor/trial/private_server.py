@@ -58,13 +58,15 @@ class PrivateServer:
         self.port = port
         self._own_directory = directory is None
         # A short path: the whole socket name must fit into sun_path.
-        self.directory = directory or Path(tempfile.mkdtemp(prefix="myisam-", dir="/tmp" if os.path.isdir("/tmp") else None))
+        self.directory = directory or Path(tempfile.mkdtemp(prefix="myisam-"))
         self.data_directory = self.directory / "data"
         self.socket = self.directory / "s"
         self.error_log = self.directory / "error.log"
         self.process: subprocess.Popen[bytes] | None = None
         if len(os.fsencode(self.socket)) > SOCKET_PATH_LIMIT:
-            raise PrivateServerError(f"the socket path {self.socket} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR")
+            raise PrivateServerError(
+                f"the socket path {self.socket} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR"
+            )
 
     def __enter__(self) -> PrivateServer:
         try:
@@ -75,7 +77,9 @@ class PrivateServer:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
@@ -93,9 +97,16 @@ class PrivateServer:
         self._give_away()
         name = self.binaries.name
         if self.binaries.flavour == "mariadb":
-            self._bootstrap(["create database if not exists mysql;", "use mysql;", "SET @auth_root_socket=NULL;"], "*_system_tables.sql", "*_performance_tables.sql", "*_system_tables_data.sql")
+            self._bootstrap(
+                ["create database if not exists mysql;", "use mysql;", "SET @auth_root_socket=NULL;"],
+                "*_system_tables.sql",
+                "*_performance_tables.sql",
+                "*_system_tables_data.sql",
+            )
         elif name == "mysql-5.6":
-            self._bootstrap(["create database mysql;", "use mysql;"], "mysql_system_tables.sql", "mysql_system_tables_data.sql")
+            self._bootstrap(
+                ["create database mysql;", "use mysql;"], "mysql_system_tables.sql", "mysql_system_tables_data.sql"
+            )
         else:
             self._run([*self._base_command(), "--initialize-insecure"])
 
@@ -104,10 +115,22 @@ class PrivateServer:
 
         Raises PrivateServerError with the end of the error log when it does not come up.
         """
-        command = [*self._base_command(), f"--socket={self.socket}", f"--pid-file={self.directory / 'pid'}", *self._network(), *self.options]
+        command = [
+            *self._base_command(),
+            f"--socket={self.socket}",
+            f"--pid-file={self.directory / 'pid'}",
+            *self._network(),
+            *self.options,
+        ]
         with self.error_log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory, env=self._environment(), start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.directory,
+                env=self._environment(),
+                start_new_session=True,
             )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
@@ -161,7 +184,7 @@ class PrivateServer:
         try:
             yield connection
         finally:
-            connection.close()
+            connection.close()  # type: ignore[no-untyped-call]
 
     def execute(self, *statements: str, database: str = "") -> list[tuple[object, ...]]:
         """Run the statements as root on one connection; the rows of the last one."""
@@ -210,13 +233,27 @@ class PrivateServer:
 
     def _bootstrap(self, first: Sequence[str], *patterns: str) -> None:
         parts = ["\n".join(first)]
-        parts += [sorted(self.binaries.share.glob(pattern))[0].read_text("utf-8") for pattern in patterns if sorted(self.binaries.share.glob(pattern))]
+        parts += [
+            sorted(self.binaries.share.glob(pattern))[0].read_text("utf-8")
+            for pattern in patterns
+            if sorted(self.binaries.share.glob(pattern))
+        ]
         self._run([*self._base_command(), "--bootstrap", "--default-storage-engine=MyISAM"], "\n".join(parts).encode())
 
     def _run(self, command: list[str], text: bytes = b"") -> None:
-        done = subprocess.run(command, input=text, capture_output=True, cwd=self.directory, env=self._environment(), timeout=120, check=False)
+        done = subprocess.run(
+            command,
+            input=text,
+            capture_output=True,
+            cwd=self.directory,
+            env=self._environment(),
+            timeout=120,
+            check=False,
+        )
         if done.returncode != 0:
-            raise PrivateServerError(f"could not make the system tables of {self.binaries.name}:\n{done.stderr.decode(errors='replace')[-2000:]}")
+            raise PrivateServerError(
+                f"could not make the system tables of {self.binaries.name}:\n{done.stderr.decode(errors='replace')[-2000:]}"
+            )
 
     def _log_tail(self) -> str:
         return self.error_log.read_text("utf-8", "replace")[-2000:] if self.error_log.exists() else "(no error log)"

@@ -83,8 +83,16 @@ class HostCollector(Collector[HostSample]):
             ("disk_busy_ratio", "real", "Over the interval: share of time in which it had work."),
             ("disk_queue_length", "real", "Over the interval: requests in it on average."),
             ("io_pressure_some_ratio", "real", "Over the interval: share of time in which a task waited for a disk."),
-            ("io_pressure_full_ratio", "real", "Over the interval: share of time in which no task could go on for want of a disk."),
-            ("memory_pressure_some_ratio", "real", "Over the interval: share of time in which a task waited for memory."),
+            (
+                "io_pressure_full_ratio",
+                "real",
+                "Over the interval: share of time in which no task could go on for want of a disk.",
+            ),
+            (
+                "memory_pressure_some_ratio",
+                "real",
+                "Over the interval: share of time in which a task waited for memory.",
+            ),
             ("file_refaults_per_second", "real", "Pages read again after they had been dropped for want of memory."),
             ("major_faults_per_second", "real", "Page faults of the whole machine that needed a disk."),
             ("processes_blocked", "integer", "Tasks waiting for a disk now."),
@@ -99,8 +107,14 @@ class HostCollector(Collector[HostSample]):
         """Read psutil and /proc; a remote server's machine cannot be seen."""
         server: ServerIdentity | Unknown = context.sample("server")
         if not context.target.may_be_local:
-            return Unknown("the server is on another host: its machine cannot be seen from here", "run myisam-advisor on that host")
-        directory = None if isinstance(server, Unknown) or isinstance(server.location.data_directory, Unknown) else server.location.data_directory
+            return Unknown(
+                "the server is on another host: its machine cannot be seen from here", "run myisam-advisor on that host"
+            )
+        directory = (
+            None
+            if isinstance(server, Unknown) or isinstance(server.location.data_directory, Unknown)
+            else server.location.data_directory
+        )
         return read_host(context.proc, context.sys, directory)
 
     def facts(self, pair: Pair[HostSample]) -> Iterable[Block]:
@@ -118,7 +132,12 @@ class HostCollector(Collector[HostSample]):
             names = ("io_pressure_some_ratio", "io_pressure_full_ratio", "memory_pressure_some_ratio")
             unknown |= {f"host.{name}": sample.pressure_microseconds for name in names}
         if isinstance(sample.disk, Unknown):
-            names_of_disk = ("disk_reads_per_second", "disk_read_bytes_per_second", "disk_busy_ratio", "disk_queue_length")
+            names_of_disk = (
+                "disk_reads_per_second",
+                "disk_read_bytes_per_second",
+                "disk_busy_ratio",
+                "disk_queue_length",
+            )
             unknown |= {f"host.{name}": sample.disk for name in names_of_disk}
         return unknown
 
@@ -176,7 +195,9 @@ def _pressure(proc: Path) -> Mapping[str, int] | Unknown:
 def _disk(proc: Path, sys: Path, data_directory: Path | None) -> Disk | Unknown:
     """The disk below the data directory; for a partition, the partition."""
     if data_directory is None:
-        return Unknown("the data directory is not visible here, so its disk is not known", "run myisam-advisor beside the server")
+        return Unknown(
+            "the data directory is not visible here, so its disk is not known", "run myisam-advisor beside the server"
+        )
     try:
         device = data_directory.stat().st_dev
         wanted = (sys / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}").resolve(strict=True).name
@@ -190,7 +211,18 @@ def _disk(proc: Path, sys: Path, data_directory: Path | None) -> Disk | Unknown:
 
 
 def _gauges(sample: HostSample) -> dict[str, Value]:
-    names = ("cpu_count", "memory_bytes", "memory_available_bytes", "page_cache_bytes", "swap_total_bytes", "swap_used_bytes", "processes_running", "processes_blocked", "kernel", "libc")
+    names = (
+        "cpu_count",
+        "memory_bytes",
+        "memory_available_bytes",
+        "page_cache_bytes",
+        "swap_total_bytes",
+        "swap_used_bytes",
+        "processes_running",
+        "processes_blocked",
+        "kernel",
+        "libc",
+    )
     return {name: getattr(sample, name) for name in names}
 
 
@@ -220,7 +252,9 @@ def _rates(pair: Pair[HostSample]) -> dict[str, Value]:
 def _cpu_ratios(pair: Pair[HostSample]) -> dict[str, Value]:
     if pair.before is None:
         return {}
-    grown = {name: pair.after.cpu_seconds[name] - pair.before.cpu_seconds.get(name, 0.0) for name in pair.after.cpu_seconds}
+    grown = {
+        name: pair.after.cpu_seconds[name] - pair.before.cpu_seconds.get(name, 0.0) for name in pair.after.cpu_seconds
+    }
     # guest time is part of user time already: proc(5)
     total = sum(value for name, value in grown.items() if name not in ("guest", "guest_nice"))
     if total <= 0:
@@ -238,7 +272,10 @@ def _disk_rates(pair: Pair[HostSample]) -> dict[str, Value]:
     now, before = pair.after.disk, pair.before.disk if pair.before else None
     if isinstance(now, Unknown) or not isinstance(before, Disk) or before.name != now.name:
         return {}
-    busy, weighted = pair.rate(before.busy_milliseconds, now.busy_milliseconds), pair.rate(before.weighted_milliseconds, now.weighted_milliseconds)
+    busy, weighted = (
+        pair.rate(before.busy_milliseconds, now.busy_milliseconds),
+        pair.rate(before.weighted_milliseconds, now.weighted_milliseconds),
+    )
     return {
         "disk_reads_per_second": pair.rate(before.reads, now.reads),
         "disk_read_bytes_per_second": pair.rate(before.read_bytes, now.read_bytes),
@@ -252,7 +289,11 @@ def _pressure_ratios(pair: Pair[HostSample]) -> dict[str, Value]:
     if isinstance(now, Unknown) or before is None or isinstance(before, Unknown):
         return {}
     ratios: dict[str, Value] = {}
-    for column, key in (("io_pressure_some_ratio", "io_some"), ("io_pressure_full_ratio", "io_full"), ("memory_pressure_some_ratio", "memory_some")):
+    for column, key in (
+        ("io_pressure_some_ratio", "io_some"),
+        ("io_pressure_full_ratio", "io_full"),
+        ("memory_pressure_some_ratio", "memory_some"),
+    ):
         rate = pair.rate(before.get(key), now.get(key))
         ratios[column] = None if rate is None else min(rate / MICROSECONDS_PER_SECOND, 1.0)
     return ratios

@@ -62,7 +62,13 @@ def default_cache(variables: Mapping[str, object], status: Mapping[str, object])
 
     def number(values: Mapping[str, object], name: str) -> int | None:
         value = values.get(name)
-        return int(value) if isinstance(value, int | float) else int(value) if isinstance(value, str) and value.isdigit() else None
+        return (
+            int(value)
+            if isinstance(value, int | float)
+            else int(value)
+            if isinstance(value, str) and value.isdigit()
+            else None
+        )
 
     size = number(variables, "key_buffer_size")
     if size is None:
@@ -106,7 +112,11 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
             ("reads_per_second", "real", "Rate of reads: misses per second."),
             ("write_requests_per_second", "real", "Rate of write_requests."),
             ("writes_per_second", "real", "Rate of writes."),
-            ("miss_ratio", "real", "Over the interval: reads by read_requests. Printed because people look for it; no rule decides by it."),
+            (
+                "miss_ratio",
+                "real",
+                "Over the interval: reads by read_requests. Printed because people look for it; no rule decides by it.",
+            ),
             source=source,
         )
     }
@@ -155,7 +165,19 @@ def key_cache_block(caches: Iterable[tuple[KeyCache, KeyCache | None, Pair[tuple
 def _from_mariadb(row: tuple[object, ...]) -> KeyCache:
     name, segments, size, block_size, *counters = row
     used, unused, dirty, requests, reads, write_requests, writes = (int(str(value)) for value in counters)
-    return KeyCache(str(name), int(str(size)), int(str(block_size)), int(str(segments or 0)), used, unused, dirty, requests, reads, write_requests, writes)
+    return KeyCache(
+        str(name),
+        int(str(size)),
+        int(str(block_size)),
+        int(str(segments or 0)),
+        used,
+        unused,
+        dirty,
+        requests,
+        reads,
+        write_requests,
+        writes,
+    )
 
 
 def _named(context: Context, name: str) -> KeyCache | None:
@@ -163,7 +185,9 @@ def _named(context: Context, name: str) -> KeyCache | None:
     if name == DEFAULT_CACHE:
         return None
     quoted = quote_identifier(name)
-    rows = context.session.rows_or_unknown(f"SELECT @@GLOBAL.{quoted}.key_buffer_size, @@GLOBAL.{quoted}.key_cache_block_size")
+    rows = context.session.rows_or_unknown(
+        f"SELECT @@GLOBAL.{quoted}.key_buffer_size, @@GLOBAL.{quoted}.key_cache_block_size"
+    )
     if isinstance(rows, Unknown) or not int(rows[0][0]):
         return None
     return KeyCache(name, int(rows[0][0]), int(rows[0][1]))

@@ -136,7 +136,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
         """Directories that could not be read: their tables are missing from every sum."""
         if sample.unreadable:
-            yield Unknown(f"database directories not readable: {', '.join(sample.unreadable[:5])}", "run as a member of the server's group, or with CAP_DAC_READ_SEARCH")
+            yield Unknown(
+                f"database directories not readable: {', '.join(sample.unreadable[:5])}",
+                "run as a member of the server's group, or with CAP_DAC_READ_SEARCH",
+            )
 
 
 def scan_data_directory(directory: Path) -> DataDirectoryScan:
@@ -266,17 +269,29 @@ def _crashed(file: TableFile) -> bool:
     return file.header is None or file.header.crashed
 
 
-def _table_row(name: tuple[str, str], files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]) -> tuple[Value, ...]:
+def _table_row(
+    name: tuple[str, str], files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]
+) -> tuple[Value, ...]:
     headers = [file.header for file in files if file.header]
     crashed = [file.partition for file in files if file.partition and _crashed(file)]
     problem = next((file.problem for file in files if file.problem), None)
     modified = [file.data_modified for file in files if file.data_modified is not None]
     partitioned = files[0].partition is not None
-    common = (
-        max(pair.after.now - max(modified), 0.0) if modified else None
-    )
+    common = max(pair.after.now - max(modified), 0.0) if modified else None
     if not headers:
-        return (*name, *[None] * 10, 1, None, problem, len(files) if partitioned else None, ", ".join(crashed) or None, None, None, None, common)
+        return (
+            *name,
+            *[None] * 10,
+            1,
+            None,
+            problem,
+            len(files) if partitioned else None,
+            ", ".join(crashed) or None,
+            None,
+            None,
+            None,
+            common,
+        )
     rows, blocks = sum(h.rows for h in headers), sum(h.data_blocks for h in headers)
     return (
         *name,
@@ -300,7 +315,9 @@ def _table_row(name: tuple[str, str], files: list[TableFile], before: list[Table
     )
 
 
-def _write_rates(files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]) -> tuple[float | None, float | None, float | None]:
+def _write_rates(
+    files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]
+) -> tuple[float | None, float | None, float | None]:
     """Write statements per second, rows added per second, rows per statement; unknown for a table made or remade in between."""
     seconds = pair.seconds
     earlier = {file.partition: file.header for file in before or ()}
@@ -309,7 +326,11 @@ def _write_rates(files: list[TableFile], before: list[TableFile] | None, pair: P
     statements = added = 0
     for file in files:
         old, new = earlier[file.partition], file.header
-        if old is None or new is None or new.update_count < old.update_count and old.update_count - new.update_count < UPDATE_COUNT_MODULUS // 2:
+        if (
+            old is None
+            or new is None
+            or (new.update_count < old.update_count and old.update_count - new.update_count < UPDATE_COUNT_MODULUS // 2)
+        ):
             return None, None, None
         statements += (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
         added += new.rows - old.rows

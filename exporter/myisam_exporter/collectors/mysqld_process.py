@@ -78,7 +78,11 @@ class MysqldProcessCollector(Collector[ProcessSample]):
         "mysqld": columns(
             ("pid", "integer", "Process id, verified as the server's."),
             ("threads", "integer", "Threads of the process."),
-            ("threads_running", "integer", "Connections at work: the status variable Threads_running, without our own."),
+            (
+                "threads_running",
+                "real",
+                "Connections at work: Threads_running without our own, the mean of readings over the interval.",
+            ),
             ("resident_bytes", "integer", "Resident memory, mapped files included."),
             ("anonymous_bytes", "integer", "Memory that is no file: RssAnon."),
             ("open_files", "integer", "Open file descriptors."),
@@ -92,7 +96,11 @@ class MysqldProcessCollector(Collector[ProcessSample]):
             ("read_syscalls_per_second", "real", "Read calls of the whole process."),
             ("read_bytes_per_second", "real", "Bytes read through these calls, from the page cache or from disk."),
             ("disk_read_bytes_per_second", "real", "Bytes fetched from storage for this process."),
-            ("page_cache_hit_ratio", "real", "Over the interval: 1 - misses/accesses in pages; unknown when it cannot be true."),
+            (
+                "page_cache_hit_ratio",
+                "real",
+                "Over the interval: 1 - misses/accesses in pages; unknown when it cannot be true.",
+            ),
             ("page_cache_accesses_per_second", "real", "Accesses: the larger of read calls and bytes/page size."),
             ("page_cache_misses_per_second", "real", "Pages fetched from storage, InnoDB's own left out."),
             ("page_cache_method", "text", "How the ratio was found, or why there is none."),
@@ -117,16 +125,29 @@ class MysqldProcessCollector(Collector[ProcessSample]):
 
     def notes(self, sample: ProcessSample) -> Iterable[Unknown]:
         """What this user may not read of the process."""
-        return list({part.reason: part for part in (sample.io, sample.mapped, sample.open_files) if isinstance(part, Unknown)}.values())
+        return list(
+            {
+                part.reason: part for part in (sample.io, sample.mapped, sample.open_files) if isinstance(part, Unknown)
+            }.values()
+        )
 
     def unknown_columns(self, sample: ProcessSample) -> Mapping[str, Unknown]:
         """Columns behind PTRACE_MODE_READ."""
         unknown: dict[str, Unknown] = {}
         if isinstance(sample.io, Unknown):
-            names = ("read_syscalls_per_second", "read_bytes_per_second", "disk_read_bytes_per_second", "page_cache_hit_ratio", "page_cache_accesses_per_second", "page_cache_misses_per_second")
+            names = (
+                "read_syscalls_per_second",
+                "read_bytes_per_second",
+                "disk_read_bytes_per_second",
+                "page_cache_hit_ratio",
+                "page_cache_accesses_per_second",
+                "page_cache_misses_per_second",
+            )
             unknown |= {f"mysqld.{name}": sample.io for name in names}
         if isinstance(sample.mapped, Unknown):
-            unknown |= {f"mysqld.{name}": sample.mapped for name in ("mapped_data_files", "mapped_data_bytes", "malloc")}
+            unknown |= {
+                f"mysqld.{name}": sample.mapped for name in ("mapped_data_files", "mapped_data_bytes", "malloc")
+            }
         if isinstance(sample.open_files, Unknown):
             unknown["mysqld.open_files"] = sample.open_files
         return unknown
@@ -139,7 +160,10 @@ def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
         status = (folder / "status").read_text("ascii", "replace")
         switches = dict(_thread_switches(folder))
     except OSError as error:
-        return Unknown(f"process {pid} cannot be read ({error.strerror})", "run beside the server; /proc must not be mounted with hidepid")
+        return Unknown(
+            f"process {pid} cannot be read ({error.strerror})",
+            "run beside the server; /proc must not be mounted with hidepid",
+        )
     return ProcessSample(
         pid=pid,
         started_ticks=int(fields[19]),
@@ -218,8 +242,6 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
     if before and (before.pid, before.started_ticks) != (now.pid, now.started_ticks):
         before = None  # another process: its counters are not this one's
     pair = Pair(now, before, pair.seconds if before else None, pair.others, pair.others_before)
-    status = pair.others.get("status")
-    running = status.number("Threads_running") if isinstance(status, Status) else None
 
     def rate(name: str, scale: float = 1.0) -> float | None:
         value = pair.rate(getattr(before, name, None), getattr(now, name))
@@ -230,7 +252,7 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
     row: dict[str, Value] = {
         "pid": now.pid,
         "threads": now.threads,
-        "threads_running": max(int(running) - 1, 0) if running is not None else None,
+        "threads_running": _threads_running(pair),
         "resident_bytes": now.resident_bytes,
         "anonymous_bytes": now.anonymous_bytes,
         "open_files": None if isinstance(now.open_files, Unknown) else now.open_files,
@@ -246,6 +268,13 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
         "malloc": mapped.malloc if mapped else None,
     }
     return row | _io_rates(pair) | _page_cache_columns(pair)
+
+
+def _threads_running(pair: Pair[ProcessSample]) -> float | None:
+    status = pair.others.get("status")
+    return (
+        max(status.threads_running, 0.0) if isinstance(status, Status) and status.threads_running is not None else None
+    )
 
 
 def _switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]:
@@ -282,7 +311,9 @@ class PageCacheHits:
     method: str
 
 
-def page_cache_hits(calls: int, read_bytes: int, storage_bytes: int, seconds: float, blind_spot: str = "") -> PageCacheHits:
+def page_cache_hits(
+    calls: int, read_bytes: int, storage_bytes: int, seconds: float, blind_spot: str = ""
+) -> PageCacheHits:
     """The page-cache hit ratio of the process, in pages.
 
     A row read of 100 bytes that misses fetches a page of 4096: by bytes the ratio would be -3996 %. So accesses are
@@ -304,18 +335,29 @@ def page_cache_hits(calls: int, read_bytes: int, storage_bytes: int, seconds: fl
         return PageCacheHits(*rates, None, f"no ratio: fewer than {MINIMUM_ACCESSES} accesses in the interval")
     if misses > accesses:
         return PageCacheHits(*rates, None, "no ratio: readahead fetched more pages than were asked for")
-    return PageCacheHits(*rates, 1 - misses / accesses, "pages of /proc/PID/io; readahead counts as misses, mapped files are not seen")
+    return PageCacheHits(
+        *rates, 1 - misses / accesses, "pages of /proc/PID/io; readahead counts as misses, mapped files are not seen"
+    )
 
 
 def _page_cache_columns(pair: Pair[ProcessSample]) -> dict[str, Value]:
-    names = ("page_cache_accesses_per_second", "page_cache_misses_per_second", "page_cache_hit_ratio", "page_cache_method")
+    names = (
+        "page_cache_accesses_per_second",
+        "page_cache_misses_per_second",
+        "page_cache_hit_ratio",
+        "page_cache_method",
+    )
     now, before = pair.after, pair.before
     if before is None or not pair.seconds or isinstance(now.io, Unknown) or isinstance(before.io, Unknown):
         return dict.fromkeys(names)
     innodb_bytes = _growth(pair, "Innodb_data_read")
     read_bytes = now.io.bytes - before.io.bytes
     hits = page_cache_hits(
-        now.io.calls - before.io.calls, read_bytes, int(now.io.storage_bytes - before.io.storage_bytes - innodb_bytes), pair.seconds, _blind_spot(pair, innodb_bytes, read_bytes)
+        now.io.calls - before.io.calls,
+        read_bytes,
+        int(now.io.storage_bytes - before.io.storage_bytes - innodb_bytes),
+        pair.seconds,
+        _blind_spot(pair, innodb_bytes, read_bytes),
     )
     return dict(zip(names, (hits.accesses_per_second, hits.misses_per_second, hits.ratio, hits.method), strict=True))
 
@@ -330,7 +372,12 @@ def _growth(pair: Pair[ProcessSample], name: str) -> float:
 def _blind_spot(pair: Pair[ProcessSample], innodb_bytes: float, read_bytes: int) -> str:
     """What in this interval the counters of the process cannot tell from reads of MyISAM files."""
     now, before = pair.after, pair.before
-    if before and isinstance(now.mapped, MappedFiles) and now.mapped.data_files and now.major_faults > before.major_faults:
+    if (
+        before
+        and isinstance(now.mapped, MappedFiles)
+        and now.mapped.data_files
+        and now.major_faults > before.major_faults
+    ):
         return "data files are mapped, and their page faults are not read calls"
     if innodb_bytes > MAXIMUM_OTHER_SHARE * max(read_bytes, 1):
         return "InnoDB read a large share of the bytes"

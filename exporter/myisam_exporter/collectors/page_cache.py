@@ -63,12 +63,17 @@ class PageCacheCollector(Collector[PageCacheSweep]):
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
         names = tuple(column.name for column in self.sections["tables"])
-        return [Block("tables", names, (_row(table, *pages) for table, pages in pair.after.pages.items()), extends=True)]
+        return [
+            Block("tables", names, (_row(table, *pages) for table, pages in pair.after.pages.items()), extends=True)
+        ]
 
     def notes(self, sample: PageCacheSweep) -> Iterable[Unknown]:
         """What was skipped for want of time, and what could not be asked."""
         if sample.skipped_tables:
-            yield Unknown(f"{sample.skipped_tables} smaller tables were skipped: the sweep's time was over after {sample.seconds:.1f} s", "--page-cache-seconds allows more")
+            yield Unknown(
+                f"{sample.skipped_tables} smaller tables were skipped: the sweep's time was over after {sample.seconds:.1f} s",
+                "--page-cache-seconds allows more",
+            )
         yield from sample.problems
 
 

@@ -28,7 +28,10 @@ INSTRUMENTS = {
     "wait/synch/mutex/sql/LOCK_open": "table_cache_lock",
 }
 _NAMES = ", ".join(f"'{name}'" for name in INSTRUMENTS)
-ENABLED = f"SELECT NAME FROM performance_schema.setup_instruments WHERE ENABLED = 'YES' AND TIMED = 'YES' AND NAME IN ({_NAMES}, 'wait/io/table/sql/handler', 'wait/lock/table/sql/handler')"
+ENABLED = (
+    "SELECT NAME FROM performance_schema.setup_instruments WHERE ENABLED = 'YES' AND TIMED = 'YES' "
+    f"AND NAME IN ({_NAMES}, 'wait/io/table/sql/handler', 'wait/lock/table/sql/handler')"
+)
 WAITS = f"SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name WHERE EVENT_NAME IN ({_NAMES})"
 TABLE_READS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_FETCH FROM performance_schema.table_io_waits_summary_by_table WHERE COUNT_FETCH > 0 AND OBJECT_TYPE = 'TABLE'"
 TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performance_schema.table_lock_waits_summary_by_table WHERE SUM_TIMER_WAIT > 0 AND OBJECT_TYPE = 'TABLE'"
@@ -55,7 +58,11 @@ class PerformanceSchemaCollector(Collector[Waits]):
     after = ("variables",)
     sections = {  # noqa: RUF012
         "mutex_wait": columns(
-            ("name", "text", "key_cache_lock, key_root_lock, mmap_lock, intern_lock, query_cache_lock or table_cache_lock."),
+            (
+                "name",
+                "text",
+                "key_cache_lock, key_root_lock, mmap_lock, intern_lock, query_cache_lock or table_cache_lock.",
+            ),
             ("count_per_second", "real", "Acquisitions of the lock, those at once included."),
             ("wait_seconds_per_second", "real", "Time spent in acquiring it, over all threads."),
             source=source,
@@ -101,7 +108,12 @@ class PerformanceSchemaCollector(Collector[Waits]):
                 wait = pair.rate(old[1], picoseconds)
                 rows.append((name, pair.rate(old[0], count), None if wait is None else wait / PICOSECONDS_PER_SECOND))
         yield Block("mutex_wait", ("name", "count_per_second", "wait_seconds_per_second"), rows)
-        yield Block("tables", ("schema_name", "table_name", "rows_read_per_second"), _growth(pair, before.table_reads, pair.after.table_reads, 1), extends=True)
+        yield Block(
+            "tables",
+            ("schema_name", "table_name", "rows_read_per_second"),
+            _growth(pair, before.table_reads, pair.after.table_reads, 1),
+            extends=True,
+        )
         yield Block(
             "tables",
             ("schema_name", "table_name", "lock_wait_seconds_per_second"),
@@ -119,7 +131,10 @@ class PerformanceSchemaCollector(Collector[Waits]):
         unknown = {}
         if not sample.mutexes:
             unknown["mutex_wait"] = Unknown("the instruments of the locks are off", SWITCH_ON, off=True)
-        for column, part in (("rows_read_per_second", sample.table_reads), ("lock_wait_seconds_per_second", sample.table_lock_picoseconds)):
+        for column, part in (
+            ("rows_read_per_second", sample.table_reads),
+            ("lock_wait_seconds_per_second", sample.table_lock_picoseconds),
+        ):
             if isinstance(part, Unknown):
                 unknown[f"tables.{column}"] = part
         return unknown
@@ -137,12 +152,20 @@ def _mutexes(rows: Iterable[tuple[object, ...]], enabled: frozenset[str]) -> dic
 
 def _counters(context: Context, statement: str, instrument: str, enabled: frozenset[str]) -> TableCounters | Unknown:
     if instrument not in enabled:
-        return Unknown(f"the instrument {instrument} is off", f"UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='{instrument}';", off=True)
+        return Unknown(
+            f"the instrument {instrument} is off",
+            f"UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='{instrument}';",
+            off=True,
+        )
     rows = context.session.rows_or_unknown(statement, GRANT)
-    return rows if isinstance(rows, Unknown) else {(str(schema), str(table)): int(value) for schema, table, value in rows}
+    return (
+        rows if isinstance(rows, Unknown) else {(str(schema), str(table)): int(value) for schema, table, value in rows}
+    )
 
 
-def _growth(pair: Pair[Waits], before: TableCounters | Unknown, after: TableCounters | Unknown, unit: int) -> list[tuple[Value, ...]]:
+def _growth(
+    pair: Pair[Waits], before: TableCounters | Unknown, after: TableCounters | Unknown, unit: int
+) -> list[tuple[Value, ...]]:
     if isinstance(before, Unknown) or isinstance(after, Unknown):
         return []
     rates = ((name, pair.rate(before.get(name, 0), value)) for name, value in after.items())

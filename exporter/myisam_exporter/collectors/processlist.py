@@ -57,7 +57,11 @@ class ProcesslistCollector(Collector[Connections]):
         if missing:
             return missing
         session = context.session
-        mysql_threads = session.version.flavour != "mariadb" and session.version.at_least(mysql=(5, 6)) and variables.is_on("performance_schema")
+        mysql_threads = (
+            session.version.flavour != "mariadb"
+            and session.version.at_least(mysql=(5, 6))
+            and variables.is_on("performance_schema")
+        )
         rows: list[tuple[object, ...]] | Unknown = Unknown("")
         if mysql_threads:
             rows = session.rows_or_unknown(THREADS, grant="SELECT ON performance_schema.*")
@@ -78,7 +82,10 @@ def _missing_privilege(context: Context) -> Unknown | None:
     text = " ".join(str(grant) for (grant,) in grants)
     if any(word in text for word in ("ALL PRIVILEGES", "PROCESS", "SUPER")) or _has_role(text):
         return None
-    return Unknown("no PROCESS privilege: other users' connections are hidden", f"GRANT PROCESS ON *.* TO {context.session.account()};")
+    return Unknown(
+        "no PROCESS privilege: other users' connections are hidden",
+        f"GRANT PROCESS ON *.* TO {context.session.account()};",
+    )
 
 
 def _has_role(grants: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.columns import Block, columns, single
+from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.location import Location, locate
 from myisam_exporter.unknown import Unknown
 
@@ -43,13 +43,21 @@ class ServerCollector(Collector[ServerIdentity]):
         "server": columns(
             ("flavour", "text", "mysql, mariadb or percona."),
             ("version", "text", "The server's version as it prints it."),
-            ("version_number", "integer", "The version as one number to compare by: 50624 is 5.6.24, 101106 is 10.11.6."),
+            (
+                "version_number",
+                "integer",
+                "The version as one number to compare by: 50624 is 5.6.24, 101106 is 10.11.6.",
+            ),
             ("uptime_seconds", "integer", "Seconds since the server started."),
             ("data_directory", "text", "@@datadir."),
             ("local", "integer", "1 when the server's files are readable and verified here, else 0."),
             ("charset", "text", "character_set_server."),
             ("hostname", "text", "@@hostname."),
-            ("initialised_key_caches", "integer", "Key caches ever initialised, by their mutexes in performance_schema."),
+            (
+                "initialised_key_caches",
+                "integer",
+                "Key caches ever initialised, by their mutexes in performance_schema.",
+            ),
             source=source,
         )
     }
@@ -78,7 +86,7 @@ class ServerCollector(Collector[ServerIdentity]):
         """One row."""
         server = pair.after
         caches = server.initialised_key_caches
-        row = {
+        row: dict[str, Value] = {
             "flavour": server.flavour,
             "version": server.version,
             "version_number": server.version_number,

@@ -64,17 +64,29 @@ class SqlTablesCollector(Collector[OpenTables]):
             found = context.session.rows_or_unknown(TABLE, arguments=(schema, table))
             if not isinstance(found, Unknown) and found and found[0][0] == "MyISAM":
                 row_format, *numbers = found[0][1:]
-                tables[schema, table] = (str(row_format or "").lower() or None, *(None if number is None else int(number) for number in numbers))
+                tables[schema, table] = (
+                    str(row_format or "").lower() or None,
+                    *(None if number is None else int(number) for number in numbers),
+                )
         return OpenTables(tables, max(len(names) - MAXIMUM_TABLES, 0))
 
     def facts(self, pair: Pair[OpenTables]) -> Iterable[Block]:
         """One row a table of the sample."""
-        return [Block("tables", ("schema_name", "table_name", *COLUMNS), [(*name, *values) for name, values in pair.after.tables.items()])]
+        return [
+            Block(
+                "tables",
+                ("schema_name", "table_name", *COLUMNS),
+                [(*name, *values) for name, values in pair.after.tables.items()],
+            )
+        ]
 
     def notes(self, sample: OpenTables) -> Iterable[Unknown]:
         """That this is a sample."""
         left_out = f", without {sample.left_out} more" if sample.left_out else ""
-        yield Unknown(f"table facts are a sample by SQL: the {len(sample.tables)} MyISAM tables open now{left_out}", "run beside the server, with the right to read its data directory")
+        yield Unknown(
+            f"table facts are a sample by SQL: the {len(sample.tables)} MyISAM tables open now{left_out}",
+            "run beside the server, with the right to read its data directory",
+        )
 
 
 COLLECTOR = SqlTablesCollector()

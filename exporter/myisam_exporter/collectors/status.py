@@ -11,6 +11,7 @@ from myisam_exporter.columns import Block, Value, columns
 from myisam_exporter.numbers import parse_number
 from myisam_exporter.unknown import Unknown
 
+THREADS_RUNNING = "Threads_running"
 # States, not counters: growing from 3 to 5 they have no rate. Everything else in SHOW GLOBAL STATUS counts events.
 GAUGES = re.compile(
     r"^(Threads_(running|connected|cached)|Open_(files|streams|table_definitions|tables)|Max_used_connections.*|Key_blocks_.*|Uptime.*"
@@ -22,9 +23,13 @@ GAUGES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Counters since start (or FLUSH STATUS) and states, as numbers where they are numbers."""
+    """Counters since start (or FLUSH STATUS) and states, as numbers where they are numbers.
+
+    `threads_running` is the mean of all readings so far, without the connection that asks.
+    """
 
     values: Mapping[str, Value]
+    threads_running: float | None = None
 
     def number(self, name: str) -> int | float | None:
         """A status value as a number; None when it does not exist here."""
@@ -54,7 +59,14 @@ class StatusCollector(Collector[Status]):
     def collect(self, context: Context) -> Status | Unknown:
         """One statement; no privilege is needed."""
         rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS")
-        return rows if isinstance(rows, Unknown) else Status({str(name): parse_number(str(value)) for name, value in rows})
+        if isinstance(rows, Unknown):
+            return rows
+        values = {str(name): parse_number(str(value)) for name, value in rows}
+        own = values.get(THREADS_RUNNING)
+        if isinstance(own, int):
+            context.threads_running.append(own)
+        readings = context.threads_running
+        return Status(values, sum(readings) / len(readings) - 1 if readings else None)
 
     def facts(self, pair: Pair[Status]) -> Iterable[Block]:
         """One row a status variable."""

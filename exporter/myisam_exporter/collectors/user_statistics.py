@@ -48,14 +48,20 @@ class UserStatisticsCollector(Collector[TableStatistics]):
         if not variables.is_on("userstat"):
             return Unknown("userstat is off", "SET GLOBAL userstat=ON;", off=True)
         rows = context.session.rows_or_unknown(QUERY, grant="PROCESS ON *.*")
-        return rows if isinstance(rows, Unknown) else TableStatistics({(str(schema), str(table)): int(count) for schema, table, count in rows})
+        return (
+            rows
+            if isinstance(rows, Unknown)
+            else TableStatistics({(str(schema), str(table)): int(count) for schema, table, count in rows})
+        )
 
     def facts(self, pair: Pair[TableStatistics]) -> Iterable[Block]:
         """Rows read per second by table."""
         if pair.before is None:
             return
         before = pair.before.rows_read
-        rows: list[tuple[Value, ...]] = [(*name, pair.rate(before.get(name, 0), value)) for name, value in pair.after.rows_read.items()]
+        rows: list[tuple[Value, ...]] = [
+            (*name, pair.rate(before.get(name, 0), value)) for name, value in pair.after.rows_read.items()
+        ]
         yield Block("tables", ("schema_name", "table_name", "rows_read_per_second"), rows, extends=True)
 
 

@@ -1,0 +1,316 @@
+"""The command line. Everything heavy is imported by the command that needs it: --version and --help answer at once."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+from myisam_exporter.errors import UserError
+from myisam_exporter.version import __version__
+
+if TYPE_CHECKING:
+    from myisam_exporter.fact_set import FactSet
+    from myisam_exporter.target import Target
+
+USER_ERROR = 2
+NAGIOS_UNKNOWN = 3
+INTERRUPTED = 130
+DEFAULT_INTERVAL = "10s"
+MAXIMUM_INTERVAL_SECONDS = 86_400.0
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?")
+_DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]
+    """A length of time such as 10s, 500ms or 5min; a bare number is seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        if isinstance(value, float):
+            return value
+        found = _DURATION.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f"{value!r} is no duration: write 10s, 500ms or 5min", param, ctx)
+        seconds = float(found[1]) * _DURATION_SECONDS[found[2]]
+        if seconds > MAXIMUM_INTERVAL_SECONDS:
+            self.fail(f"{value!r} is longer than a day", param, ctx)
+        return seconds
+
+
+def connection_options(command: Command) -> Command:
+    """The options that say which server, and those that say where facts come from instead."""
+    options = (
+        click.option(
+            "--defaults-file",
+            "defaults_files",
+            type=click.Path(path_type=Path),
+            multiple=True,
+            help="Option file to read instead of the standard ones.",
+        ),
+        click.option("--host", help="Host of the server; localhost means its socket."),
+        click.option("--port", type=click.IntRange(1, 65535), help="TCP port."),
+        click.option("--socket", type=click.Path(path_type=Path), help="UNIX socket of the server."),
+        click.option("--user", help="Account; its password belongs into an option file."),
+        click.option(
+            "--timeout",
+            "timeout_seconds",
+            type=click.IntRange(1, 600),
+            default=10,
+            show_default=True,
+            help="Seconds that a connection or a query may take.",
+        ),
+        click.option(
+            "--key-cache",
+            "key_caches",
+            multiple=True,
+            metavar="NAME",
+            help="A named key cache (MySQL cannot list them).",
+        ),
+        click.option(
+            "--page-cache-seconds",
+            type=click.FloatRange(0, 600),
+            default=2.0,
+            show_default=True,
+            help="Time that the page-cache sweep may take.",
+        ),
+        click.option(
+            "--facts",
+            "facts_file",
+            metavar="FILE",
+            help="Judge the facts in this file ('-': standard input) instead of a server.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="myisam-advisor")
+def cli() -> None:
+    """Look at both halves of MyISAM - the key cache inside the server, the page cache outside it - and say what to change."""
+
+
+@cli.command()
+@connection_options
+@click.option(
+    "--interval",
+    type=Duration(),
+    default=DEFAULT_INTERVAL,
+    show_default=True,
+    help="Time between the two samples; 0 takes one.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json", "nagios"]),
+    default="text",
+    show_default=True,
+    help="Form of the report.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["critical", "warning", "info", "never"]),
+    default="warning",
+    show_default=True,
+    help="Exit with 1 from this severity on.",
+)
+@click.option(
+    "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
+)
+@click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
+def check(
+    interval: float, format_name: str, fail_on: str, rule_folders: tuple[Path, ...], verbose: bool, **options: Any
+) -> None:
+    """Say what holds the server back, and what to do about it."""
+    from myisam_advisor.engine import judge
+    from myisam_advisor.facts import complete
+    from myisam_advisor.reports import report_named
+
+    try:
+        rules = _rules(rule_folders)
+        facts = complete(_facts(options, interval))
+    except UserError as error:
+        if format_name == "nagios":
+            from myisam_advisor.reports.nagios import plain
+
+            click.echo(f"MYISAM UNKNOWN - {plain(str(error))}")
+            sys.exit(NAGIOS_UNKNOWN)
+        raise
+    judgement = judge(facts, rules)
+    report = report_named(format_name)
+    report.render(judgement, facts, verbose=verbose)
+    sys.exit(report.exit_status(judgement, fail_on))
+
+
+@cli.command()
+@click.argument("rule_id", metavar="RULE", required=False)
+@click.option(
+    "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
+)
+def explain(rule_id: str | None, rule_folders: tuple[Path, ...]) -> None:
+    """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
+    from myisam_advisor.explanation import explain_rule, list_rules
+
+    rules = _rules(rule_folders)
+    click.echo(explain_rule(rule_id, rules) if rule_id else list_rules(rules))
+
+
+@cli.command()
+@click.argument("table", required=False)
+@connection_options
+@click.option("--interval", type=Duration(), default="0", help="Time between two samples, for rates; 0 takes one.")
+@click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="Form of the output.",
+)
+def facts(table: str | None, interval: float, describe: bool, format_name: str, **options: Any) -> None:
+    """Show the facts: all tables, or one."""
+    from myisam_advisor.fact_views import describe_tables, print_result, print_tables, result_of
+    from myisam_advisor.facts import complete
+
+    if describe:
+        click.echo(describe_tables(table))
+        return
+    if table is not None:
+        describe_tables(table)  # refuses an unknown name before the server is asked
+    known = complete(_facts(options, interval))
+    if table is None:
+        print_tables(known, format_name)
+    else:
+        print_result(result_of(known, table), format_name)
+
+
+@cli.command()
+@click.argument("statement", metavar="SELECT")
+@connection_options
+@click.option("--interval", type=Duration(), default="0", help="Time between two samples, for rates; 0 takes one.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="Form of the output.",
+)
+def query(statement: str, interval: float, format_name: str, **options: Any) -> None:
+    """Ask the fact tables in SQL (SQLite's)."""
+    from myisam_advisor.fact_views import print_result
+    from myisam_advisor.facts import complete, open_database
+    from myisam_advisor.guard import GuardedDatabase, QueryError
+
+    known = complete(_facts(options, interval))
+    try:
+        result = GuardedDatabase(open_database(known)).query(statement)
+    except QueryError as error:
+        raise UserError(f"query: {error}.") from None
+    print_result(result, format_name)
+
+
+@cli.command()
+@connection_options
+@click.option(
+    "--interval",
+    type=Duration(),
+    default=DEFAULT_INTERVAL,
+    show_default=True,
+    help="Time between the two samples; 0 takes one.",
+)
+def snapshot(interval: float, **options: Any) -> None:
+    """Write the facts as JSON, for `check --facts` anywhere."""
+    import json
+
+    from myisam_advisor.facts import as_document
+
+    click.echo(json.dumps(as_document(_facts(options, interval)), indent=1))
+
+
+@cli.command()
+@connection_options
+def doctor(**options: Any) -> None:
+    """Say what each collector can see, what it lacks, how to grant it, and which rules that would enable."""
+    from myisam_advisor.doctor import print_examination
+
+    if options["facts_file"]:
+        raise UserError("doctor examines a server: it has no use for --facts.")
+    sys.exit(print_examination(_target(options), options["timeout_seconds"], options["key_caches"], _rules(())))
+
+
+def _rules(folders: tuple[Path, ...]) -> tuple[Any, ...]:
+    from myisam_advisor.rules import load_rules, shipped_rules
+
+    own = load_rules(folders)
+    taken = {rule.id for rule in shipped_rules()}
+    for rule in own:
+        if rule.id in taken:
+            raise UserError(f"{rule.path}: the rule id {rule.id} is taken by a shipped rule: give it another.")
+    return tuple(sorted((*shipped_rules(), *own), key=lambda rule: rule.id))
+
+
+def _target(options: dict[str, Any]) -> Target:
+    from myisam_exporter.target import target_from_options
+
+    return target_from_options(
+        options["defaults_files"], options["user"], options["host"], options["port"], options["socket"]
+    )
+
+
+def _facts(options: dict[str, Any], interval: float) -> FactSet:
+    if options["facts_file"]:
+        from myisam_advisor.facts_file import read_facts_file
+
+        return read_facts_file(options["facts_file"])
+    from myisam_advisor.live import collect_facts
+    from myisam_advisor.progress import observe_with_progress
+
+    return collect_facts(
+        _target(options),
+        interval,
+        options["timeout_seconds"],
+        options["key_caches"],
+        options["page_cache_seconds"],
+        observe_with_progress,
+    )
+
+
+def main() -> NoReturn:
+    """Entry point: the user's mistakes end in one message and status 2, an interruption in 130."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        _end("interrupted", INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(USER_ERROR)
+    except UserError as error:
+        from myisam_advisor.texts import printable
+
+        _end(printable(str(error)), USER_ERROR)
+    except KeyboardInterrupt:
+        _end("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(USER_ERROR)
+    except OSError as error:
+        _end(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), USER_ERROR)
+    sys.exit(0)
+
+
+def _end(message: str, status: int) -> NoReturn:
+    click.echo(f"myisam-advisor: {message}", err=True)
+    sys.exit(status)

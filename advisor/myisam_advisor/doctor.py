@@ -1,0 +1,102 @@
+"""Every collector examined: working, degraded or off; what is missing, how to have it, and which rules would gain by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from myisam_advisor.rules import Rule
+from myisam_advisor.texts import printable
+from myisam_exporter.collector import Collector, Context, all_collectors
+from myisam_exporter.session import Session
+from myisam_exporter.snapshot import take_snapshot
+from myisam_exporter.target import Target
+from myisam_exporter.unknown import Unknown
+
+WORKING, DEGRADED, OFF = "working", "degraded", "off"
+KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})
+STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """One collector's state."""
+
+    collector: str
+    state: str
+    problems: tuple[Unknown, ...]
+    rules: tuple[str, ...]
+    seconds: float
+
+
+def examine(
+    target: Target, timeout_seconds: int, key_caches: tuple[str, ...], rules: Sequence[Rule]
+) -> list[Examination]:
+    """Run every collector once and say how it went."""
+    with Session(target, timeout_seconds) as session:
+        snapshot = take_snapshot(Context(target, session, key_caches=key_caches))
+    return [
+        _examined(collector, snapshot.samples[collector.name], snapshot.durations[collector.name], rules)
+        for collector in all_collectors()
+    ]
+
+
+def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Sequence[Rule]) -> Examination:
+    if isinstance(sample, Unknown):
+        gained = {
+            f"{table}.{column.name}"
+            for table, columns in collector.sections.items()
+            for column in columns
+            if column.name not in KEY_COLUMNS
+        }
+        return Examination(collector.name, OFF, (sample,), _rules_that_use(gained, rules), seconds)
+    unknown = collector.unknown_columns(sample)
+    problems = tuple({problem.reason: problem for problem in (*collector.notes(sample), *unknown.values())}.values())
+    return Examination(
+        collector.name, DEGRADED if problems else WORKING, problems, _rules_that_use(set(unknown), rules), seconds
+    )
+
+
+def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
+    """The rules that name one of these facts, or its table, among what they need or show."""
+    tables = {fact.partition(".")[0] for fact in facts if "." not in fact}
+
+    def uses(rule: Rule) -> bool:
+        named = {fact for need in rule.needs for fact in ((need,) if isinstance(need, str) else need)} | {
+            evidence.fact for evidence in rule.evidence
+        }
+        return any(name in facts or name.partition(".")[0] in tables for name in named)
+
+    return tuple(rule.id for rule in rules if uses(rule))
+
+
+def print_examination(target: Target, timeout_seconds: int, key_caches: tuple[str, ...], rules: Sequence[Rule]) -> int:
+    """Print the table; the exit status is 0: what is missing is no error."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    examinations = examine(target, timeout_seconds, key_caches, rules)
+    width = max(len(examination.collector) for examination in examinations)
+    for examination in examinations:
+        console.print(
+            Text.assemble(
+                f"{examination.collector:{width}}  ",
+                (f"{examination.state:8}", STYLES[examination.state]),
+                (f"  {examination.seconds * 1000:6.1f} ms", "dim"),
+            )
+        )
+        for problem in examination.problems:
+            console.print(Text(f"{'':{width}}    {printable(problem.reason)}"))
+            if problem.remedy:
+                console.print(
+                    Text.assemble(f"{'':{width}}    ", ("remedy: ", "dim"), (printable(problem.remedy), "cyan"))
+                )
+        if (
+            examination.problems
+            and examination.rules
+            and not all(problem.off and not problem.remedy for problem in examination.problems)
+        ):
+            console.print(Text(f"{'':{width}}    would help: {', '.join(examination.rules)}", style="dim"))
+    return 0

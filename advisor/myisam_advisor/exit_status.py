@@ -1,0 +1,22 @@
+"""Exit statuses, named in one place. Nagios has its own: plugin API, "Return codes"."""
+
+from __future__ import annotations
+
+from myisam_advisor.findings import Judgement
+from myisam_advisor.rules import SEVERITIES
+
+OK = 0
+FINDINGS = 1
+USER_ERROR = 2
+INTERRUPTED = 130
+
+NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN = 0, 1, 2, 3
+
+NEVER = "never"
+
+
+def by_severity(judgement: Judgement, fail_on: str) -> int:
+    """1 when a finding is as bad as `fail_on`, else 0."""
+    if fail_on == NEVER or judgement.worst is None:
+        return OK
+    return FINDINGS if SEVERITIES.index(judgement.worst) <= SEVERITIES.index(fail_on) else OK

@@ -1,0 +1,176 @@
+"""The fact tables as SQLite: what rules and `query` ask. Built from the collectors' declarations."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+
+from myisam_exporter.collector import Pair, declared_columns
+from myisam_exporter.collectors.key_caches import default_cache, key_cache_block
+from myisam_exporter.columns import TABLES, Value
+from myisam_exporter.errors import UserError
+from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.sql import quote_identifier
+from myisam_exporter.version_number import parse_version
+
+AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
+HEAP_LIMIT_BYTES = 1 << 30
+
+
+def open_database(facts: FactSet) -> sqlite3.Connection:
+    """An in-memory SQLite database with every declared fact table, filled, and read-only from now on."""
+    database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    # A query of somebody else's must not take all memory: printf and || can build strings of any length.
+    database.execute(f"PRAGMA hard_heap_limit={HEAP_LIMIT_BYTES}")
+    database.execute("BEGIN")
+    for table in TABLES:
+        columns = declared_columns()[table.name]
+        definition = ", ".join(f"{quote_identifier(column.name)} {AFFINITY[column.type]}" for column in columns)
+        database.execute(f"CREATE TABLE {table.name} ({definition})")
+        places = ", ".join("?" * len(columns))
+        database.executemany(f"INSERT INTO {table.name} VALUES ({places})", facts.tables[table.name].rows)
+    database.execute("COMMIT")
+    database.execute("PRAGMA query_only=ON")
+    return database
+
+
+def complete(facts: FactSet) -> FactSet:
+    """Facts that follow from others: the default key cache from status and variables, totals from the tables, the version's number.
+
+    Only what is missing is filled; what a collector or a facts file said stays.
+    """
+    tables = dict(facts.tables)
+    unknown = dict(facts.unknown)
+    for name, derive in (
+        ("key_cache", _derived_key_cache),
+        ("totals", _derived_totals),
+        ("server", _derived_server),
+        ("mysqld", _derived_mysqld),
+    ):
+        derived = derive(facts)
+        if derived is None:
+            continue
+        tables[name] = derived
+        unknown = {
+            key: reason
+            for key, reason in unknown.items()
+            if key != name and not (key.startswith(name + ".") and derived.has(key.partition(".")[2]))
+        }
+    return FactSet(tables, unknown, facts.interval_seconds, facts.notes)
+
+
+def _pairs(facts: FactSet, table: str, column: str) -> dict[str, Value]:
+    return {str(row["name"]): row[column] for row in facts.tables[table].dictionaries()}
+
+
+def _derived_key_cache(facts: FactSet) -> FactRows | None:
+    if facts.tables["key_cache"].rows:
+        return None
+    status = _pairs(facts, "status", "value")
+    cache = default_cache(_pairs(facts, "variable", "value") or {}, status)
+    if cache is None:
+        if not any(name.startswith("Key_") for name in status):
+            return None
+        cache = default_cache({"key_buffer_size": 0}, status)
+    rates = _pairs(facts, "status", "per_second")
+    block = key_cache_block([(cache, None, Pair((cache,)))] if cache else [])
+    rows = [dict(zip(block.columns, row, strict=True)) for row in block.rows]
+    for row in rows:
+        for column, name in (
+            ("read_requests", "Key_read_requests"),
+            ("reads", "Key_reads"),
+            ("write_requests", "Key_write_requests"),
+            ("writes", "Key_writes"),
+        ):
+            row[f"{column}_per_second"] = rates.get(name)
+        requests, misses = row["read_requests_per_second"], row["reads_per_second"]
+        if isinstance(requests, int | float) and isinstance(misses, int | float) and requests:
+            row["miss_ratio"] = misses / requests
+        if not row["size_bytes"]:
+            row["size_bytes"] = row["usable_bytes"] = None
+    return _rows(facts, "key_cache", rows)
+
+
+def _derived_totals(facts: FactSet) -> FactRows | None:
+    known = facts.single("totals")
+    if not facts.tables["tables"].rows or known.get("myisam_tables") is not None:
+        return None
+    tables = facts.tables["tables"].dictionaries()
+
+    def total(column: str, only: str | None = None) -> Value:
+        values = [row[column] for row in tables if only is None or row["row_format"] == only]
+        return (
+            sum(value for value in values if isinstance(value, int | float))
+            if all(value is not None for value in values)
+            else None
+        )
+
+    derived: dict[str, Value] = {
+        "myisam_tables": len(tables),
+        "myisam_rows": total("rows"),
+        "myisam_data_bytes": total("data_bytes"),
+        "myisam_index_bytes": total("index_bytes"),
+        "crashed_tables": total("crashed"),
+    }
+    if facts.tables["tables"].has("row_format"):
+        derived["compressed_tables"] = sum(row["row_format"] == "compressed" for row in tables)
+        derived["compressed_data_bytes"] = total("data_bytes", only="compressed")
+    return _rows(facts, "totals", [derived | {name: value for name, value in known.items() if value is not None}])
+
+
+def _derived_server(facts: FactSet) -> FactRows | None:
+    known = facts.single("server")
+    text = known.get("version")
+    if not isinstance(text, str) or known.get("version_number") is not None:
+        return None
+    try:
+        version = parse_version(text)
+    except UserError:
+        return None
+    return _rows(
+        facts,
+        "server",
+        [known | {"version_number": version.as_number, "flavour": known.get("flavour") or version.flavour}],
+    )
+
+
+def _derived_mysqld(facts: FactSet) -> FactRows | None:
+    known = facts.single("mysqld")
+    running = _pairs(facts, "status", "value").get("Threads_running")
+    if known.get("threads_running") is not None or not isinstance(running, int | float):
+        return None
+    return _rows(facts, "mysqld", [known | {"threads_running": running}])
+
+
+def _rows(facts: FactSet, table: str, rows: list[dict[str, Value]]) -> FactRows:
+    columns = facts.tables[table].columns
+    return FactRows(columns, [[row.get(column) for column in columns] for row in rows])
+
+
+def as_document(facts: FactSet) -> dict[str, object]:
+    """The facts as a facts file holds them: what is unknown is absent."""
+    document: dict[str, object] = {"schema": 1}
+    if facts.interval_seconds is not None:
+        document["interval_seconds"] = round(facts.interval_seconds, 3)
+    for table in TABLES:
+        rows = [_known(row) for row in facts.tables[table.name].dictionaries()]
+        if table.shape == "single":
+            if rows and rows[0]:
+                document[table.name] = rows[0]
+        elif table.shape == "pairs":
+            document |= _pair_mappings(table.name, rows)
+        elif rows or table.name not in facts.unknown:
+            document[table.name] = rows
+    return document
+
+
+def _known(row: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _pair_mappings(table: str, rows: list[dict[str, Value]]) -> dict[str, object]:
+    mappings: dict[str, object] = {}
+    if rows:
+        mappings[table] = {str(row["name"]): row.get("value") for row in rows}
+    rates = {str(row["name"]): row["per_second"] for row in rows if "per_second" in row}
+    return mappings | ({f"{table}_per_second": rates} if rates else {})

@@ -1,0 +1,93 @@
+"""What became of each rule: a finding, ok, not evaluated (needs X), or not applicable (why)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from myisam_advisor.rules import SEVERITIES
+from myisam_exporter.columns import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFact:
+    """A fact that led to a finding, with the threshold it was held against."""
+
+    fact: str
+    value: Value
+    unit: str
+    threshold: Value = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it."""
+
+    rule: str
+    title: str
+    severity: str
+    confidence: str
+    scope: str
+    object: str
+    variable: str | None
+    message: str
+    evidence: tuple[ShownFact, ...]
+    recommendation: str
+    expect: str
+    cost: str
+    undo: str
+    verify: str
+    sources: tuple[str, ...]
+    commands: tuple[str, ...] = ()
+    undo_commands: tuple[str, ...] = ()
+    my_cnf: tuple[str, ...] = ()
+    init_file: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> tuple[int, str, str]:
+        """Worst first."""
+        return SEVERITIES.index(self.severity), self.rule, self.object
+
+
+@dataclass(frozen=True, slots=True)
+class NotEvaluated:
+    """A rule that could not be judged: which facts it needs, and how to make them known."""
+
+    rule: str
+    needs: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """A rule that has nothing to say about this server, and why."""
+
+    rule: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A finding that another one made pointless."""
+
+    rule: str
+    object: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All outcomes over one set of facts."""
+
+    findings: Sequence[Finding] = ()
+    quiet: Sequence[str] = ()
+    not_evaluated: Sequence[NotEvaluated] = ()
+    not_applicable: Sequence[NotApplicable] = ()
+    dropped: Sequence[Dropped] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> str | None:
+        """The worst severity among the findings, or None."""
+        return min((finding.severity for finding in self.findings), key=SEVERITIES.index, default=None)

@@ -1,0 +1,54 @@
+"""Facts from a running server: one or two snapshots, and what happens between them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from myisam_exporter.collector import PAGE_CACHE_SWEEP_SECONDS, Context
+from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.interval import Interval
+from myisam_exporter.session import Session
+from myisam_exporter.snapshot import take_snapshot
+from myisam_exporter.target import Target
+
+READINGS = 10
+MINIMUM_STEP_SECONDS = 0.2
+Observe = Callable[[float, int, Callable[[], None]], None]
+
+
+def observe_quietly(seconds: float, readings: int, read: Callable[[], None]) -> None:
+    """Wait for `seconds`, calling `read` that many times on the way."""
+    for _ in range(readings):
+        read()
+        time.sleep(seconds / readings)
+
+
+def collect_facts(
+    target: Target,
+    interval_seconds: float,
+    timeout_seconds: int,
+    key_caches: tuple[str, ...] = (),
+    page_cache_sweep_seconds: float = PAGE_CACHE_SWEEP_SECONDS,
+    observe: Observe = observe_quietly,
+) -> FactSet:
+    """Look at a server, twice when `interval_seconds` is above 0.
+
+    Raises UserError when it cannot be reached, and ServerLostError when it goes away or restarts meanwhile.
+    """
+    with Session(target, timeout_seconds) as session:
+        context = Context(target, session, key_caches=key_caches, page_cache_sweep_seconds=page_cache_sweep_seconds)
+        if not interval_seconds:
+            return Interval(take_snapshot(context)).facts()
+        before = take_snapshot(context, begins_interval=True)
+        readings = max(1, min(READINGS, int(interval_seconds / MINIMUM_STEP_SECONDS)))
+        observe(interval_seconds, readings, lambda: context.threads_running.append(_threads_running(session)))
+        interval = Interval(take_snapshot(context), before)
+    interval.refuse_restart()
+    return interval.facts()
+
+
+def _threads_running(session: Session) -> float:
+    """A state that one reading at each end of the interval would not tell: read on the way too."""
+    return float(session.rows(f"SHOW GLOBAL STATUS LIKE '{THREADS_RUNNING}'")[0][1])

@@ -1,0 +1,68 @@
+"""How large the key cache should be: the indexes with their bookkeeping, within what the page cache can spare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.texts import size
+from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.columns import Value
+
+HEADROOM = 1.1
+STEP_BYTES = 1 << 20
+DEFAULT_BLOCK_SIZE_BYTES = 1024
+MEMORY_SHARE, AVAILABLE_SHARE = 0.25, 0.5
+SAFE_ONLINE_RESIZE_FROM = 50100  # bug 17332: resizing under load could crash 4.1 and 5.0
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+    """A size in bytes and how to set it; twice the present size where the indexes' size is not known."""
+    present = row.get("size_bytes")
+    index_bytes, block_size = row.get("index_bytes"), row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
+    known_size = present if isinstance(present, int | float) and present else None
+    if isinstance(index_bytes, int | float) and isinstance(block_size, int | float):
+        wanted, basis = (
+            index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM,
+            f"{size(index_bytes)} of indexes and their bookkeeping",
+        )
+    elif known_size:
+        wanted, basis = 2 * known_size, "twice the present size, as the size of the indexes is not known"
+    else:
+        return Plan(
+            {
+                "advice": "Raise key_buffer_size. How far cannot be said: neither its present size nor that of the indexes is known.",
+                "way_back": "Set key_buffer_size to its former value.",
+            }
+        )
+    room = _room(context, known_size or 0)
+    if room is not None and wanted > room:
+        wanted, basis = room, f"all that memory can spare; {basis} would be more"
+    target = int(wanted) // STEP_BYTES * STEP_BYTES
+    if known_size and target <= known_size:
+        return NotWorth("memory has no room for a larger key cache")
+    prefix = "" if row.get("name") in ("default", None) else f"{row['name']}."
+    if (context.version_number or SAFE_ONLINE_RESIZE_FROM) < SAFE_ONLINE_RESIZE_FROM:
+        commands: tuple[str, ...] = ()
+        how = "Set it in my.cnf and restart: resizing under load can crash this version."
+    else:
+        commands, how = (f"SET GLOBAL {prefix}key_buffer_size = {target};",), ""
+    return Plan(
+        values={
+            "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}). {how}".strip(),
+            "way_back": f"SET GLOBAL {prefix}key_buffer_size = {known_size};"
+            if known_size
+            else "Set key_buffer_size to its former value.",
+        },
+        commands=commands,
+        undo_commands=(f"SET GLOBAL {prefix}key_buffer_size = {known_size};",) if known_size and commands else (),
+        my_cnf=(f"{prefix}key_buffer_size = {target}",),
+    )
+
+
+def _room(context: PlanContext, present: float) -> float | None:
+    available, memory = context.number("host", "memory_available_bytes"), context.number("host", "memory_bytes")
+    if memory is None:
+        return None
+    limits = [memory * MEMORY_SHARE] + ([present + available * AVAILABLE_SHARE] if available is not None else [])
+    return min(limits)

@@ -1,0 +1,203 @@
+"""How to divide the key cache among hot tables.
+
+MariaDB: key_cache_segments, one dynamic variable that survives in my.cnf and helps a single hot table too. MySQL: one cache for each
+hot table, sized by its indexes and activity, the rest in the default cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.columns import Value
+from myisam_exporter.sql import quote_table
+
+MINIMUM_SEGMENTS, MAXIMUM_SEGMENTS = 8, 64
+MAXIMUM_CACHES = 16
+GROWTH = 1.25  # an index that is being inserted into will not stay as large as it is
+MINIMUM_CACHE_BYTES = 8 << 20
+SIZE_STEP_BYTES = 1 << 20
+DEFAULT_BLOCK_SIZE_BYTES = 1024
+MEMORY_SHARE, AVAILABLE_SHARE = 0.25, 0.5
+CACHE_PREFIX = "hot_"
+
+
+@dataclass(frozen=True, slots=True)
+class HotTable:
+    """A table that takes part in the contention."""
+
+    schema: str
+    table: str
+    partitioned: bool
+    index_bytes: float
+    activity: float
+
+    @property
+    def name(self) -> str:
+        """The table's name in SQL."""
+        return quote_table(self.schema, self.table)
+
+    @property
+    def clause(self) -> str:
+        """The table as CACHE INDEX and LOAD INDEX name it."""
+        return f"{self.name} PARTITION (ALL)" if self.partitioned else self.name
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+    """Segments on MariaDB, caches on MySQL; silent where the layout is right already."""
+    if context.is_mariadb:
+        return _segments(row, context)
+    return _caches(row, context)
+
+
+def recommended_segments(cores: float | None) -> int:
+    """Twice the cores as a power of two, from 8 to 64; measured: 8 on 2 cores."""
+    wanted = MINIMUM_SEGMENTS
+    while wanted < 2 * (cores or 0) and wanted < MAXIMUM_SEGMENTS:
+        wanted *= 2
+    return wanted
+
+
+def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth:
+    present = int(_number(row.get("segments")))
+    wanted = recommended_segments(context.number("host", "cpu_count"))
+    if present >= wanted:
+        return NotWorth(f"the key cache has {present} segments already")
+    prefix = "" if row["name"] == "default" else f"{row['name']}."
+    return Plan(
+        values={
+            "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. It helps one hot table as well as many, and needs no list of tables.",
+            "price": "Setting it flushes and empties the key cache, which is cold for a while afterwards.",
+            "way_back": f"SET GLOBAL {prefix}key_cache_segments = {present};",
+        },
+        commands=(f"SET GLOBAL {prefix}key_cache_segments = {wanted};",),
+        undo_commands=(f"SET GLOBAL {prefix}key_cache_segments = {present};",),
+        my_cnf=(f"{prefix}key_cache_segments = {wanted}",),
+    )
+
+
+def hot_tables(context: PlanContext) -> list[HotTable]:
+    """The tables that the rule counts as hot, the busiest first."""
+    minimum_statements, minimum_rows = (
+        context.parameter("hot_write_statements_per_second"),
+        context.parameter("hot_rows_per_second"),
+    )
+    found = []
+    for table in context.facts.tables["tables"].dictionaries():
+        statements, added, read = (
+            _number(table[name])
+            for name in ("write_statements_per_second", "rows_added_per_second", "rows_read_per_second")
+        )
+        if statements >= minimum_statements or added >= minimum_rows or read >= 10 * minimum_rows:
+            partitioned = table["partitions"] is not None
+            found.append(
+                HotTable(
+                    str(table["schema_name"]),
+                    str(table["table_name"]),
+                    partitioned,
+                    _number(table["index_bytes"]),
+                    max(added, read / 10, statements),
+                )
+            )
+    return sorted(found, key=lambda hot: (-hot.activity, hot.name))
+
+
+def _number(value: Value | None) -> float:
+    return value if isinstance(value, int | float) else 0.0
+
+
+def _caches(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+    hot = hot_tables(context)
+    if len(hot) < context.parameter("minimum_hot_tables"):
+        return _which_tables()
+    block_size = _number(context.variable("key_cache_block_size")) or DEFAULT_BLOCK_SIZE_BYTES
+    budget = _budget_bytes(context, _number(row.get("size_bytes")))
+    # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
+    sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, _number(row.get("size_bytes")))
+    names = [f"{CACHE_PREFIX}{place + 1}" for place in range(len(sizes))]
+    creation = tuple(f"SET GLOBAL {name}.key_buffer_size = {size};" for name, size in zip(names, sizes, strict=True))
+    assignment = tuple(f"CACHE INDEX {table.clause} IN {names[place % len(names)]};" for place, table in enumerate(hot))
+    fits = [
+        table
+        for place, table in enumerate(hot[: len(sizes)])
+        if table.index_bytes <= sizes[place] / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
+    ]
+    loading = tuple(f"LOAD INDEX INTO CACHE {table.clause};" for table in fits)
+    rest = " and the rest of the tables stays in the default cache" if len(hot) <= len(sizes) else ""
+    back = tuple(f"CACHE INDEX {table.clause} IN default;" for table in hot) + tuple(
+        f"SET GLOBAL {name}.key_buffer_size = 0;" for name in names
+    )
+    deprecated = (
+        " MySQL 8.0 and later warn (1287) that named key caches are deprecated; they work up to 9.7."
+        if _number(context.version_number) >= 80000
+        else ""
+    )
+    return Plan(
+        values={
+            "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
+            f"The assignment is lost at a restart, so the init_file repeats it.{deprecated}",
+            "price": "CACHE INDEX and LOAD INDEX flush the table's blocks and hold up its writers meanwhile; the table starts cold in its new cache. The memory comes out of the page cache.",
+            "way_back": " ".join(back[: len(hot)])
+            if len(back) <= 4
+            else "CACHE INDEX ... IN default; for each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each cache.",
+        },
+        commands=creation + assignment + loading,
+        undo_commands=back,
+        my_cnf=(
+            *(f"{name}.key_buffer_size = {size}" for name, size in zip(names, sizes, strict=True)),
+            "init_file = /etc/mysql/myisam-key-caches.sql",
+        ),
+        init_file=assignment + loading,
+    )
+
+
+def _which_tables() -> Plan:
+    """The contention shows, but not whose it is: the advice is how to find out."""
+    return Plan(
+        values={
+            "advice": "Give the busiest tables key caches of their own (SET GLOBAL name.key_buffer_size, CACHE INDEX t IN name). Which tables these are is not known here: "
+            "run myisam-advisor check beside the server, where it can read the .MYI files.",
+            "price": "A table starts cold in its new cache.",
+            "way_back": "CACHE INDEX t IN default;",
+        }
+    )
+
+
+def _budget_bytes(context: PlanContext, present_bytes: float) -> float:
+    """What new caches may take in all: within available memory and a quarter of the machine; unknown memory allows what the cache has now."""
+    available, memory = context.number("host", "memory_available_bytes"), context.number("host", "memory_bytes")
+    if available is None or memory is None:
+        return max(present_bytes, 2.0 * MINIMUM_CACHE_BYTES)
+    return min(available * AVAILABLE_SHARE, memory * MEMORY_SHARE)
+
+
+def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_bytes: float = 0) -> list[int]:
+    """Bytes for each table's cache: its indexes with bookkeeping and growth, and no less than its share of the cache it leaves.
+
+    Where the budget is short they are scaled by need and activity. Fewer caches than tables come back when the budget does not even
+    hold the smallest cache for each.
+    """
+    count = max(min(len(hot), int(budget // MINIMUM_CACHE_BYTES)), 1)
+    chosen = hot[:count]
+    activity = sum(max(table.activity, 1.0) for table in chosen)
+    shares = [shared_bytes * max(table.activity, 1.0) / activity for table in chosen]
+    indexes = [table.index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * GROWTH for table in chosen]
+    needs = [
+        max(index, min(share, budget / count), MINIMUM_CACHE_BYTES)
+        for index, share in zip(indexes, shares, strict=True)
+    ]
+    if sum(needs) <= budget:
+        return [_round_up(need) for need in needs]
+    spare = max(budget - MINIMUM_CACHE_BYTES * count, 0.0)
+    weights = [need * max(table.activity, 1.0) for need, table in zip(needs, chosen, strict=True)]
+    scaled = [
+        min(need, MINIMUM_CACHE_BYTES + spare * weight / sum(weights))
+        for need, weight in zip(needs, weights, strict=True)
+    ]
+    return [max(int(size) // SIZE_STEP_BYTES * SIZE_STEP_BYTES, SIZE_STEP_BYTES) for size in scaled]
+
+
+def _round_up(size: float) -> int:
+    return -(-int(size) // SIZE_STEP_BYTES) * SIZE_STEP_BYTES

@@ -1,0 +1,27 @@
+"""A number for myisam_mmap_size: what compressed tables need, within the memory that mapped pages may take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.texts import size
+from myisam_exporter.columns import Value
+
+STEP_BYTES = 1 << 20
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+    """The number, and where it comes from."""
+    budget, compressed = row.get("budget_bytes"), row.get("compressed_bytes")
+    if isinstance(budget, int | float):
+        recommended, basis = int(budget), f"half of the memory less the key caches, {size(budget)}"
+        if isinstance(compressed, int | float):
+            basis += f", for {size(compressed)} of compressed data"
+    else:
+        recommended, basis = (
+            int(context.parameter("assumed_bytes")),
+            "the machine's memory is not known, and this fits on any server of 1 GiB",
+        )
+    recommended = max(recommended // STEP_BYTES, 1) * STEP_BYTES
+    return Plan({"recommended_bytes": recommended, "basis": basis}, my_cnf=(f"myisam_mmap_size = {recommended}",))

@@ -1,0 +1,73 @@
+"""What PACK_KEYS=0 would do to a table's indexes: their size at most, and which of them could then be searched by halving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from myisam_advisor.planning import HEADROOM_RATIO, NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_exporter.columns import Row, Value
+
+PAGE_FILL = 0.67  # manual, "MyISAM key space": pages filled at random
+PAGE_POINTER_BYTES = 4
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+    """The grown size and a sentence for each packed index; not worth it where the grown indexes no longer fit."""
+    schema, table = row["schema_name"], row["table_name"]
+    indexes = [
+        index
+        for index in context.facts.tables["indexes"].dictionaries()
+        if (index["schema_name"], index["table_name"]) == (schema, table)
+    ]
+    grown = grown_index_bytes(row.get("rows"), indexes)
+    room = _room_bytes(context)
+    if grown is not None and room is not None:
+        growth = grown - _number(row.get("index_bytes"))
+        total = _number(context.number("totals", "myisam_index_bytes")) + max(growth, 0)
+        if total > room:
+            return NotWorth(f"the grown indexes ({grown} bytes) would not fit the key cache any more")
+    return Plan({"grown_bytes": grown, "by_index": " ".join(_sentences(indexes))})
+
+
+def grown_index_bytes(rows: Value, indexes: Iterable[Row]) -> int | None:
+    """The size that all indexes of a table can reach unpacked: rows x (key length + 4) / 0.67 each; None when not known."""
+    if not isinstance(rows, int | float):
+        return None
+    total = 0.0
+    for index in indexes:
+        length = index["maximum_key_bytes"]
+        if not isinstance(length, int | float):
+            return None
+        total += rows * (length + PAGE_POINTER_BYTES) / PAGE_FILL
+    return int(total)
+
+
+def _room_bytes(context: PlanContext) -> float | None:
+    """What the key cache holds now or could hold: all caches, or a quarter of memory, whichever is more."""
+    usable = [_number(cache["usable_bytes"]) for cache in context.facts.tables["key_cache"].dictionaries()]
+    memory = context.number("host", "memory_available_bytes")
+    known = sum(usable) or None
+    if memory is None:
+        return known
+    return max(known or 0, memory * (0.25 - 0.25 * HEADROOM_RATIO))
+
+
+def _sentences(indexes: Iterable[Row]) -> Iterable[str]:
+    for index in indexes:
+        if not index["is_packed"] or index["algorithm"] not in ("btree", None):
+            continue
+        name = index["index_name"] or f"index {index['index_number']}"
+        columns = f" ({index['key_description']})" if index["key_description"] else ""
+        after = index["binary_search_without_packing"]
+        verdict = (
+            "would be searched by halving"
+            if after
+            else "stays linear: a variable-length or nullable column"
+            if after == 0
+            else "may be searched by halving"
+        )
+        yield f"{name}{columns} {verdict}."
+
+
+def _number(value: Value) -> float:
+    return value if isinstance(value, int | float) else 0.0

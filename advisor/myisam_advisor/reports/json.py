@@ -1,0 +1,35 @@
+"""The report for programs: one JSON document, built from values and never from prose."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from myisam_advisor.exit_status import by_severity as exit_status
+from myisam_advisor.findings import Judgement
+from myisam_exporter.fact_set import FactSet
+
+__all__ = ["document", "exit_status", "render"]
+
+SCHEMA_VERSION = 1
+
+
+def document(judgement: Judgement, facts: FactSet) -> dict[str, object]:
+    """The judgement as JSON-ready values."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "server": {name: value for name, value in facts.single("server").items() if value is not None},
+        "interval_seconds": facts.interval_seconds,
+        "findings": [asdict(finding) for finding in judgement.findings],
+        "not_evaluated": [asdict(outcome) for outcome in judgement.not_evaluated],
+        "not_applicable": [asdict(outcome) for outcome in judgement.not_applicable],
+        "dropped": [asdict(outcome) for outcome in judgement.dropped],
+        "quiet": list(judgement.quiet),
+        "notes": [{"reason": note.reason, "remedy": note.remedy} for note in facts.notes if not note.off],
+    }
+
+
+def render(judgement: Judgement, facts: FactSet, *, verbose: bool) -> None:
+    """Print the document; `verbose` adds how long each rule took."""
+    whole = document(judgement, facts) | ({"rule_seconds": judgement.seconds} if verbose else {})
+    print(json.dumps(whole, indent=2))

@@ -1,0 +1,58 @@
+"""The report for Nagios and its kin: one line with performance data, details below, statuses 0 to 3.
+
+Source: Nagios plugin API (assets.nagios.com); a pipe separates text from performance data, so names may not hold one.
+"""
+
+from __future__ import annotations
+
+from myisam_advisor import exit_status as statuses
+from myisam_advisor.findings import Judgement
+from myisam_advisor.rules import SEVERITIES
+from myisam_advisor.texts import printable
+from myisam_exporter.fact_set import FactSet
+
+WORDS = {
+    statuses.NAGIOS_OK: "OK",
+    statuses.NAGIOS_WARNING: "WARNING",
+    statuses.NAGIOS_CRITICAL: "CRITICAL",
+    statuses.NAGIOS_UNKNOWN: "UNKNOWN",
+}
+
+
+def exit_status(judgement: Judgement, fail_on: str) -> int:
+    """0, 1 or 2 by the worst finding that reaches `fail_on`; 3 when no rule could be judged."""
+    if not judgement.findings and not judgement.quiet:
+        return statuses.NAGIOS_UNKNOWN
+    if statuses.by_severity(judgement, fail_on) == statuses.OK:
+        return statuses.NAGIOS_OK
+    return statuses.NAGIOS_CRITICAL if judgement.worst == "critical" else statuses.NAGIOS_WARNING
+
+
+def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str = "warning") -> None:
+    """Print the status line and a line for each finding; `verbose` adds what to do."""
+    findings = judgement.findings
+    status = exit_status(judgement, fail_on)
+    if status == statuses.NAGIOS_UNKNOWN:
+        needs = judgement.not_evaluated[0].needs if judgement.not_evaluated else "no rules"
+        summary = f"nothing could be judged: {needs}"
+    elif findings:
+        rules = list(dict.fromkeys(finding.rule for finding in findings))
+        summary = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}"
+    else:
+        summary = f"{len(judgement.quiet)} rules quiet"
+    counts = {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}
+    data = (
+        " ".join(f"{severity}={count};;;0" for severity, count in counts.items())
+        + f" not_evaluated={len(judgement.not_evaluated)};;;0"
+    )
+    print(f"MYISAM {WORDS[status]} - {plain(summary)} | {data}")
+    for finding in findings:
+        about = f" {finding.object}" if finding.object else ""
+        print(plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}"))
+        if verbose:
+            print(plain(f"  {finding.recommendation}"))
+
+
+def plain(text: str) -> str:
+    """Text for a plugin's output: printable, and without the pipe that would begin performance data."""
+    return printable(text).replace("|", "/")

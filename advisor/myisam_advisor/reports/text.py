@@ -1,0 +1,222 @@
+"""The report for a person at a terminal: worst first, aligned, coloured where colours show, plain where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from itertools import groupby
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from myisam_advisor.exit_status import by_severity as exit_status
+from myisam_advisor.findings import Finding, Judgement, ShownFact
+from myisam_advisor.texts import count, duration, printable, size, with_unit
+from myisam_exporter.fact_set import FactSet
+
+__all__ = ["exit_status", "render"]
+
+PIPED_WIDTH = 110
+MAXIMUM_WIDTH = 120
+TOLD_PER_RULE = 3
+SHOWN_PER_RULE = 8
+NAMED_PER_RULE = 12
+SHOWN_COMMANDS = 24
+STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
+LABEL_WIDTH = 9
+
+
+def render(judgement: Judgement, facts: FactSet, *, verbose: bool) -> None:
+    """Print the report; `verbose` adds sources, what does not apply and why, and what was dropped."""
+    terminal = Console()
+    if terminal.is_terminal:
+        _print_all(
+            Console(highlight=False, markup=False, emoji=False, width=min(terminal.width, MAXIMUM_WIDTH)),
+            judgement,
+            facts,
+            verbose,
+        )
+        return
+    text = StringIO()
+    _print_all(
+        Console(file=text, highlight=False, markup=False, emoji=False, width=PIPED_WIDTH), judgement, facts, verbose
+    )
+    # A table pads its cells, which a file or a pipe has no use for.
+    print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+
+
+def _print_all(console: Console, judgement: Judgement, facts: FactSet, verbose: bool) -> None:
+    console.print(_headline(facts))
+    console.print()
+    for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule)):
+        _print_rule(console, list(group), verbose)
+    if not judgement.findings:
+        console.print(_verdict(judgement))
+        console.print()
+    _print_rest(console, judgement, facts, verbose)
+
+
+def _headline(facts: FactSet) -> Text:
+    server, totals = facts.single("server"), facts.single("totals")
+    names = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server"}
+    flavour, version = server.get("flavour"), server.get("version")
+    parts = [f"{names.get(str(flavour), 'server')} {version}" if version else "a server of unknown version"]
+    uptime = server.get("uptime_seconds")
+    if isinstance(uptime, int | float):
+        parts.append(f"up {duration(uptime)}")
+    tables, data, indexes = (totals.get(name) for name in ("myisam_tables", "myisam_data_bytes", "myisam_index_bytes"))
+    if isinstance(tables, int):
+        parts.append(
+            f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}"
+            + (
+                f" ({size(data)} data, {size(indexes)} indexes)"
+                if isinstance(data, int) and isinstance(indexes, int)
+                else ""
+            )
+        )
+    parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
+    return Text(printable(" · ".join(parts)), style="bold")
+
+
+def _verdict(judgement: Judgement) -> Text:
+    if not judgement.quiet:
+        return Text("Nothing could be judged; see below what is missing.", style="bold yellow")
+    return Text("Nothing to change.", style="bold green")
+
+
+def _print_rule(console: Console, findings: Sequence[Finding], verbose: bool) -> None:
+    first = findings[0]
+    title = Text.assemble(
+        (f" {first.severity.upper()} ", STYLES[first.severity]), " ", (first.title, "bold"), ("  " + first.rule, "dim")
+    )
+    if len(findings) > 1:
+        title.append(f"  ({len(findings)} {first.scope}s)", "dim")
+    console.print(title)
+    body = _grid()
+    in_words = findings if len(findings) <= TOLD_PER_RULE else findings[:1]
+    for finding in in_words:
+        label = "" if finding.confidence == "confirmed" else f"{finding.confidence.capitalize()}: "
+        body.add_row("", Text(printable(label + finding.message)))
+    if len(in_words) < len(findings):
+        body.add_row("", Text(_likewise([finding.object for finding in findings[1:]])))
+    body.add_row(
+        _label("evidence"),
+        _evidence(first.evidence, verbose) if len(findings) == 1 else _evidence_of_many(findings[:SHOWN_PER_RULE]),
+    )
+    _add_texts(body, findings, verbose)
+    console.print(Padding(body, (0, 0, 1, 1)))
+
+
+def _likewise(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED_PER_RULE} more (--format json lists them)" if len(names) > NAMED_PER_RULE else ""
+    return printable(f"Likewise {', '.join(names[:NAMED_PER_RULE])}{more}.")
+
+
+def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
+    first = findings[0]
+    body.add_row(_label("do"), Text(printable(first.recommendation)))
+    commands = [command for finding in findings for command in finding.commands]
+    if commands:
+        body.add_row(_label("run"), _lines(commands, "green"))
+    for label, lines in (("my.cnf", first.my_cnf), ("init_file", first.init_file)):
+        if lines and (label == "my.cnf" or verbose):
+            body.add_row(_label(label), _lines(lines, "cyan"))
+        elif lines:
+            body.add_row(
+                _label(label), Text("the CACHE INDEX and LOAD INDEX lines above, so that the layout survives a restart")
+            )
+    body.add_row(_label("expect"), Text(printable(first.expect)))
+    body.add_row(_label("cost"), Text(printable(first.cost)))
+    body.add_row(_label("undo"), Text(printable(first.undo)))
+    body.add_row(_label("verify"), Text(printable(first.verify)))
+    if verbose:
+        body.add_row(_label("sources"), _lines(first.sources, "dim"))
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=LABEL_WIDTH, no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _label(text: str) -> Text:
+    return Text(text, style="dim")
+
+
+def _lines(lines: Iterable[str], style: str) -> Text:
+    shown = [printable(line) for line in lines]
+    more = (
+        [f"... and {len(shown) - SHOWN_COMMANDS} more: --format json has them all"]
+        if len(shown) > SHOWN_COMMANDS
+        else []
+    )
+    return Text("\n".join(shown[:SHOWN_COMMANDS] + more), style=style)
+
+
+def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    if verbose:
+        table.add_column(style="dim")
+    for fact in facts:
+        threshold = f"threshold {with_unit(fact.threshold, fact.unit)}" if fact.threshold is not None else ""
+        source = [Text(printable(fact.source))] if verbose else []
+        table.add_row(
+            Text(printable(fact.fact)),
+            Text(printable(with_unit(fact.value, fact.unit))),
+            Text(printable(threshold)),
+            *source,
+        )
+    return table
+
+
+def _evidence_of_many(findings: Sequence[Finding]) -> Table:
+    """One line a finding: the facts with a threshold, side by side."""
+    columns = list(dict.fromkeys(fact.fact for finding in findings for fact in finding.evidence))[:5]
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    for _ in columns:
+        table.add_column(justify="right")
+    table.add_row(
+        "", *(Text(printable(column.rpartition(".")[2].replace("_", " ")), style="dim") for column in columns)
+    )
+    for finding in findings:
+        values = {fact.fact: with_unit(fact.value, fact.unit) for fact in reversed(finding.evidence)}
+        table.add_row(Text(printable(finding.object)), *(Text(printable(values.get(column, ""))) for column in columns))
+    return table
+
+
+def _print_rest(console: Console, judgement: Judgement, facts: FactSet, verbose: bool) -> None:
+    rest = _grid()
+    if judgement.quiet:
+        rest.add_row(_label("quiet"), Text(", ".join(judgement.quiet), style="dim"))
+    for outcome in judgement.not_evaluated:
+        how = f"  ->  {outcome.how}" if outcome.how else ""
+        rest.add_row(
+            _label("unknown"), Text.assemble((outcome.rule, "yellow"), printable(f": needs {outcome.needs}{how}"))
+        )
+    for note in facts.notes:
+        if not note.off:
+            rest.add_row(
+                _label("note"),
+                Text(printable(f"{note.reason}. {f'Remedy: {note.remedy}' if note.remedy else ''}"), style="dim"),
+            )
+    if verbose:
+        for not_applicable in judgement.not_applicable:
+            rest.add_row(
+                _label("skipped"), Text(printable(f"{not_applicable.rule}: {not_applicable.why}"), style="dim")
+            )
+        for dropped in judgement.dropped:
+            rest.add_row(
+                _label("dropped"), Text(printable(f"{dropped.rule} {dropped.object}: {dropped.why}"), style="dim")
+            )
+    elif judgement.not_applicable:
+        rest.add_row(
+            _label("skipped"), Text(", ".join(outcome.rule for outcome in judgement.not_applicable), style="dim")
+        )
+    console.print(Padding(rest, (0, 0, 0, 1)))

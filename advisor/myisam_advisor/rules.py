@@ -1,0 +1,227 @@
+"""Rules as data: one YAML file each. Loading checks the form; what a rule says is checked by its cases in tests/rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from myisam_exporter.columns import Value
+from myisam_exporter.errors import UserError
+
+SEVERITIES = ("critical", "warning", "info")
+CONFIDENCES = ("confirmed", "likely", "suspected")
+SCOPES = ("server", "table", "index", "key_cache")
+SHIPPED = "myisam_advisor.rulebook"
+
+Need = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A threshold: its value, unit and reason. A site may set another value."""
+
+    default: Value
+    unit: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A fact that a finding shows: `value` is a column of the rule's query, `threshold` one of its parameters."""
+
+    fact: str
+    value: str
+    unit: str
+    threshold: str | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Applicability:
+    """A condition under which the rule can be asked at all: SQL that gives one value, and why not when that is 0."""
+
+    when: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One advice rule. See docs/rules.md for what each field means; texts are Jinja2 templates."""
+
+    id: str
+    title: str
+    severity: str
+    scope: str
+    query: str
+    finding: str
+    recommendation: str
+    why: str
+    when_wrong: str
+    expect: str
+    cost: str
+    undo: str
+    verify: str
+    sources: tuple[str, ...]
+    confidence: str = "likely"
+    variable: str | None = None
+    needs: tuple[Need, ...] = ()
+    flavours: tuple[str, ...] = ("mysql", "percona", "mariadb")
+    versions: Mapping[str, str] = field(default_factory=dict)
+    not_in_version: str = ""
+    applicable: tuple[Applicability, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    commands: tuple[str, ...] = ()
+    my_cnf: tuple[str, ...] = ()
+    planner: str | None = None
+    moots: tuple[str, ...] = ()
+    path: Path = Path()
+
+    def values(self) -> dict[str, Value]:
+        """The parameters' values, by name."""
+        return {name: parameter.default for name, parameter in self.parameters.items()}
+
+
+REQUIRED = frozenset(
+    {
+        "id",
+        "title",
+        "severity",
+        "scope",
+        "query",
+        "finding",
+        "recommendation",
+        "why",
+        "when_wrong",
+        "expect",
+        "cost",
+        "undo",
+        "verify",
+        "sources",
+    }
+)
+KNOWN = (REQUIRED | {field.name for field in fields(Rule)} | {"applies_to"}) - {
+    "path",
+    "flavours",
+    "versions",
+    "not_in_version",
+}
+
+
+@lru_cache(maxsize=1)
+def shipped_rules() -> tuple[Rule, ...]:
+    """The rules of this release, by id."""
+    return load_rules([Path(str(resources.files(SHIPPED) / "advice"))])
+
+
+def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """Every rule file in these folders; names that begin with an underscore are left out.
+
+    Raises UserError naming file, line and fault.
+    """
+    rules: dict[str, Rule] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise UserError(f"the rules directory {folder} does not exist. Check --rules.")
+        for path in sorted(folder.glob("*.yaml")):
+            if path.name.startswith("_"):
+                continue
+            rule = load_rule(path)
+            if rule.id in rules:
+                raise UserError(f"{path}: the rule id {rule.id} is taken by {rules[rule.id].path}: give it another.")
+            rules[rule.id] = rule
+    return tuple(rules[name] for name in sorted(rules))
+
+
+def load_rule(path: Path) -> Rule:
+    """One rule file."""
+    import yaml
+
+    try:
+        text = path.read_text("utf-8")
+        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read the rule {path}: {error}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise UserError(
+            f"{path}, line {mark.line + 1 if mark else 1}: no YAML: {getattr(error, 'problem', error)}"
+        ) from None
+    if not isinstance(content, dict) or not (content.keys() >= REQUIRED and content.keys() <= KNOWN):
+        raise _fault(path, text, content)
+    try:
+        rule = _build(path, content)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise _fault(path, text, content) from None
+    if rule.id != path.stem:
+        raise UserError(f"{path}: the rule's id is {rule.id!r}, its file's name {path.stem!r}: they must be the same.")
+    if not path.is_relative_to(_shipped_folder()):
+        fault = _first_fault(content)  # the shipped ones are validated by the tests: start-up counts
+        if fault:
+            raise _fault(path, text, content)
+    return rule
+
+
+@lru_cache(maxsize=1)
+def _shipped_folder() -> Path:
+    return Path(str(resources.files(SHIPPED) / "advice"))
+
+
+def _build(path: Path, content: Mapping[str, Any]) -> Rule:
+    applies = content.get("applies_to", {})
+    plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
+    optional = {name: content[name] for name in ("confidence", "variable", "planner") if name in content}
+    return Rule(
+        **plain,
+        **optional,
+        sources=tuple(content["sources"]),
+        needs=tuple(tuple(need) if isinstance(need, list) else str(need) for need in content.get("needs", [])),
+        flavours=tuple(applies.get("flavours", ("mysql", "percona", "mariadb"))),
+        versions=applies.get("versions", {}),
+        not_in_version=applies.get("otherwise", ""),
+        applicable=tuple(Applicability(**entry) for entry in content.get("applicable", [])),
+        parameters={name: Parameter(**entry) for name, entry in content.get("parameters", {}).items()},
+        evidence=tuple(Evidence(**entry) for entry in content.get("evidence", [])),
+        commands=tuple(content.get("commands", [])),
+        my_cnf=tuple(content.get("my_cnf", [])),
+        moots=tuple(content.get("moots", [])),
+        path=path,
+    )
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of rule files."""
+    loaded: dict[str, Any] = json.loads((resources.files(SHIPPED) / "schema.json").read_text("utf-8"))
+    return loaded
+
+
+def _first_fault(content: object) -> tuple[list[str | int], str] | None:
+    import jsonschema
+
+    errors = sorted(
+        jsonschema.Draft202012Validator(schema()).iter_errors(content),
+        key=lambda error: (len(error.absolute_path), str(error.message)),
+    )
+    return (list(errors[0].absolute_path), errors[0].message) if errors else None
+
+
+def _fault(path: Path, text: str, content: object) -> UserError:
+    """What the schema says is wrong, with the line."""
+    import yaml
+
+    place, message = _first_fault(content) or ([], "the rule's form is not right")
+    node, line = yaml.compose(text, Loader=yaml.SafeLoader), 1
+    for part in place:
+        if isinstance(node, yaml.MappingNode):
+            key, node = next((pair for pair in node.value if pair[0].value == str(part)), (None, None))
+        elif isinstance(node, yaml.SequenceNode):
+            key = node = node.value[int(part)]
+        if key is not None:
+            line = key.start_mark.line + 1
+    where = ".".join(str(part) for part in place)
+    return UserError(f"{path}, line {line}: {where + ': ' if where else ''}{message}")

@@ -1,0 +1,141 @@
+"""Numbers and names in sentences: the filters of the rules' templates, used by the reports too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from myisam_exporter.sql import quote_identifier
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import SandboxedEnvironment
+
+UNKNOWN = "unknown"
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
+
+
+def size(value: float | None) -> str:
+    """Bytes with a binary unit."""
+    if value is None:
+        return UNKNOWN
+    scaled, unit = float(value), 0
+    while abs(scaled) >= 1024 and unit < len(_UNITS) - 1:
+        scaled, unit = scaled / 1024, unit + 1
+    return (
+        f"{scaled:.0f} {_UNITS[unit]}"
+        if unit == 0 or scaled >= 100 or scaled == int(scaled)
+        else f"{scaled:.1f} {_UNITS[unit]}"
+    )
+
+
+def count(value: float | None) -> str:
+    """A number with thousands separators; fractions only where they say something."""
+    if value is None:
+        return UNKNOWN
+    return (
+        f"{value:,.0f}"
+        if abs(value) >= 100 or value == int(value)
+        else f"{value:,.1f}"
+        if abs(value) >= 1
+        else f"{value:.2g}"
+    )
+
+
+def rate(value: float | None) -> str:
+    """A number per second."""
+    return UNKNOWN if value is None else f"{count(value)}/s"
+
+
+def percent(value: float | None) -> str:
+    """A ratio as a percentage."""
+    if value is None:
+        return UNKNOWN
+    return f"{value * 100:.0f} %" if value >= 0.1 or value == 0 else f"{value * 100:.2g} %"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as a person says them."""
+    if seconds is None:
+        return UNKNOWN
+    for length, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {name}"
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
+
+
+def with_unit(value: object, unit: str) -> str:
+    """A value of evidence, with its unit."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int | float):
+        return str(value)
+    if unit in _SPOKEN:
+        return _SPOKEN[unit](value)
+    return count(value) if unit == "number" else f"{count(value)} {unit}"
+
+
+def _size_rate(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{size(value)}/s"
+
+
+_SPOKEN: dict[str, Callable[[float], str]] = {
+    "bytes": size,
+    "ratio": percent,
+    "seconds": duration,
+    "per second": rate,
+    "bytes per second": _size_rate,
+}
+
+
+def object_name(*parts: str) -> str:
+    """A table's name as a person writes it: quoted only where it must be."""
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote_identifier(part) for part in parts)
+
+
+def printable(text: str, keep_newlines: bool = False) -> str:
+    """Text that cannot steer a terminal: control characters, and those that reorder or hide text, are written as escapes."""
+    return "".join(
+        character
+        if character == " " or character.isprintable() or (keep_newlines and character == "\n")
+        else _escape(character)
+        for character in text
+    )
+
+
+def _escape(character: str) -> str:
+    return (
+        character.encode("unicode_escape").decode("ascii")
+        if ord(character) not in range(0xD800, 0xE000)
+        else f"\\u{ord(character):04x}"
+    )
+
+
+@lru_cache(maxsize=1)
+def environment() -> SandboxedEnvironment:
+    """Jinja2 as the rules use it: sandboxed, and a name that a rule's query does not give is an error."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    made = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    made.filters.update(
+        bytes=size, count=count, rate=rate, percent=percent, duration=duration, identifier=quote_identifier
+    )
+    return made
+
+
+@lru_cache(maxsize=512)
+def template(text: str) -> Template:
+    """A compiled template."""
+    return environment().from_string(text)
+
+
+def fill(text: str, values: dict[str, object]) -> str:
+    """The template's text with line breaks within a paragraph removed."""
+    filled = template(text).render(values)
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", filled.strip()))
