@@ -218,11 +218,15 @@ class PrivateServer:
             words += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
         return [*words, "--"]
 
-    def _give_away(self) -> None:
+    def give_away(self, path: Path) -> None:
+        """Make a file the server's own, where that is another user than we are."""
         if os.geteuid() == 0:
             account = pwd.getpwnam(UNPRIVILEGED_USER)
-            for path in (self.directory, self.data_directory):
-                os.chown(path, account.pw_uid, account.pw_gid)
+            os.chown(path, account.pw_uid, account.pw_gid)
+
+    def _give_away(self) -> None:
+        for path in (self.directory, self.data_directory):
+            self.give_away(path)
         self.directory.chmod(0o755)
 
     def _environment(self) -> dict[str, str]:
