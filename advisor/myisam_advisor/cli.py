@@ -149,7 +149,7 @@ def check(
         raise
     judgement = judge(facts, rules)
     report = report_named(format_name)
-    report.render(judgement, facts, verbose=verbose)
+    report.render(judgement, facts, verbose=verbose, fail_on=fail_on)
     sys.exit(report.exit_status(judgement, fail_on))
 
 

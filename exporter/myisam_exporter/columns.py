@@ -27,7 +27,7 @@ class Column:
     @property
     def needs_interval(self) -> bool:
         """Whether two samples are needed for it."""
-        return self.name.endswith("_per_second") or self.description.startswith("Over the interval")
+        return self.name.endswith("per_second") or self.description.startswith("Over the interval")
 
 
 @dataclass(frozen=True, slots=True)

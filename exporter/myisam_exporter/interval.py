@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,19 +50,22 @@ class Interval:
     def facts(self) -> FactSet:
         """The fact tables."""
         blocks: list[Block] = []
-        reasons: dict[str, Unknown] = {}
+        silent: dict[str, Unknown] = {}
+        partial: dict[str, Unknown] = {}
         notes: list[Unknown] = []
         for collector in all_collectors():
             sample = self.after.samples[collector.name]
             if isinstance(sample, Unknown):
-                reasons |= _all_columns(collector, sample)
+                silent |= _all_columns(collector, sample)
                 continue
             pair = self._pair(collector, sample)
             blocks += collector.facts(pair)
             notes += collector.notes(sample)
-            reasons |= collector.unknown_columns(sample)
+            partial |= collector.unknown_columns(sample)
             if pair.before is None and not collector.states_only:
-                reasons |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
+                partial |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
+        answered = {name for block in blocks for name in _answered(block)}
+        reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial
         tables = merge_blocks(blocks)
         return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes))
 
@@ -81,6 +85,13 @@ class Interval:
         if collector.name not in FLUSHED_BY_FLUSH_STATUS or since_flush is None or seconds is None or status is None:
             return False
         return since_flush < seconds and since_flush < (status.uptime_seconds or 0)
+
+
+def _answered(block: Block) -> Iterator[str]:
+    """What a block has spoken of, be it by no rows: an empty table is an answer."""
+    if not block.extends:
+        yield block.table
+    yield from (f"{block.table}.{column}" for column in block.columns)
 
 
 def _all_columns(collector: Collector[Any], reason: Unknown) -> dict[str, Unknown]:

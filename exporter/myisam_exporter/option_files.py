@@ -87,7 +87,7 @@ def _read(path: Path, groups: frozenset[str], depth: int) -> Iterator[tuple[str,
         line = raw.strip()
         if not line or line[0] in "#;":
             continue
-        if line.startswith("!include"):
+        if line.startswith("!"):
             yield from _include(path, number, line, groups, depth)
         elif line.startswith("["):
             group = _group(path, number, line)

@@ -13,7 +13,7 @@ from myisam_exporter.fact_set import FactSet
 class Report(Protocol):
     """What a report module offers."""
 
-    def render(self, judgement: Judgement, facts: FactSet, *, verbose: bool) -> None:
+    def render(self, judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
         """Print the report to standard output."""
 
     def exit_status(self, judgement: Judgement, fail_on: str) -> int:

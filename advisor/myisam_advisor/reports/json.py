@@ -29,7 +29,7 @@ def document(judgement: Judgement, facts: FactSet) -> dict[str, object]:
     }
 
 
-def render(judgement: Judgement, facts: FactSet, *, verbose: bool) -> None:
+def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
     """Print the document; `verbose` adds how long each rule took."""
     whole = document(judgement, facts) | ({"rule_seconds": judgement.seconds} if verbose else {})
     print(json.dumps(whole, indent=2))

@@ -28,7 +28,7 @@ def exit_status(judgement: Judgement, fail_on: str) -> int:
     return statuses.NAGIOS_CRITICAL if judgement.worst == "critical" else statuses.NAGIOS_WARNING
 
 
-def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str = "warning") -> None:
+def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
     """Print the status line and a line for each finding; `verbose` adds what to do."""
     findings = judgement.findings
     status = exit_status(judgement, fail_on)

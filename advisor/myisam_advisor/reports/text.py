@@ -28,7 +28,7 @@ STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "i
 LABEL_WIDTH = 9
 
 
-def render(judgement: Judgement, facts: FactSet, *, verbose: bool) -> None:
+def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
     """Print the report; `verbose` adds sources, what does not apply and why, and what was dropped."""
     terminal = Console()
     if terminal.is_terminal:

@@ -150,7 +150,7 @@ def _check_under_load(server: PrivateServer, load: InsertLoad) -> Finding | None
         target = Target("root", socket=server.socket)
         facts = complete(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress))
         judgement = judge(facts, shipped_rules())
-        text.render(judgement, facts, verbose=False)
+        text.render(judgement, facts, verbose=False, fail_on="never")
         running.communicate()
     finally:
         running.kill()

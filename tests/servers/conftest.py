@@ -1,0 +1,84 @@
+"""Real servers. One that was not fetched is skipped by name, and is a failure in CI: there all four must run."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from myisam_advisor.live import collect_facts
+from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.target import Target
+
+PROGRAM = Path(sys.executable).with_name("myisam-advisor")
+OTHER_UID = 54321
+
+
+def binaries_of(name: str) -> ServerBinaries:
+    found = find_server(name)
+    if found is None:
+        message = f"{name} is not in the cache: run script/servers {name}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+@pytest.fixture(scope="session", params=FETCHED_SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[PrivateServer]:
+    """A running server of each kind, shared by the tests that leave it as they found it."""
+    with PrivateServer(binaries_of(request.param), ["--key-buffer-size=256M"]) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[PrivateServer]:
+    """MariaDB 10.11 alone, for what does not depend on the server."""
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64M"]) as running:
+        yield running
+
+
+@contextmanager
+def schema(server: PrivateServer, name: str) -> Iterator[str]:
+    """A database that is dropped at the end."""
+    quoted = "`" + name.replace("`", "``") + "`"
+    server.execute(f"DROP DATABASE IF EXISTS {quoted}", f"CREATE DATABASE {quoted}")
+    try:
+        yield name
+    finally:
+        server.execute(f"DROP DATABASE {quoted}")
+
+
+def target(server: PrivateServer, user: str = "root", password: str = "") -> Target:
+    return Target(user, password, socket=server.socket)
+
+
+def look(server: PrivateServer, seconds: float = 0.0, user: str = "root") -> FactSet:
+    return collect_facts(target(server, user), seconds, 10)
+
+
+def run(*words: object, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    """The program as a user runs it, without any option file of this machine."""
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
+    return subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=timeout, env=environment, check=False)
+
+
+@contextmanager
+def as_other_user(uid: int = OTHER_UID) -> Iterator[None]:
+    """Run as somebody who owns nothing here. Only root can do that."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become another user")
+    groups = os.getgroups()
+    os.setgroups([])
+    os.setegid(uid)
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(groups)

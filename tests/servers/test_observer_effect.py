@@ -1,0 +1,54 @@
+"""The observer changes nothing: no table opened, no cache moved, across a snapshot of a thousand tables."""
+
+from myisam_advisor.trial.private_server import PrivateServer
+
+from .conftest import look, schema
+
+TABLES = 1000
+OWN_STATEMENTS = 10
+WATCHED = ("Open%", "Key%", "Handler%", "Created_tmp%", "Table_open_cache%", "Innodb_rows%", "Aria_pagecache%requests", "Select_full_join", "Sort%")
+OWN = {"Handler_external_lock", "Handler_read_rnd_next", "Handler_read_first", "Handler_read_key", "Handler_read_next", "Handler_tmp_write", "Handler_tmp_update", "Handler_tmp_delete",
+       "Handler_write", "Handler_commit", "Handler_update", "Handler_delete", "Handler_rollback", "Handler_read_rnd", "Created_tmp_tables", "Table_open_cache_hits"}
+
+
+def counters(server: PrivateServer) -> dict[str, str]:
+    with server.session() as connection:
+        cursor = connection.cursor()
+        found = {}
+        for pattern in WATCHED:
+            cursor.execute(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
+            found.update(dict(cursor.fetchall()))
+        return found
+
+
+def test_a_snapshot_of_a_thousand_tables_moves_no_counter(server: PrivateServer) -> None:
+    with schema(server, "many") as name:
+        with server.session(name) as connection:
+            cursor = connection.cursor()
+            for number in range(TABLES):
+                cursor.execute(f"CREATE TABLE t{number} (id INT NOT NULL PRIMARY KEY, c CHAR(20), KEY (c)) ENGINE=MyISAM")
+        look(server)  # the server opens its own performance_schema tables once
+        server.execute("FLUSH TABLES")
+        look(server)
+        before = counters(server)
+        facts = look(server)
+        after = counters(server)
+        assert facts.single("totals")["myisam_tables"] == TABLES
+        assert facts.tables["tables"].has("data_resident_bytes")
+        moved = {key: int(after[key]) - int(before[key]) for key in before if before[key] != after[key] and key not in OWN}
+        assert {key: growth for key, growth in moved.items() if key.startswith(("Key", "Handler"))} == {}
+        # A connection opens the performance_schema tables it asks: as many as we have statements, however many tables there are.
+        assert all(abs(growth) <= OWN_STATEMENTS for growth in moved.values()), moved
+        assert server.execute("SHOW OPEN TABLES FROM many") == []
+
+
+def test_a_snapshot_takes_no_lock_and_leaves_no_connection(server: PrivateServer) -> None:
+    with schema(server, "locked") as name, server.session(name) as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+        cursor.execute("LOCK TABLES t WRITE")
+        facts = look(server)
+        assert [row["table_name"] for row in facts.tables["tables"].dictionaries()] == ["t"]
+        cursor.execute("UNLOCK TABLES")
+    connected = server.execute("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[0][1]
+    assert int(str(connected)) <= 2

@@ -1,0 +1,107 @@
+"""Contention provoked for real is found; an idle server is silent; after the advice the finding is gone."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.findings import Finding, Judgement
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
+from myisam_advisor.trial.load import InsertLoad
+from myisam_advisor.trial.private_server import PrivateServer
+
+from .conftest import look, schema
+
+RULE = "key-cache-contention"
+LOOK_SECONDS = 3.0
+ATTEMPTS = 3
+
+
+def verdict(server: PrivateServer, seconds: float = LOOK_SECONDS) -> Judgement:
+    return judge(complete(look(server, seconds)), shipped_rules())
+
+
+def finding(judgement: Judgement, rule: str) -> Finding | None:
+    return next((found for found in judgement.findings if found.rule == rule), None)
+
+
+@contextmanager
+def under_load(server: PrivateServer, load: InsertLoad) -> Iterator[None]:
+    load.make_tables(server)
+    running = load.start(server, 60)
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        running.kill()
+        running.communicate()
+        server.execute("DROP DATABASE demo")
+
+
+def test_an_idle_server_is_silent(server: PrivateServer) -> None:
+    with schema(server, "quiet") as name:
+        server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c CHAR(20) NOT NULL, KEY (c)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'a'), (2, 'b')", database=name)
+        judgement = verdict(server, 1.0)
+        assert [found.rule for found in judgement.findings] == []
+        assert RULE in judgement.quiet
+
+
+def test_a_server_without_tables_gets_one_line(server: PrivateServer) -> None:
+    judgement = verdict(server, 0)
+    assert [found.rule for found in judgement.findings] == ["no-myisam"]
+
+
+def test_contention_is_found_and_its_remedy_silences_it(server: PrivateServer) -> None:
+    with under_load(server, InsertLoad()):
+        found = None
+        for _ in range(ATTEMPTS):  # a neighbour on the machine may take the cores for a moment
+            found = found or finding(verdict(server), RULE)
+        assert found is not None
+        assert found.commands
+        server.execute(*(command.rstrip(";") for command in found.commands))
+        try:
+            assert finding(verdict(server), RULE) is None
+        finally:
+            server.execute(*(command.rstrip(";") for command in found.undo_commands))
+
+
+def test_eight_threads_on_one_table_wait_for_its_lock_not_for_the_cache(server: PrivateServer) -> None:
+    with under_load(server, InsertLoad(one_table=True)):
+        judgement = verdict(server)
+        found = finding(judgement, "table-lock-contention")
+        assert found is not None
+        assert "demo.load_1" in found.message
+        assert finding(judgement, RULE) is None
+
+
+def test_the_instrument_confirms_on_mysql_9(server: PrivateServer) -> None:
+    if server.binaries.name != "mysql-9.7":
+        pytest.skip(f"{server.binaries.name}: only MySQL 9.7 counts the default cache's lock when the instrument goes on at run time")
+    switch = "UPDATE performance_schema.setup_instruments SET ENABLED='{}', TIMED='{}' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock'"
+    server.execute(switch.format("YES", "YES"))
+    try:
+        with under_load(server, InsertLoad()):
+            found = next(filter(None, (finding(verdict(server), RULE) for _ in range(ATTEMPTS))), None)
+            assert found is not None
+            assert found.confidence == "confirmed"
+    finally:
+        server.execute(switch.format("NO", "NO"))
+
+
+def test_a_crashed_and_a_compressed_table_are_seen(server: PrivateServer) -> None:
+    with schema(server, "wrecks") as name:
+        make_crashed_table(server, name, "broken")
+        make_compressed_table(server, server.binaries, name, "packed")
+        facts = look(server)
+        formats = {row["table_name"]: row["row_format"] for row in facts.tables["tables"].dictionaries()}
+        assert formats["broken"] == "fixed"
+        if server.binaries.tool("myisampack"):
+            assert formats["packed"] == "compressed"
+            assert facts.single("totals")["compressed_tables"] == 1
+        found = [one for one in judge(complete(facts), shipped_rules()).findings if one.rule == "table-crashed"]
+        assert [one.object for one in found] == ["wrecks.broken"]
+        server.execute(*(command.rstrip(";") for command in found[0].commands))
+        assert not [one for one in verdict(server, 0).findings if one.rule == "table-crashed"]

@@ -1,0 +1,111 @@
+from pathlib import Path
+
+import pytest
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.mysqld_process import COLLECTOR, PAGE_BYTES, ProcessSample, page_cache_hits, read_process
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.unknown import Unknown
+
+PID = 77
+
+
+def record(root: Path, threads: dict[int, tuple[int, int]], io: tuple[int, int, int] | None = (10, 1000, 4096), major: int = 0) -> Path:
+    """A recorded /proc/77."""
+    folder = root / str(PID)
+    fields = ["S", *["0"] * 6, "500", "0", str(major), "0", "200", "100", "0", "0", "0", "0", str(len(threads)), "0", "9000"]
+    (folder / "task").mkdir(parents=True, exist_ok=True)
+    for old in (folder / "task").iterdir():
+        (old / "status").unlink()
+        old.rmdir()
+    (folder / "stat").write_text(f"{PID} (my)sqld) {' '.join(fields)}\n")
+    (folder / "status").write_text("VmRSS:\t 2048 kB\nRssAnon:\t 1024 kB\n")
+    (folder / "maps").write_text(
+        "7f00-9f00 r--s 00000000 08:01 5 /data/a/t1.MYD\n"
+        "aa00-bb00 r--s 00000000 08:01 6 /data/a/t 2.MYD\n"
+        "cc00-dd00 r-xp 00000000 08:01 7 /usr/lib/libjemalloc.so.2\n"
+    )
+    (folder / "limits").write_text("Max open files            1024                 4096                 files\n")
+    (folder / "fd").mkdir(exist_ok=True)
+    (folder / "fd" / "0").touch()
+    if io:
+        (folder / "io").write_text("rchar: {1}\nwchar: 0\nsyscr: {0}\nsyscw: 0\nread_bytes: {2}\nwrite_bytes: 0\ncancelled_write_bytes: 0\n".format(*io))
+    elif (folder / "io").exists():
+        (folder / "io").unlink()
+    for thread, (voluntary, involuntary) in threads.items():
+        (folder / "task" / str(thread)).mkdir()
+        (folder / "task" / str(thread) / "status").write_text(f"Name:\tx\nvoluntary_ctxt_switches:\t{voluntary}\nnonvoluntary_ctxt_switches:\t{involuntary}\n")
+    return folder
+
+
+def sample(folder: Path) -> ProcessSample:
+    taken = read_process(folder, PID)
+    assert isinstance(taken, ProcessSample)
+    return taken
+
+
+def facts(before: ProcessSample, after: ProcessSample, **status: int) -> dict[str, object]:
+    pair = Pair(after, before, 10.0, {"status": Status(status)}, {"status": Status(dict.fromkeys(status, 0))})
+    (block,) = COLLECTOR.facts(pair)
+    return dict(zip(block.columns, next(iter(block.rows)), strict=True))
+
+
+def test_switches_are_summed_over_threads_that_came_stayed_and_went(tmp_path: Path) -> None:
+    before = sample(record(tmp_path, {1: (100, 10), 2: (5000, 7), 3: (40, 0)}))
+    after = sample(record(tmp_path, {1: (150, 10), 3: (140, 20), 4: (30, 3)}))
+    row = facts(before, after)
+    assert row["voluntary_switches_per_second"] == (50 + 100 + 30) / 10  # thread 2 ended: its 5000 do not count backwards
+    assert row["involuntary_switches_per_second"] == (0 + 20 + 3) / 10
+
+
+def test_a_name_with_a_parenthesis_and_spaces_in_paths_are_read(tmp_path: Path) -> None:
+    taken = sample(record(tmp_path, {1: (1, 1)}))
+    assert (taken.minor_faults, taken.user_ticks, taken.system_ticks, taken.anonymous_bytes, taken.open_files_limit, taken.open_files) == (500, 200, 100, 1048576, 1024, 1)
+    assert not isinstance(taken.mapped, Unknown)
+    assert (taken.mapped.data_files, taken.mapped.data_bytes, taken.mapped.malloc) == (2, 0x9F00 - 0x7F00 + 0xBB00 - 0xAA00, "jemalloc")
+
+
+def test_without_the_right_to_read_io_the_ratio_is_unknown_with_a_reason(tmp_path: Path) -> None:
+    taken = sample(record(tmp_path, {1: (1, 1)}, io=None))
+    assert "mysqld.page_cache_hit_ratio" in COLLECTOR.unknown_columns(taken)
+    assert facts(taken, taken)["page_cache_hit_ratio"] is None
+
+
+def test_another_process_has_no_rates(tmp_path: Path) -> None:
+    before = sample(record(tmp_path, {1: (100, 10)}))
+    folder = record(tmp_path, {1: (900, 10)})
+    (folder / "stat").write_text((folder / "stat").read_text().replace(" 9000", " 9999"))
+    assert facts(before, sample(folder))["voluntary_switches_per_second"] is None
+
+
+def test_the_ratio_counts_pages_not_bytes() -> None:
+    hits = page_cache_hits(calls=6000, read_bytes=600_000, storage_bytes=600 * PAGE_BYTES, seconds=10)
+    assert hits.ratio == pytest.approx(0.9)  # by bytes it would be minus 310 %
+    assert hits.misses_per_second == 60
+
+
+@pytest.mark.parametrize(
+    ("calls", "read_bytes", "storage", "blind", "why"),
+    [
+        (500, 50_000, 0, "", "fewer than 1000"),
+        (2000, 200_000, 3000 * PAGE_BYTES, "", "readahead"),
+        (2000, 200_000, 0, "data files are mapped", "mapped"),
+    ],
+)
+def test_there_is_no_ratio_when_it_cannot_be_true(calls: int, read_bytes: int, storage: int, blind: str, why: str) -> None:
+    hits = page_cache_hits(calls, read_bytes, storage, 10, blind)
+    assert hits.ratio is None
+    assert why in hits.method
+    assert hits.misses_per_second is not None
+
+
+@pytest.mark.parametrize(("status", "why"), [({"Ssl_accepts": 3}, "TLS"), ({"Innodb_data_read": 90_000_000}, "InnoDB")])
+def test_blind_spots_are_named(tmp_path: Path, status: dict[str, int], why: str) -> None:
+    before = sample(record(tmp_path, {1: (1, 1)}, io=(0, 0, 0)))
+    after = sample(record(tmp_path, {1: (1, 1)}, io=(5000, 100_000_000, 90_000_000)))
+    row = facts(before, after, **status)
+    assert row["page_cache_hit_ratio"] is None
+    assert why in str(row["page_cache_method"])
+
+
+def test_a_vanished_process_is_unknown(tmp_path: Path) -> None:
+    assert isinstance(read_process(tmp_path / "1", 1), Unknown)

@@ -1,0 +1,49 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from myisam_exporter.file_names import decode_identifier, decode_table
+
+
+@pytest.mark.parametrize(
+    ("encoded", "name"),
+    [
+        ("plain_1", "plain_1"),
+        ("a@002fb", "a/b"),
+        ("a@0024", "a$"),
+        ("@0k", "ä"),
+        ("@0K", "Ä"),
+        ("@4e2d@6587", "中文"),
+        ("x@003cscript@003e", "x<script>"),
+        ("a@0060b@0027", "a`b'"),
+        ("@000a", "\n"),
+    ],
+)
+def test_decodes_what_servers_write(encoded: str, name: str) -> None:
+    assert decode_identifier(encoded) == name
+
+
+@pytest.mark.parametrize("encoded", ["old-name", "a.b", "@", "@zz", "@d800", "@0000", "a@"])
+def test_shows_other_names_as_the_server_does(encoded: str) -> None:
+    assert decode_identifier(encoded) == "#mysql50#" + encoded
+
+
+@pytest.mark.parametrize(
+    ("stem", "table"),
+    [
+        ("t", ("t", None)),
+        ("t#P#p0", ("t", "p0")),
+        ("t#p#p0#sp#s@002d1", ("t", "p0/s-1")),
+        ("#sql-1f_3", None),
+        ("#sql2-1f-3", None),
+        ("t#P#p0#TMP#", None),
+        ("we@0023ird", ("we#ird", None)),
+    ],
+)
+def test_tells_tables_partitions_and_temporaries(stem: str, table: tuple[str, str | None] | None) -> None:
+    assert decode_table(stem) == table
+
+
+@given(st.text())
+def test_any_file_name_gives_a_name(stem: str) -> None:
+    assert isinstance(decode_identifier(stem), str)
+    decode_table(stem)

@@ -1,0 +1,84 @@
+import pytest
+from myisam_exporter.collector import all_collectors, declared_columns
+from myisam_exporter.collectors.key_caches import KeyCache, usable_bytes
+from myisam_exporter.collectors.myi import DataDirectoryScan
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.columns import TABLES
+from myisam_exporter.errors import ServerLostError
+from myisam_exporter.interval import Interval
+from myisam_exporter.snapshot import Snapshot
+from myisam_exporter.unknown import Unknown
+
+NOTHING = Unknown("not in this test")
+
+
+def snapshot(moment: float, **samples: object) -> Snapshot:
+    every = {collector.name: NOTHING for collector in all_collectors()}
+    return Snapshot(moment, every | samples, dict.fromkeys(every, moment), {})  # type: ignore[arg-type]
+
+
+def status(uptime: int, since_flush: int | None = None, **values: int) -> Status:
+    return Status({"Uptime": uptime, "Uptime_since_flush_status": uptime if since_flush is None else since_flush, **values})
+
+
+def rate(interval: Interval, name: str) -> object:
+    return next(row["per_second"] for row in interval.facts().tables["status"].dictionaries() if row["name"] == name)
+
+
+def test_a_counter_has_a_rate_and_a_state_has_none() -> None:
+    interval = Interval(snapshot(20, status=status(120, Opened_tables=30, Threads_running=9)), snapshot(10, status=status(110, Opened_tables=10, Threads_running=1)))
+    assert rate(interval, "Opened_tables") == 2.0
+    assert rate(interval, "Threads_running") is None
+
+
+def test_a_single_snapshot_has_no_rates_and_says_so() -> None:
+    facts = Interval(snapshot(20, status=status(120, Opened_tables=30))).facts()
+    assert facts.interval_seconds is None
+    assert facts.why_unknown("status", "per_second").remedy == "--interval 10s"
+
+
+def test_a_counter_that_went_backwards_has_no_rate() -> None:
+    interval = Interval(snapshot(20, status=status(120, Opened_tables=3)), snapshot(10, status=status(110, Opened_tables=10)))
+    assert rate(interval, "Opened_tables") is None
+
+
+def test_flush_status_within_the_interval_makes_all_its_rates_unknown() -> None:
+    after = snapshot(20, status=status(120, since_flush=4, Opened_tables=500), key_caches=(KeyCache("default", 8388608, 1024, read_requests=900),))
+    before = snapshot(10, status=status(110, Opened_tables=10), key_caches=(KeyCache("default", 8388608, 1024, read_requests=100),))
+    interval = Interval(after, before)
+    assert rate(interval, "Opened_tables") is None  # 500 since the flush is more than before it: growth would be nonsense
+    facts = interval.facts()
+    assert facts.tables["key_cache"].dictionaries()[0]["read_requests_per_second"] is None
+    assert "FLUSH STATUS" in facts.why_unknown("key_cache", "read_requests_per_second").reason
+
+
+def test_a_restart_in_between_is_refused() -> None:
+    with pytest.raises(ServerLostError, match="restarted between the two samples"):
+        Interval(snapshot(20, status=status(3)), snapshot(10, status=status(110))).refuse_restart()
+    Interval(snapshot(20, status=status(120)), snapshot(10, status=status(110))).refuse_restart()
+
+
+def test_unknown_is_never_zero() -> None:
+    facts = Interval(snapshot(20, status=status(120), myi=NOTHING)).facts()
+    assert facts.single("totals") == {}
+    assert facts.why_unknown("totals", "myisam_tables").reason == "not in this test"
+    assert facts.why_unknown("tables").reason == "not in this test"
+
+
+def test_no_tables_is_an_answer() -> None:
+    facts = Interval(snapshot(20, status=status(120), myi=DataDirectoryScan((), 0, (), 0.0))).facts()
+    assert facts.single("totals")["myisam_tables"] == 0
+    assert "tables" not in facts.unknown
+
+
+@pytest.mark.parametrize(("size", "block", "share"), [(134217728, 1024, 0.818), (134217728, 4096, 0.947), (134217728, 16384, 0.986), (8388608, 1024, 0.818)])
+def test_bookkeeping_takes_its_share_of_a_key_cache(size: int, block: int, share: float) -> None:
+    assert usable_bytes(size, block) / size == pytest.approx(share, abs=0.001)
+
+
+def test_every_fact_table_is_filled_and_every_column_described() -> None:
+    assert set(declared_columns()) == {table.name for table in TABLES}
+    for table in TABLES:
+        names = [column.name for column in declared_columns()[table.name]]
+        assert set(table.key) <= set(names)
+        assert all(column.description.endswith(".") for column in declared_columns()[table.name])

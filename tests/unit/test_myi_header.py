@@ -1,0 +1,87 @@
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from myisam_exporter.myi_header import HeaderError, parse_header
+
+
+def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = (), rows: int = 3) -> bytes:
+    """A header as mi_create writes it, with the fields that matter here."""
+    state = struct.pack(
+        ">4s7H5BxHBB9QQ4I",
+        b"\xfe\xfe\x07\x01", options, 0, 176, 100, 0, 0, 0, len(keys), 0, 8, 1, 0, 1, changed, 255,
+        rows, 0, rows, 0xFFFF_FFFF_FFFF_FFFF, 2048, 300, 0, 0, 7, 0, 0, 0, 0, 42,
+    )  # fmt: skip
+    base_position = len(state)
+    base = struct.pack(">5Q8I4B", 0, 0, 0, 0, 0, 0, 20, 20, 20, 20, 20, 2, 0, 6, 4, len(keys), 0) + bytes(11)
+    base = base.ljust(100, b"\0")
+    body = b""
+    for flag, parts in keys:
+        body += struct.pack(">BBHHHHH", len(parts), 1, flag, 1024, 10, 10, 47)
+        for kind, part_flag, length in parts:
+            body += struct.pack(">6BHHII", kind, 8, 0, 0, 0, 0, part_flag, length, 0, 0)
+    whole = bytearray(state + base + body)
+    whole[6:8] = len(whole).to_bytes(2, "big")
+    whole[12:14] = base_position.to_bytes(2, "big")
+    return bytes(whole)
+
+
+def test_reads_the_state() -> None:
+    parsed = parse_header(header())
+    assert (parsed.row_format, parsed.rows, parsed.data_bytes, parsed.index_bytes, parsed.update_count) == ("fixed", 3, 300, 2048, 42)
+    assert not parsed.has_holes
+    assert not parsed.crashed
+    assert parsed.definition.maximum_data_bytes == 20 * 2**48 - 1
+    assert parsed.definition.maximum_index_bytes == 1024 * (2**32 - 1)
+
+
+@pytest.mark.parametrize(("options", "row_format"), [(0, "fixed"), (1, "dynamic"), (4, "compressed"), (5, "compressed")])
+def test_tells_the_row_format(options: int, row_format: str) -> None:
+    assert parse_header(header(options)).row_format == row_format
+
+
+@pytest.mark.parametrize(("changed", "crashed", "failed"), [(0, False, False), (1, False, False), (2, True, False), (6, True, True), (0xF9, False, False)])
+def test_only_two_bits_mean_crashed(changed: int, crashed: bool, failed: bool) -> None:
+    parsed = parse_header(header(changed=changed))
+    assert (parsed.crashed, parsed.recovery_failed) == (crashed, failed)
+
+
+@pytest.mark.parametrize(
+    ("flag", "parts", "binary", "binary_without", "text"),
+    [
+        (0, ((4, 0, 4),), True, True, "INT NOT NULL"),
+        (10, ((1, 1, 40),), False, True, "CHAR(40 bytes) NOT NULL"),
+        (40, ((15, 8, 100),), False, False, "VARCHAR(100 bytes) NOT NULL"),
+        (72, ((4, 16, 4),), False, False, "INT"),
+        (138, ((15, 0, 100),), False, False, "VARCHAR(100 bytes) NOT NULL"),
+    ],
+)
+def test_tells_how_a_page_is_searched(flag: int, parts: tuple[tuple[int, int, int], ...], binary: bool, binary_without: bool, text: str) -> None:
+    key = parse_header(header(keys=((flag, parts),))).definition.keys[0]
+    assert (key.binary_search, key.binary_search_without_packing, key.description()) == (binary, binary_without, text)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", "empty"), (b"\xfe\xfe\x07", "ends after 3 bytes"), (b"garbage" * 100, "does not begin"), (header()[:150], "ends after 150 bytes"), (header()[:60], "within its header")],
+)
+def test_says_what_is_wrong(data: bytes, message: str) -> None:
+    with pytest.raises(HeaderError, match=message):
+        parse_header(data)
+
+
+def test_descriptions_beyond_the_header_are_refused() -> None:
+    data = bytearray(header(keys=((0, ((4, 0, 4),)),)))
+    data[18] = 60
+    with pytest.raises(HeaderError, match="reach beyond"):
+        parse_header(bytes(data))
+
+
+@given(st.binary(max_size=600))
+def test_any_bytes_give_a_header_or_an_error(tail: bytes) -> None:
+    for data in (tail, b"\xfe\xfe\x07\x01" + tail, header()[:124] + tail):
+        try:
+            parse_header(data)
+        except HeaderError:
+            continue

@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+from myisam_exporter.errors import UserError
+from myisam_exporter.option_files import read_option_files
+from myisam_exporter.target import target_from_options
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "password"),
+    [
+        ("password=plain", "plain"),
+        ("password = spaced  ", "spaced"),
+        ("password=\"with # and ; and = in it\"", "with # and ; and = in it"),
+        ("password='single'", "single"),
+        ("password=cut # here", "cut"),
+        (r"password=back\\slash\s", "back\\slash "),
+        ("password=?&%$", "?&%$"),
+        ("password=", ""),
+    ],
+)
+def test_reads_passwords_as_the_client_library_does(tmp_path: Path, line: str, password: str) -> None:
+    assert read_option_files([write(tmp_path / "my.cnf", f"[client]\n{line}\n")]).value("password") == password
+
+
+def test_only_client_groups_count_and_includes_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "conf.d").mkdir()
+    write(tmp_path / "conf.d" / "a.cnf", "[client]\nuser=included\n")
+    path = write(tmp_path / "my.cnf", f"# comment\n[mysqld]\nuser=mysql\nbad line\n[client]\nsocket=/run/s\n!includedir {tmp_path}/conf.d\n")
+    options = read_option_files([path])
+    assert (options.value("user"), options.value("socket")) == ("included", "/run/s")
+
+
+@pytest.mark.parametrize(("text", "message"), [("user=x\n", "line 1: an option stands before any"), ("[client\n", "line 1: .*closing bracket"), ("[client]\n!inklude x\n", "line 2: unknown directive")])
+def test_faults_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path / "my.cnf", text)
+    with pytest.raises(UserError, match=message) as caught:
+        read_option_files([path])
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"gone\.cnf: No such file"):
+        read_option_files([tmp_path / "gone.cnf"])
+
+
+def test_a_circle_of_includes_ends(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    write(path, f"[client]\n!include {path}\n")
+    with pytest.raises(UserError, match="include each other"):
+        read_option_files([path])
+
+
+def test_two_files_with_different_passwords_are_refused_without_showing_them(tmp_path: Path) -> None:
+    one = write(tmp_path / "one.cnf", "[client]\npassword=first-secret\n")
+    two = write(tmp_path / "two.cnf", "[client]\npassword=second-secret\n")
+    with pytest.raises(UserError, match="different passwords") as caught:
+        target_from_options([one, two])
+    text = str(caught.value)
+    assert str(one) in text
+    assert str(two) in text
+    assert "secret" not in text
+
+
+def test_the_password_is_no_part_of_any_representation(tmp_path: Path) -> None:
+    path = write(tmp_path / "my.cnf", "[client]\nuser=u\npassword=hidden-word\nhost=db1\nport=3307\n")
+    target = target_from_options([path])
+    assert (target.password, target.host, target.port, target.socket) == ("hidden-word", "db1", 3307, None)
+    assert "hidden-word" not in repr(target) + repr(read_option_files([path]))
+    assert "line 3" in target.password_origin
+
+
+def test_a_bad_port_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="port 'x3'"):
+        target_from_options([write(tmp_path / "my.cnf", "[client]\nhost=h\nport=x3\n")])

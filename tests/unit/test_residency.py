@@ -1,0 +1,85 @@
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from myisam_exporter.residency import PAGE_BYTES, FilePages, Prober, cachestat_syscall_number, may_know_residency
+
+PAGES = 64
+
+
+@pytest.mark.parametrize(("machine", "number"), [("x86_64", 451), ("aarch64", 451), ("ppc64le", 451), ("s390x", 451), ("riscv64", 451), ("alpha", 561)])
+def test_the_system_call_has_its_number(machine: str, number: int) -> None:
+    assert cachestat_syscall_number(machine) == number
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "t.MYD"
+    path.write_bytes(b"x" * PAGES * PAGE_BYTES)
+    return path
+
+
+def test_a_file_just_written_is_resident(written: Path) -> None:
+    pages = Prober().probe(str(written))
+    if pages is None:
+        pytest.skip("this file system cannot be measured")
+    assert pages.resident == PAGES
+
+
+def test_a_file_dropped_from_the_cache_is_not(written: Path) -> None:
+    prober = Prober()
+    descriptor = os.open(written, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
+    pages = prober.probe(str(written))
+    if pages is None:
+        pytest.skip("this file system cannot be measured")
+    assert pages.resident is not None
+    assert pages.resident < PAGES
+
+
+def test_probing_reads_nothing_and_keeps_the_access_time(written: Path) -> None:
+    os.utime(written, (1, 1))
+    Prober().probe(str(written))
+    assert written.stat().st_atime == 1
+
+
+def test_mincore_agrees_where_it_may_be_asked(written: Path) -> None:
+    prober = Prober()
+    prober.has_cachestat = False
+    assert prober.probe(str(written)) == FilePages(PAGES)
+
+
+def test_a_missing_file_is_unknown_and_no_problem(tmp_path: Path) -> None:
+    prober = Prober()
+    assert prober.probe(str(tmp_path / "gone")) is None
+    assert prober.problems == {}
+
+
+def test_nobody_elses_file_may_be_known_unless_writable(written: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become another user")
+    descriptor = os.open(written, os.O_RDONLY)
+    try:
+        status = os.fstat(descriptor)
+        assert may_know_residency(status, descriptor)
+        os.seteuid(54321)
+        try:
+            assert not may_know_residency(status, descriptor)
+        finally:
+            os.seteuid(0)
+    finally:
+        os.close(descriptor)
+
+
+def test_tmpfs_is_always_resident() -> None:
+    if not Path("/dev/shm").is_dir():
+        pytest.skip("no tmpfs at /dev/shm")
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        file.write(b"x" * 3 * PAGE_BYTES)
+        file.flush()
+        pages = Prober().probe(file.name)
+    assert pages is not None
+    assert pages.resident == 3

@@ -1,0 +1,150 @@
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from myisam_advisor.engine import judge, version_matches
+from myisam_advisor.explanation import explain_rule, list_rules
+from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.planning import planner_named
+from myisam_advisor.rules import load_rule, load_rules, schema, shipped_rules
+from myisam_exporter.collector import declared_columns
+from myisam_exporter.errors import UserError
+
+RULES = shipped_rules()
+MINIMAL = {
+    "id": "own-rule", "title": "A title", "severity": "info", "scope": "server", "query": "SELECT 1 AS one", "finding": "One is {{ one }}.", "recommendation": "Do nothing.", "why": "Because.",
+    "when_wrong": "Never.", "expect": "Nothing.", "cost": "None.", "undo": "Nothing.", "verify": "Look.", "sources": ["here"],
+}  # fmt: skip
+TEXTS = ("finding", "recommendation", "why", "when_wrong", "expect", "cost", "undo", "verify")
+
+
+def write(folder: Path, name: str = "own-rule", **changes: Any) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({key: value for key, value in {**MINIMAL, **changes}.items() if value is not None}, sort_keys=False), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_shipped_rules_fit_the_schema(rule: Any) -> None:
+    content = yaml.safe_load(rule.path.read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(content, schema())
+    assert all(getattr(rule, text).rstrip('."}') for text in TEXTS)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: Any) -> None:
+    needs = [name for need in rule.needs for name in ((need,) if isinstance(need, str) else need)]
+    for fact in [*needs, *(evidence.fact for evidence in rule.evidence)]:
+        table, _, column = fact.partition(".")
+        assert table in declared_columns(), fact
+        assert table in ("variable", "status") or not column or column in {declared.name for declared in declared_columns()[table]}, fact
+    assert all(evidence.threshold is None or evidence.threshold in rule.parameters or f"AS {evidence.threshold}" in rule.query for evidence in rule.evidence)
+    assert rule.planner is None or callable(planner_named(rule.planner))
+    assert all(f":{name}" in rule.query or rule.planner for name in rule.parameters)
+    assert rule.id in explain_rule(rule.id, RULES)
+
+
+def test_rules_and_planners_belong_together() -> None:
+    from myisam_advisor import planners
+
+    used = {rule.planner for rule in RULES if rule.planner}
+    assert used == {path.stem for path in Path(planners.__path__[0]).glob("*.py")} - {"__init__"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"severity": "bad"}, "line 3: severity: 'bad' is not one of"),
+        ({"finding": None}, "line 1: 'finding' is a required property"),
+        ({"colour": "red"}, "line 1: .*'colour' was unexpected"),
+        ({"parameters": {"p": {"default": "x", "unit": "u", "why": "w"}}}, r"line \d+: parameters.p.default: 'x' is not of type 'number'"),
+        ({"sources": []}, r"line \d+: sources: \[\] "),
+    ],
+)
+def test_a_broken_rule_names_file_line_and_fault(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    path = write(tmp_path, **changes)
+    with pytest.raises(UserError, match=message) as caught:
+        load_rule(path)
+    assert str(path) in str(caught.value)
+
+
+def test_other_faults_of_rule_files(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="must be the same"):
+        load_rule(write(tmp_path, "another-name"))
+    (tmp_path / "another-name.yaml").write_text("id: [\n")
+    with pytest.raises(UserError, match="line 2: no YAML"):
+        load_rule(tmp_path / "another-name.yaml")
+    with pytest.raises(UserError, match="does not exist"):
+        load_rules([tmp_path / "gone"])
+    (tmp_path / "another-name.yaml").unlink()
+    other = tmp_path / "other"
+    other.mkdir()
+    write(tmp_path)
+    write(other)
+    with pytest.raises(UserError, match="taken by"):
+        load_rules([tmp_path, other])
+
+
+def outcome(folder: Path, facts: dict[str, Any] | None = None, **changes: Any) -> Any:
+    return judge(facts_from_document({"schema": 1, **(facts or {})}), [load_rule(write(folder, **changes))])
+
+
+def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:
+    assert outcome(tmp_path).findings[0].message == "One is 1."
+    assert outcome(tmp_path, query="SELECT 1 AS one WHERE 0").quiet == ["own-rule"]
+    missing = outcome(tmp_path, needs=["host.cpu_count"]).not_evaluated[0]
+    assert missing.needs == "host.cpu_count (not in the facts file)"
+    undecided = outcome(tmp_path, query="SELECT NULL AS verdict, 'more light' AS needs, 'a lamp' AS how, 1 AS one").not_evaluated[0]
+    assert (undecided.needs, undecided.how) == ("more light", "a lamp")
+    elsewhere = outcome(tmp_path, {"server": {"version": "9.7.4"}}, applies_to={"versions": {"mysql": "<8.0"}, "otherwise": "gone in 8.0"})
+    assert elsewhere.not_applicable[0].why == "gone in 8.0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"query": "SELECT no_such_fact FROM host"}, "unknown fact"),
+        ({"query": "DELETE FROM host"}, "may only read"),
+        ({"query": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS one FROM n"}, "longer than|recursive"),
+        ({"finding": "{{ two }}"}, "'two' is undefined"),
+        ({"finding": "{{ one | nofilter }}"}, "nofilter"),
+        ({"finding": "{{ one.__class__.__mro__ }}"}, "unsafe|undefined"),
+    ],
+)
+def test_a_rule_at_fault_is_not_evaluated_and_named(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+    judgement = outcome(tmp_path, **changes)
+    assert judgement.findings == []
+    (fault,) = judgement.not_evaluated
+    assert fault.rule == "own-rule"
+    assert any(word in fault.needs for word in message.split("|"))
+
+
+def test_a_rule_that_returns_a_million_rows_is_bounded(tmp_path: Path) -> None:
+    many = "WITH n(i) AS (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 0)"
+    judgement = outcome(tmp_path, query=f"{many} SELECT a.i AS one, a.i || b.i || c.i || d.i AS object FROM n a, n b, n c, n d, n e, n f")
+    assert 0 < len(judgement.findings) <= 1000
+
+
+def test_names_in_commands_are_quoted_and_in_texts_printable(tmp_path: Path) -> None:
+    facts = {"tables": [{"schema_name": "a/b", "table_name": "x`\n\x1b[31m<script>"}]}
+    judgement = outcome(
+        tmp_path, facts, scope="table", query="SELECT schema_name, table_name FROM tables", finding="{{ object }} {{ table_name }}", commands=["CHECK TABLE {{ schema_name | identifier }}.{{ table_name | identifier }};"]
+    )
+    finding = judgement.findings[0]
+    assert finding.commands == ("CHECK TABLE `a/b`.`x``\n\x1b[31m<script>`;",)
+    assert "\x1b" not in finding.message
+    assert "\\x1b[31m<script>" in finding.message
+
+
+@pytest.mark.parametrize(("number", "wanted", "fits"), [(50624, "<8.0", True), (80000, "<8.0", False), (101119, ">=10.4,<11", True), (110806, ">=10.4,<11", False), (50709, ">=5.7.9", True), (50708, ">=5.7.9", False)])
+def test_version_conditions_hold_above_and_below_their_edge(number: int, wanted: str, fits: bool) -> None:
+    assert version_matches(number, wanted) is fits
+
+
+def test_explanations_list_every_rule() -> None:
+    assert [line.split()[0] for line in list_rules(RULES).splitlines()] == [rule.id for rule in RULES]
+    with pytest.raises(UserError, match="no rule 'nonsense'"):
+        explain_rule("nonsense", RULES)
