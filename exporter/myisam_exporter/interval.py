@@ -61,9 +61,9 @@ class Interval:
             pair = self._pair(collector, sample)
             blocks += collector.facts(pair)
             notes += collector.notes(sample)
-            partial |= collector.unknown_columns(sample)
             if pair.before is None and not collector.states_only:
                 partial |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
+            partial |= collector.unknown_columns(sample)
         answered = {name for block in blocks for name in _answered(block)}
         reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial
         tables = merge_blocks(blocks)

@@ -1,0 +1,255 @@
+"""What can go wrong with a server, its files and its accounts: a clear message and status 2, or unknown with a reason."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from myisam_advisor.facts import complete
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.collectors.myi import scan_data_directory
+from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.session import Session
+
+from .conftest import PROGRAM, as_other_user, binaries_of, look, run, schema, target
+
+SECRET = "correct-horse-#?&%$"
+
+
+@pytest.fixture
+def own(request: pytest.FixtureRequest) -> object:
+    """A MariaDB that the test may break."""
+    with PrivateServer(binaries_of("mariadb-10.11")) as running:
+        yield running
+    return None
+
+
+def during_the_interval(server: PrivateServer, action: str) -> subprocess.CompletedProcess[str]:
+    """`check` with something happening to the server between its two samples."""
+
+    def act() -> None:
+        time.sleep(1.0)
+        if action == "kill":
+            server.stop(signal.SIGKILL)
+        elif action == "stop":
+            os.kill(server.pid, signal.SIGSTOP)
+        else:
+            server.restart()
+
+    thread = threading.Thread(target=act)
+    # The server's death signal follows the thread that starts it: here that must be one that lives on.
+    if action == "restart":
+        process = subprocess.Popen([str(PROGRAM), "check", "--socket", str(server.socket), "--user", "root", "--interval", "4s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        act()
+        output, error = process.communicate(timeout=60)
+        return subprocess.CompletedProcess([], process.returncode, output, error)
+    thread.start()
+    done = run("check", "--socket", server.socket, "--user", "root", "--interval", "2s", "--timeout", "2")
+    thread.join()
+    return done
+
+
+@pytest.mark.parametrize(("action", "message"), [("kill", "lost the server"), ("stop", "did not answer within 2 s"), ("restart", "lost the server")])
+def test_a_server_lost_between_the_samples(own: PrivateServer, action: str, message: str) -> None:
+    done = during_the_interval(own, action)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_stopped_server_does_not_hang_the_connection(own: PrivateServer) -> None:
+    os.kill(own.pid, signal.SIGSTOP)
+    started = time.monotonic()
+    done = run("check", "--socket", own.socket, "--user", "root", "--interval", "0", "--timeout", "2")
+    assert done.returncode == 2
+    assert "did not answer within 2 s" in done.stderr
+    assert time.monotonic() - started < 10
+
+
+def test_a_wrong_password_is_told_with_its_origin_and_never_shown(server: PrivateServer, tmp_path: Path) -> None:
+    server.execute("CREATE USER 'watcher'@'localhost' IDENTIFIED BY 'other'")
+    try:
+        path = tmp_path / "my.cnf"
+        path.write_text(f'[client]\nuser=watcher\npassword="{SECRET}"\nsocket={server.socket}\n')
+        done = run("check", "--defaults-file", path, "--interval", "0")
+        assert done.returncode == 2
+        assert "refused the user 'watcher'" in done.stderr
+        assert f"{path}, line 3" in done.stderr
+        assert "horse" not in done.stderr + done.stdout
+    finally:
+        server.execute("DROP USER 'watcher'@'localhost'")
+
+
+def test_a_password_with_odd_characters_works_and_is_in_no_argument(server: PrivateServer, tmp_path: Path) -> None:
+    server.execute(f"CREATE USER 'watcher'@'localhost' IDENTIFIED BY '{SECRET}'", "GRANT PROCESS ON *.* TO 'watcher'@'localhost'")
+    path = tmp_path / "my.cnf"
+    path.write_text(f'[client]\nuser=watcher\npassword="{SECRET}"\nsocket={server.socket}\n')
+    try:
+        process = subprocess.Popen([str(PROGRAM), "check", "--defaults-file", str(path), "--interval", "2s", "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        command = Path(f"/proc/{process.pid}/cmdline").read_bytes() + Path(f"/proc/{process.pid}/environ").read_bytes()
+        output, error = process.communicate()
+        assert process.returncode == 0, error
+        assert b"horse" not in command
+        assert "horse" not in output + error
+    finally:
+        server.execute("DROP USER 'watcher'@'localhost'")
+
+
+def test_without_process_the_connections_are_unknown_and_the_grant_is_named(server: PrivateServer) -> None:
+    server.execute("CREATE USER 'humble'@'localhost' IDENTIFIED BY ''")
+    try:
+        facts = look(server, user="humble")
+        reason = facts.why_unknown("processlist")
+        assert "PROCESS" in reason.reason
+        assert reason.remedy == "GRANT PROCESS ON *.* TO 'humble'@'localhost';"
+        assert facts.tables["key_cache"].rows
+        assert facts.single("server")["local"] == 1
+        done = run("doctor", "--socket", server.socket, "--user", "humble")
+        assert done.returncode == 0
+        assert "GRANT PROCESS ON *.* TO 'humble'@'localhost';" in done.stdout
+    finally:
+        server.execute("DROP USER 'humble'@'localhost'")
+
+
+def test_an_unreadable_data_directory_gives_facts_by_sql_and_says_so(server: PrivateServer) -> None:
+    with schema(server, "hidden"):
+        server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2), (3)", "SELECT * FROM t", database="hidden")
+        look(server)  # everything is imported before we become somebody else
+        server.data_directory.chmod(0o700)
+        try:
+            with as_other_user():
+                facts = complete(look(server))
+        finally:
+            server.data_directory.chmod(0o755)
+        assert facts.single("server")["local"] == 0
+        assert any("cannot be read" in note.reason for note in facts.notes)
+        assert any("a sample by SQL" in note.reason for note in facts.notes)
+        rows = {row["table_name"]: row for row in facts.tables["tables"].dictionaries()}
+        assert rows["t"]["rows"] == 3
+        assert "cannot be read" in facts.why_unknown("tables", "crashed").reason
+        assert "cannot be read" in facts.why_unknown("mysqld", "mapped_data_files").reason
+        assert "/io cannot be read" in facts.why_unknown("mysqld", "page_cache_hit_ratio").reason
+
+
+def test_another_servers_files_are_not_taken_for_this_ones(server: PrivateServer) -> None:
+    from myisam_exporter.location import locate
+    from myisam_exporter.unknown import Unknown
+
+    variables = {"datadir": str(server.data_directory), "pid_file": str(server.directory / "pid"), "server_uuid": "00000000-0000-0000-0000-000000000000"}
+    place = locate(variables, 10_000_000, None, True, Path("/proc"))
+    assert isinstance(place.pid, Unknown)
+    assert isinstance(place.data_directory, Unknown)
+    away = locate({"datadir": "/not/here", "pid_file": "/not/here/pid"}, 5, None, True, Path("/proc"))
+    assert isinstance(away.data_directory, Unknown)
+    assert "container" in away.data_directory.reason
+    remote = locate({}, 5, None, False, Path("/proc"))
+    assert isinstance(remote.pid, Unknown)
+    assert "another host" in remote.pid.reason
+
+
+@pytest.mark.parametrize(("content", "problem"), [(b"", "the file is empty"), (b"garbage" * 500, "does not begin"), (None, "within its header")])
+def test_a_damaged_index_file_is_a_finding_not_a_fault(server: PrivateServer, content: bytes | None, problem: str) -> None:
+    with schema(server, "damaged"):
+        server.execute("CREATE TABLE good (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "CREATE TABLE bad (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "FLUSH TABLES", database="damaged")
+        path = server.data_directory / "damaged" / "bad.MYI"
+        whole = path.read_bytes()
+        path.write_bytes(whole[:200] if content is None else content)
+        try:
+            done = run("check", "--socket", server.socket, "--user", "root", "--interval", "0")
+            assert done.returncode == 1
+            assert "damaged.bad is damaged" in done.stdout
+            assert problem in " ".join(done.stdout.split())
+            assert "damaged.good" not in done.stdout
+        finally:
+            path.write_bytes(whole)
+
+
+def test_tables_dropped_between_listing_and_reading_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db" / "t.MYI").write_bytes(b"")
+    listed = os.listdir
+
+    def listing(path: int | str) -> list[str]:
+        return [*listed(path), "dropped.MYI"]
+
+    monkeypatch.setattr(os, "listdir", listing)
+    assert [file.table_name for file in scan_data_directory(tmp_path).files] == ["t"]
+
+
+def test_a_fifo_and_a_directory_named_like_tables_do_not_hang(tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    os.mkfifo(tmp_path / "db" / "pipe.MYI")
+    (tmp_path / "db" / "folder.MYI").mkdir()
+    assert all(file.problem for file in scan_data_directory(tmp_path).files)
+
+
+def test_ddl_storm_while_looking(mariadb: PrivateServer) -> None:
+    stop = threading.Event()
+
+    def storm() -> None:
+        with mariadb.session("storm") as connection:
+            cursor = connection.cursor()
+            while not stop.is_set():
+                cursor.execute("CREATE TABLE a (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+                cursor.execute("RENAME TABLE a TO b")
+                cursor.execute("DROP TABLE b")
+
+    with schema(mariadb, "storm"):
+        thread = threading.Thread(target=storm)
+        thread.start()
+        try:
+            for _ in range(50):
+                facts = look(mariadb)
+                assert isinstance(facts, FactSet)
+                assert not any(row["crashed"] for row in facts.tables["tables"].dictionaries())
+        finally:
+            stop.set()
+            thread.join()
+
+
+def test_no_connection_left_is_said(own: PrivateServer) -> None:
+    own.execute("SET GLOBAL max_connections = 10")
+    connections = []
+    try:
+        with pytest.raises(Exception, match="Too many connections"):
+            while True:
+                connections.append(own.connect())
+        with pytest.raises(UserError, match="no connection left"):
+            Session(target(own))
+    finally:
+        for connection in connections:
+            connection.close()  # type: ignore[no-untyped-call]
+
+
+def test_a_query_is_stopped_by_the_server_or_by_us(server: PrivateServer) -> None:
+    with Session(target(server), timeout_seconds=1) as session:
+        started = time.monotonic()
+        try:
+            session.rows("SELECT SLEEP(20)")
+        except ServerLostError as error:
+            assert "1 s" in str(error)
+        except Exception as error:
+            assert "max" in str(error).lower() or "interrupt" in str(error).lower()
+        assert time.monotonic() - started < 5
+
+
+def test_tcp_is_asked_as_well_as_the_socket() -> None:
+    with PrivateServer(binaries_of("mariadb-10.11"), port=_free_port()) as running:
+        running.execute("CREATE USER 'tcp'@'127.0.0.1' IDENTIFIED BY ''")
+        done = run("facts", "server", "--host", "127.0.0.1", "--port", running.port, "--user", "tcp", "--format", "json")
+        assert done.returncode == 0, done.stderr
+        assert '"local": 1' in done.stdout  # found by the pid file and its start time
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,166 @@
+"""The .MYI parser against `myisamchk -dvv`, field by field; names of tables against the servers' own spelling."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from myisam_advisor.trial.demo import make_compressed_table
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.file_names import decode_identifier
+from myisam_exporter.myi_header import Header, parse_header
+
+from .conftest import binaries_of, look, schema
+
+CREATE = {
+    "fixed": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, c CHAR(10) NOT NULL, KEY (a), UNIQUE KEY (c, a))",
+    "dynamic": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT, v VARCHAR(200), t TEXT, KEY (v), KEY (a), KEY (t(20)))",
+    "packed": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, c CHAR(40) NOT NULL, v VARCHAR(100) NOT NULL, KEY (c), KEY (v), KEY (a)) PACK_KEYS=1",
+    "unpacked": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, c CHAR(40) NOT NULL, v VARCHAR(100), KEY (c), KEY (v), KEY (a)) PACK_KEYS=0",
+    "words": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v VARCHAR(200) NOT NULL, FULLTEXT KEY (v))",
+    "long_keys": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, v VARCHAR(900) CHARACTER SET latin1, KEY (v))",
+    "small_pointer": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT) MAX_ROWS=1000 AVG_ROW_LENGTH=20",
+}
+LATIN = "ALTER DATABASE kinds CHARACTER SET latin1"
+NUMBER = re.compile(r"(Data records|Deleted blocks|Datafile parts|Deleted data|Datafile length|Keyfile length|Max datafile length|Max keyfile length):\s+(\d+)")
+
+
+def describe(path: Path) -> str:
+    """What MariaDB's myisamchk says; not every server came with the tool, and all write the same files."""
+    tool = binaries_of("mariadb-10.11").tool("myisamchk")
+    assert tool is not None
+    return subprocess.run([*tool, "-dvv", str(path)], capture_output=True, text=True, check=True).stdout
+
+
+def compare(path: Path) -> Header:
+    """Hold every number that myisamchk prints against ours."""
+    header = parse_header(path.read_bytes())
+    text = describe(path)
+    told = {name: int(value) for name, value in NUMBER.findall(text)}
+    assert told["Data records"] == header.rows
+    assert told["Deleted blocks"] == header.deleted_rows
+    assert told.get("Datafile parts", header.data_blocks) == header.data_blocks
+    assert told.get("Deleted data", header.free_bytes) == header.free_bytes
+    assert told["Datafile length"] == header.data_bytes
+    assert told["Keyfile length"] == header.index_bytes
+    # myisamchk prints the last position, one below the length.
+    assert told.get("Max datafile length", header.definition.maximum_data_bytes - 1) == header.definition.maximum_data_bytes - 1
+    assert told["Max keyfile length"] == header.definition.maximum_index_bytes - 1
+    if header.row_format == "fixed":
+        assert int(re.search(r"Recordlength:\s+(\d+)", text)[1]) == header.definition.record_bytes  # type: ignore[index]
+    assert ("changed" in text or "checked" in text) != header.crashed
+    table = text[text.index("table description:") :]
+    kinds = [line.split() for line in table.splitlines() if re.match(r"\d+\s+\d+\s+\d+\s+(unique|multip\.|fulltext)", line)]
+    # A FULLTEXT key's "columns" in the file are its word and its weight.
+    assert len(kinds) == len(header.definition.keys)
+    for words, key in zip(kinds, header.definition.keys, strict=True):
+        assert key.unique == (words[3] == "unique")
+        assert (key.kind == "fulltext") == (words[3] == "fulltext")
+        assert key.packed == bool({"packed", "prefix"} & set(words))
+        assert key.page_bytes == int(words[-1])
+        assert key.parts[0].length == int(words[2]) or key.kind == "fulltext"
+    return header
+
+
+@pytest.mark.parametrize("name", CREATE)
+def test_every_kind_of_table_is_read_as_myisamchk_reads_it(server: PrivateServer, name: str) -> None:
+    with schema(server, "kinds"):
+        server.execute(LATIN)  # MariaDB's tool does not know MySQL's newer character sets
+        server.execute(f"CREATE TABLE t {CREATE[name].replace(') PACK', ') ENGINE=MyISAM PACK').replace(') MAX', ') ENGINE=MyISAM MAX')}" + ("" if "PACK" in CREATE[name] or "MAX_" in CREATE[name] else " ENGINE=MyISAM"), database="kinds")
+        columns = [str(row[0]) for row in server.execute("SHOW COLUMNS FROM t", database="kinds")][1:]
+        for start in range(0, 600, 100):
+            rows = ", ".join("(" + ", ".join(str(number) if column == "a" else f"'{column} {number} {'x' * (number % 7)}'" for column in columns) + ")" for number in range(start, start + 100))
+            server.execute(f"INSERT INTO t ({', '.join(columns)}) VALUES {rows}".replace("'c ", "'"), database="kinds")
+        server.execute("DELETE FROM t WHERE id % 5 = 0", "FLUSH TABLES", database="kinds")
+        header = compare(server.data_directory / "kinds" / "t.MYI")
+        assert header.rows == 480
+        assert header.has_holes
+
+
+def test_a_compressed_table(server: PrivateServer) -> None:
+    with schema(server, "kinds"):
+        server.execute(LATIN)
+        tools = server.binaries if server.binaries.tool("myisampack") else binaries_of("mariadb-10.11")
+        make_compressed_table(server, tools, "kinds", "t")
+        header = compare(server.data_directory / "kinds" / "t.MYI")
+        assert header.row_format == "compressed"
+
+
+def test_packing_is_told_per_index_as_the_server_stores_it(server: PrivateServer) -> None:
+    with schema(server, "kinds"):
+        for option in ("DEFAULT", "0", "1"):
+            server.execute(
+                f"CREATE TABLE p{option} (i INT NOT NULL, c CHAR(40) NOT NULL, n CHAR(40), v VARCHAR(100) NOT NULL, KEY (i), KEY (c), KEY (n), KEY (v)) ENGINE=MyISAM PACK_KEYS={option} DEFAULT CHARSET=latin1",
+                database="kinds",
+            )
+        rows = look(server).tables["indexes"].dictionaries()
+        packed = {option: [row["is_packed"] for row in rows if row["table_name"] == f"p{option}"] for option in ("DEFAULT", "0", "1")}
+        halving = {option: [row["binary_search"] for row in rows if row["table_name"] == f"p{option}"] for option in ("DEFAULT", "0", "1")}
+        promised = [row["binary_search_without_packing"] for row in rows if row["table_name"] == "pDEFAULT"]
+        assert packed == {"DEFAULT": [0, 1, 1, 1], "0": [0, 0, 0, 0], "1": [1, 1, 1, 1]}
+        assert halving["0"] == promised == [1, 1, 0, 0]
+        assert halving["DEFAULT"] == [1, 0, 0, 0]
+
+
+def test_partitions_are_one_table(server: PrivateServer) -> None:
+    if server.binaries.name == "mysql-9.7":
+        pytest.skip("mysql-9.7: MySQL 8.0 and later cannot partition MyISAM")
+    with schema(server, "kinds"):
+        server.execute(
+            "CREATE TABLE parted (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS 4",
+            "INSERT INTO parted VALUES (1), (2), (3), (4), (5)", "FLUSH TABLES", database="kinds",
+        )  # fmt: skip
+        files = sorted((server.data_directory / "kinds").glob("parted#P#*.MYI"))
+        assert sum(compare(path).rows for path in files) == 5
+        (row,) = look(server).tables["tables"].dictionaries()
+        assert (row["table_name"], row["partitions"], row["rows"]) == ("parted", 4, 5)
+
+
+def test_symbolic_links_of_data_and_index_directories_are_followed(mariadb: PrivateServer) -> None:
+    elsewhere = mariadb.directory / "elsewhere"
+    elsewhere.mkdir(exist_ok=True)
+    mariadb.give_away(elsewhere)
+    with schema(mariadb, "linked"):
+        mariadb.execute(
+            f"CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM DATA DIRECTORY='{elsewhere}' INDEX DIRECTORY='{elsewhere}'", "INSERT INTO t VALUES (1), (2)", database="linked"
+        )
+        assert (mariadb.data_directory / "linked" / "t.MYI").is_symlink()
+        (row,) = look(mariadb).tables["tables"].dictionaries()
+        assert (row["rows"], row["data_bytes"]) == (2, 14)
+        assert row["data_resident_bytes"] == 4096
+
+
+NAMES = ["a/b", "back`tick", "quo'te", 'double"quote', "new\nline", "<script>alert(1)</script>", "\x1b[31mred", "x" * 64, "ünï¢ödé", "中文", "a b", "a.b", "@home", "per%cent", "#sharp", "-dash", "$dollar"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=[repr(name)[:20] for name in NAMES])
+def test_odd_names_come_back_as_they_were_given(server: PrivateServer, name: str) -> None:
+    quoted = "`" + name.replace("`", "``") + "`"
+    with schema(server, "odd"):
+        server.execute("SET NAMES utf8mb4", f"CREATE TABLE {quoted} (id INT) ENGINE=MyISAM", database="odd")
+        (row,) = look(server).tables["tables"].dictionaries()
+        assert row["table_name"] == name
+
+
+def test_an_emoji_is_what_the_server_made_of_it(server: PrivateServer) -> None:
+    with schema(server, "odd"):
+        try:
+            server.execute("CREATE TABLE `a😀b` (id INT) ENGINE=MyISAM", database="odd")
+        except Exception as error:
+            assert "1300" in str(error)  # MariaDB refuses it
+            return
+        (row,) = look(server).tables["tables"].dictionaries()
+        assert row["table_name"] == server.execute("SHOW TABLES FROM odd")[0][0]
+
+
+def test_the_short_codes_are_the_servers_own(server: PrivateServer) -> None:
+    if server.binaries.name == "mysql-9.7":
+        pytest.skip("mysql-9.7: MySQL 8.0 and later have no filename character set to ask")
+    points = [point for point in range(1, 0x10000) if not 0xD800 <= point < 0xE000]
+    with server.session() as connection:
+        cursor = connection.cursor()
+        for start in range(0, len(points), 1000):
+            part = points[start : start + 1000]
+            cursor.execute("SELECT " + ", ".join(f"HEX(CONVERT(_utf16 0x{point:04X} USING filename))" for point in part))
+            for point, encoded in zip(part, cursor.fetchone(), strict=True):
+                assert decode_identifier(bytes.fromhex(encoded).decode("ascii")) == chr(point)
