@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from myisam_advisor.engine import judge
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.findings import Judgement

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from myisam_advisor.live import collect_facts
 from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
 from myisam_advisor.trial.private_server import PrivateServer

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from myisam_advisor.facts import complete
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collectors.myi import scan_data_directory

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from myisam_advisor.trial.demo import make_compressed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.file_names import decode_identifier

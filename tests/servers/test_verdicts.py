@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding, Judgement

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from myisam_advisor.facts import as_document, complete
 from myisam_advisor.facts_file import facts_from_document, read_facts_file
 from myisam_exporter.errors import UserError

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from myisam_exporter.file_names import decode_identifier, decode_table
 
 

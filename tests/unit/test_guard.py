@@ -2,6 +2,7 @@ import sqlite3
 import time
 
 import pytest
+
 from myisam_advisor.facts import open_database
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.guard import GuardedDatabase, QueryError

@@ -1,4 +1,5 @@
 import pytest
+
 from myisam_exporter.collector import all_collectors, declared_columns
 from myisam_exporter.collectors.key_caches import KeyCache, usable_bytes
 from myisam_exporter.collectors.myi import DataDirectoryScan
@@ -14,7 +15,7 @@ NOTHING = Unknown("not in this test")
 
 def snapshot(moment: float, **samples: object) -> Snapshot:
     every = {collector.name: NOTHING for collector in all_collectors()}
-    return Snapshot(moment, every | samples, dict.fromkeys(every, moment), {})  # type: ignore[arg-type]
+    return Snapshot(moment, every | samples, dict.fromkeys(every, moment), {})
 
 
 def status(uptime: int, since_flush: int | None = None, **values: int) -> Status:

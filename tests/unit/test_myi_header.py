@@ -3,6 +3,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from myisam_exporter.myi_header import HeaderError, parse_header
 
 

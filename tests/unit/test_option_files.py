@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from myisam_exporter.errors import UserError
 from myisam_exporter.option_files import read_option_files
 from myisam_exporter.target import target_from_options

@@ -3,6 +3,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from myisam_exporter.residency import PAGE_BYTES, FilePages, Prober, cachestat_syscall_number, may_know_residency
 
 PAGES = 64

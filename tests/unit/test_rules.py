@@ -4,6 +4,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+
 from myisam_advisor.engine import judge, version_matches
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.facts_file import facts_from_document
@@ -114,7 +115,7 @@ def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:
         ({"finding": "{{ one.__class__.__mro__ }}"}, "unsafe|undefined"),
     ],
 )
-def test_a_rule_at_fault_is_not_evaluated_and_named(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+def test_a_rule_at_fault_is_not_evaluated_and_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     judgement = outcome(tmp_path, **changes)
     assert judgement.findings == []
     (fault,) = judgement.not_evaluated

@@ -25,6 +25,11 @@ CACHE_PREFIX = "hot_"
 MAXIMUM_LOCKED_TABLES = 200
 MAXIMUM_SHOWN_LENGTH = 200
 ARIA_SYSTEM_TABLES_FROM = 100400  # before MariaDB 10.4 the server's own tables are MyISAM, and in use at any time
+SEGMENTS_GOOD = "It helps one hot table as well as many, and needs no list of tables."
+CACHES_COST = (
+    "CACHE INDEX and LOAD INDEX flush the table's blocks and hold up its writers meanwhile; the table starts cold in its new cache. "
+    "The memory comes out of the page cache."
+)
 DANGER = "Never set it online while statements use MyISAM tables: MariaDB 10.11 and 11.8 crash then (measured)."
 
 
@@ -80,7 +85,7 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
     )
     return Plan(
         values={
-            "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. It helps one hot table as well as many, and needs no list of tables. {online} {DANGER}",
+            "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. {SEGMENTS_GOOD} {online} {DANGER}",
             "price": "The key cache is flushed and emptied, and cold for a while afterwards."
             + (
                 " LOCK TABLES waits for running statements and holds up all others until UNLOCK TABLES."
@@ -180,7 +185,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth |
         values={
             "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
             f"The assignment is lost at a restart, so the init_file repeats it.{deprecated}",
-            "price": "CACHE INDEX and LOAD INDEX flush the table's blocks and hold up its writers meanwhile; the table starts cold in its new cache. The memory comes out of the page cache.",
+            "price": CACHES_COST,
             "way_back": " ".join(back[: len(hot)])
             if len(back) <= 4
             else "CACHE INDEX ... IN default; for each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each cache.",

@@ -1,8 +1,15 @@
 from pathlib import Path
 
 import pytest
+
 from myisam_exporter.collector import Pair
-from myisam_exporter.collectors.mysqld_process import COLLECTOR, PAGE_BYTES, ProcessSample, page_cache_hits, read_process
+from myisam_exporter.collectors.mysqld_process import (
+    COLLECTOR,
+    PAGE_BYTES,
+    ProcessSample,
+    page_cache_hits,
+    read_process,
+)
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.unknown import Unknown
 

@@ -1,0 +1,235 @@
+"""How fast the advisor looks at many tables, beside its peer, on one server in one run. Run by script/bench.
+
+Machines are shared: read the ratios. Nothing here is a test.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from myisam_advisor.trial.binaries import ServerBinaries, cache_directory, find_server
+from myisam_advisor.trial.private_server import PrivateServer
+
+PROGRAM = Path(sys.executable).with_name("myisam-advisor")
+TABLES, MANY_TABLES, SCHEMAS = 10_000, 100_000, 100
+ENDINGS = (".frm", ".MYI", ".MYD")
+ROUNDS = 5
+OPTIONS = ("--table-open-cache=400", "--key-buffer-size=64M", "--open-files-limit=20000")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One measurement, its target and whether it was met."""
+
+    what: str
+    measured: str
+    target: str
+    met: bool | None
+
+
+def main() -> int:
+    """Run the benchmarks and print them as a table."""
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    binaries = find_server("mariadb-10.11")
+    if binaries is None:
+        console.print("Run script/servers mariadb-10.11 first.")
+        return 2
+    lines = [_version_line()]
+    lines += _ten_thousand(console, binaries)
+    lines += _hundred_thousand(console, binaries)
+    table = Table(title="myisam-advisor, MariaDB 10.11 with MyISAM tables")
+    for heading in ("", "measured", "target", ""):
+        table.add_column(heading)
+    for line in lines:
+        table.add_row(line.what, line.measured, line.target, {True: "met", False: "[red]missed[/]", None: ""}[line.met])
+    console.print(table)
+    return 0
+
+
+def make_tables(server: PrivateServer, count: int, schemas: int) -> None:
+    """Copies of one table's files: the server finds them by itself."""
+    server.execute(
+        "CREATE DATABASE template",
+        "CREATE TABLE template.t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, c CHAR(40) NOT NULL, KEY (k), KEY (c)) ENGINE=MyISAM",
+        "INSERT INTO template.t (k, c) VALUES " + ", ".join(f"({number}, 'row {number}')" for number in range(50)),
+        "FLUSH TABLES",
+    )
+    contents = {ending: (server.data_directory / "template" / f"t{ending}").read_bytes() for ending in ENDINGS}
+    for schema in range(schemas):
+        folder = server.data_directory / f"many_{schema}"
+        folder.mkdir()
+        server.give_away(folder)
+        for number in range(count // schemas):
+            for ending, content in contents.items():
+                path = folder / f"t_{number}{ending}"
+                path.write_bytes(content)
+                server.give_away(path)
+
+
+def opened_tables(server: PrivateServer) -> int:
+    """The server's counter of opened tables."""
+    return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Opened_tables'")[0][1]))
+
+
+def median_seconds(action: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """The median time of an action."""
+    times = []
+    for _ in range(rounds):
+        started = time.monotonic()
+        action()
+        times.append(time.monotonic() - started)
+    return statistics.median(times)
+
+
+def _version_line() -> Line:
+    seconds = median_seconds(lambda: subprocess.run([str(PROGRAM), "--version"], capture_output=True, check=True), 11)
+    return Line("myisam-advisor --version", f"{seconds * 1000:.0f} ms", "150 ms", seconds <= 0.150)
+
+
+def _ten_thousand(console: Console, binaries: ServerBinaries) -> list[Line]:
+    with PrivateServer(binaries, OPTIONS) as server:
+        console.print(f"{TABLES:,} tables ...")
+        make_tables(server, TABLES, 1)
+        snapshot = _snapshot_of(server)
+        snapshot()
+        before = opened_tables(server)
+        seconds = median_seconds(snapshot)
+        opened = opened_tables(server) - before
+        lines = [
+            Line(f"snapshot of {TABLES:,} tables with residency", f"{seconds:.2f} s", "0.5 s", seconds <= 0.5),
+            Line("tables opened by it", str(opened), "0", opened == 0),
+        ]
+        check = [
+            str(PROGRAM),
+            "check",
+            "--socket",
+            str(server.socket),
+            "--user",
+            "root",
+            "--interval",
+            "0",
+            "--fail-on",
+            "never",
+        ]
+        ours = median_seconds(lambda: subprocess.run(check, capture_output=True, check=True))
+        return lines + _beside_the_peer(server, ours)
+
+
+def _snapshot_of(server: PrivateServer) -> Callable[[], object]:
+    from myisam_exporter.collector import Context
+    from myisam_exporter.session import Session
+    from myisam_exporter.snapshot import take_snapshot
+    from myisam_exporter.target import Target
+
+    session = Session(Target("root", socket=server.socket))
+    return lambda: take_snapshot(Context(session.target, session))
+
+
+def _beside_the_peer(server: PrivateServer, ours: float) -> list[Line]:
+    what = f"check --interval 0 beside mysqltuner, {TABLES:,} tables"
+    command = _mysqltuner(server)
+    if command is None:
+        return [Line(what, f"{ours:.2f} s; no mysqltuner", "10 times faster", None)]
+    # It does not accept an account without a password.
+    server.execute("CREATE USER peer@localhost IDENTIFIED BY 'peer'", "GRANT ALL ON *.* TO peer@localhost")
+    before = opened_tables(server)
+    started = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, env=_peer_environment(), check=False)
+    theirs = time.monotonic() - started
+    opened = opened_tables(server) - before
+    # 1.9.9 divides by zero after its MyISAM section on a server as young as this one: what it left out only helps it here.
+    if "MyISAM Metrics" not in done.stdout:
+        return [Line(what, f"{ours:.2f} s; mysqltuner failed: {done.stdout[-80:]!r}", "10 times faster", None)]
+    return [
+        Line(
+            what,
+            f"{ours:.2f} s, {theirs:.1f} s ({theirs / ours:.0f} times); it opened {opened:,} tables",
+            "10 times faster",
+            theirs >= 10 * ours,
+        )
+    ]
+
+
+def _peer_root() -> Path:
+    return cache_directory() / "mysqltuner"
+
+
+def _peer_environment() -> dict[str, str]:
+    root = _peer_root()
+    return {
+        "PATH": f"{root}/usr/bin:{os.environ['PATH']}",
+        "PERL5LIB": f"{root}/usr/share/perl5",
+        "HOME": "/nonexistent",
+        "TERM": "dumb",
+    }
+
+
+def _mysqltuner(server: PrivateServer) -> list[str] | None:
+    program = _peer_root() / "usr" / "bin" / "mysqltuner"
+    if not program.exists() or shutil.which("perl") is None:
+        return None
+    # Its --socket also names a port, which MariaDB's client takes for TCP.
+    option_file = server.directory / "peer.cnf"
+    option_file.write_text(f"[client]\nuser=peer\npassword=peer\nsocket={server.socket}\n")
+    return [str(program), "--defaults-file", str(option_file), "--nocolor"]
+
+
+def _hundred_thousand(console: Console, binaries: ServerBinaries) -> Sequence[Line]:
+    with PrivateServer(binaries, OPTIONS) as server:
+        console.print(f"{MANY_TABLES:,} tables ...")
+        make_tables(server, MANY_TABLES, SCHEMAS)
+        command = [sys.executable, "-m", "myisam_advisor.trial.benchmark", str(server.socket)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, megabytes, rules, judged = (float(word) for word in done.stdout.split())
+    return [
+        Line(f"snapshot of {MANY_TABLES:,} tables with residency", f"{seconds:.1f} s", "5 s", seconds <= 5),
+        Line("its memory, at most", f"{megabytes:.0f} MB", "400 MB", megabytes <= 400),
+        Line(
+            f"all rules over {MANY_TABLES:,} tables with rates",
+            f"{rules:.2f} s ({judged:.1f} s with loading)",
+            "1 s",
+            rules <= 1,
+        ),
+    ]
+
+
+def measure_one(socket: str) -> str:
+    """In a process of its own: a snapshot's seconds and megabytes; seconds of all rules, without and with loading the facts."""
+    from myisam_advisor.engine import judge
+    from myisam_advisor.rules import shipped_rules
+    from myisam_exporter.collector import Context
+    from myisam_exporter.interval import Interval
+    from myisam_exporter.session import Session
+    from myisam_exporter.snapshot import take_snapshot
+    from myisam_exporter.target import Target
+
+    with Session(Target("root", socket=Path(socket))) as session:
+        context = Context(session.target, session, page_cache_sweep_seconds=60)
+        started = time.monotonic()
+        first = take_snapshot(context)
+        seconds = time.monotonic() - started
+        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+        facts = Interval(take_snapshot(context), first).facts()
+    started = time.monotonic()
+    judgement = judge(facts, shipped_rules())
+    judged = time.monotonic() - started
+    return f"{seconds} {megabytes} {sum(judgement.seconds.values())} {judged}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(measure_one(sys.argv[1]))
+    else:
+        sys.exit(main())
