@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from myisam_exporter.collector import PAGE_CACHE_SWEEP_SECONDS, Context
 from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
 from myisam_exporter.session import Session
@@ -43,10 +44,26 @@ def collect_facts(
             return Interval(take_snapshot(context)).facts()
         before = take_snapshot(context, begins_interval=True)
         readings = max(1, min(READINGS, int(interval_seconds / MINIMUM_STEP_SECONDS)))
-        observe(interval_seconds, readings, lambda: context.threads_running.append(_threads_running(session)))
-        interval = Interval(take_snapshot(context), before)
+        try:
+            observe(interval_seconds, readings, lambda: context.threads_running.append(_threads_running(session)))
+            interval = Interval(take_snapshot(context), before)
+        except ServerLostError as error:
+            raise _restarted(target, timeout_seconds) or error from None
     interval.refuse_restart()
     return interval.facts()
+
+
+def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
+    """What to say when the server is back: that it restarted; None when it is not."""
+    try:
+        with Session(target, timeout_seconds) as session:
+            uptime = session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1]
+    except UserError:
+        return None
+    return ServerLostError(
+        f"the server at {target.label} restarted between the two samples, or closed the connection (it is up for {uptime} s): "
+        "nothing can be said of this interval. Run again."
+    )
 
 
 def _threads_running(session: Session) -> float:

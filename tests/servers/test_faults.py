@@ -54,7 +54,7 @@ def during_the_interval(server: PrivateServer, action: str) -> subprocess.Comple
     return done
 
 
-@pytest.mark.parametrize(("action", "message"), [("kill", "lost the server"), ("stop", "did not answer within 2 s"), ("restart", "lost the server")])
+@pytest.mark.parametrize(("action", "message"), [("kill", "lost the server"), ("stop", "did not answer within 2 s"), ("restart", "restarted between the two samples")])
 def test_a_server_lost_between_the_samples(own: PrivateServer, action: str, message: str) -> None:
     done = during_the_interval(own, action)
     assert done.returncode == 2

@@ -115,9 +115,12 @@ def _initialised_key_caches(context: Context, variables: Variables) -> int | Unk
     rows = context.session.rows_or_unknown(MUTEX_INSTANCES, grant="SELECT ON performance_schema.*")
     if isinstance(rows, Unknown):
         return rows
-    segments = max(variables.number("key_cache_segments") or 0, 1)
-    # MariaDB initialises one mutex for each segment: the default cache's count once.
-    return max(int(rows[0][0]) - (segments - 1), 1)
+    instances = int(rows[0][0])
+    if context.session.version.flavour == "mariadb":
+        # MariaDB initialises one mutex for each segment: the default cache's count once.
+        return max(instances - max((variables.number("key_cache_segments") or 0) - 1, 0), 1)
+    # Measured on 5.6.24: the default cache is made before performance_schema is, and is not among its instances.
+    return instances if context.session.version.at_least(mysql=(5, 7)) else instances + 1
 
 
 COLLECTOR = ServerCollector()

@@ -1,0 +1,128 @@
+"""Further findings provoked for real: mapping, the table cache, packed keys, named caches."""
+
+import threading
+import time
+
+import pytest
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.findings import Finding
+from myisam_advisor.live import collect_facts
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.trial.load import InsertLoad
+from myisam_advisor.trial.private_server import PrivateServer
+
+from .conftest import binaries_of, look, schema, target
+from .test_verdicts import under_load
+
+
+def findings(server: PrivateServer, rule: str, seconds: float = 1.0) -> list[Finding]:
+    return [found for found in judge(complete(look(server, seconds)), shipped_rules()).findings if found.rule == rule]
+
+
+def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:
+    dead = server.binaries.name == "mysql-9.7"
+    with schema(server, "mapped") as name:
+        server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2)", "SELECT * FROM t", database=name)
+        server.execute("SET GLOBAL myisam_use_mmap = ON")
+        try:
+            (found,) = findings(server, "mmap-ineffective", 0)
+            assert ("whatever it says" in found.message) == dead
+            assert found.commands == (() if dead else ("FLUSH TABLES;",))
+            server.execute("FLUSH TABLES", "SELECT * FROM t", database=name)
+            facts = look(server)
+            assert facts.single("mysqld")["mapped_data_files"] == (0 if dead else 1)
+            assert bool(findings(server, "mmap-ineffective", 0)) == dead
+        finally:
+            server.execute("SET GLOBAL myisam_use_mmap = OFF", "FLUSH TABLES")
+
+
+def test_a_table_cache_that_is_too_small_is_found() -> None:
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=20", "--table-open-cache-instances=1"]) as server:
+        server.execute("CREATE DATABASE d", *(f"CREATE TABLE d.t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(200)))
+        stop = threading.Event()
+
+        def walk() -> None:
+            with server.session("d") as connection:
+                cursor = connection.cursor()
+                while not stop.is_set():
+                    for number in range(200):
+                        cursor.execute(f"SELECT COUNT(*) FROM t{number}")
+                        cursor.fetchall()
+
+        thread = threading.Thread(target=walk)
+        thread.start()
+        try:
+            (found,) = findings(server, "table-cache-too-small")
+            assert found.confidence == "confirmed"
+            server.execute(*(command.rstrip(";") for command in found.commands))
+            time.sleep(1)
+            assert findings(server, "table-cache-too-small") == []
+        finally:
+            stop.set()
+            thread.join()
+
+
+def test_packed_keys_are_found_and_grow_no_further_than_predicted(server: PrivateServer) -> None:
+    with under_load(server, InsertLoad(rows_per_insert=10, threads=4, tables=4)):
+        found = findings(server, "pack-keys")
+        assert {one.object for one in found} >= {"demo.load_1", "demo.load_2"}
+    load = InsertLoad(tables=1, threads=1)
+    load.make_tables(server)
+    try:
+        running = load.start(server, 1)
+        running.communicate()
+        before = next(row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == "load_1")
+        from myisam_advisor.planners.pack_keys_growth import grown_index_bytes
+
+        predicted = grown_index_bytes(before["rows"], look(server).tables["indexes"].dictionaries())
+        server.execute("ALTER TABLE demo.load_1 PACK_KEYS=0")
+        after = next(row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == "load_1")
+        assert predicted is not None
+        assert int(str(before["index_bytes"])) < int(str(after["index_bytes"])) <= predicted
+    finally:
+        server.execute("DROP DATABASE demo")
+
+
+def test_named_caches_are_seen(server: PrivateServer) -> None:
+    server.execute("SET GLOBAL `warm one`.key_buffer_size = 16777216")
+    try:
+        facts = collect_facts(target(server), 0, 10, key_caches=("warm one", "never made"))
+        caches = {row["name"]: row for row in facts.tables["key_cache"].dictionaries()}
+        assert set(caches) == {"default", "warm one"}
+        assert caches["warm one"]["size_bytes"] == 16777216
+        counted = facts.single("server")["initialised_key_caches"]
+        if counted is None:
+            assert "performance_schema is off" in facts.why_unknown("server", "initialised_key_caches").reason
+        else:
+            assert int(str(counted)) >= 2
+    finally:
+        server.execute("SET GLOBAL `warm one`.key_buffer_size = 0")
+
+
+@pytest.mark.parametrize("command", ["config", "autoconf", ""])
+def test_the_munin_plugin_answers_with_and_without_a_server(mariadb: PrivateServer, command: str, tmp_path: object) -> None:
+    import os
+    import subprocess
+    from pathlib import Path
+
+    from .conftest import PROGRAM
+
+    plugin = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
+    option_file = Path(str(tmp_path)) / "my.cnf"
+    with schema(mariadb, "graphed") as name:
+        mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", database=name)
+        for socket, up in ((mariadb.socket, True), (Path("/nowhere/s"), False)):
+            option_file.write_text(f"[client]\nuser=root\nsocket={socket}\n")
+            environment = {"PATH": os.environ["PATH"], "advisor_program": str(PROGRAM), "defaults_file": str(option_file)}
+            done = subprocess.run([str(plugin), *filter(None, [command])], capture_output=True, text=True, env=environment, timeout=60, check=False)
+            assert done.returncode == 0
+            lines = done.stdout.splitlines()
+            if command == "config":
+                assert "multigraph myisam_key_cache" in lines
+                assert "misses.type DERIVE" in lines
+            elif command == "autoconf":
+                assert lines[0].startswith("yes" if up else "no (")
+            else:
+                assert ("resident.value U" in lines) != up
+                assert ("requests.value U" in lines) != up
