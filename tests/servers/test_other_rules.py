@@ -93,7 +93,8 @@ def test_named_caches_are_seen(server: PrivateServer) -> None:
         assert caches["warm one"]["size_bytes"] == 16777216
         counted = facts.single("server")["initialised_key_caches"]
         if counted is None:
-            assert "performance_schema is off" in facts.why_unknown("server", "initialised_key_caches").reason
+            reason = "do not list" if server.binaries.name == "mysql-5.6" else "performance_schema is off"
+            assert reason in facts.why_unknown("server", "initialised_key_caches").reason
         else:
             assert int(str(counted)) >= 2
     finally:

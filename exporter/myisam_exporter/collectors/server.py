@@ -112,6 +112,9 @@ class ServerCollector(Collector[ServerIdentity]):
 def _initialised_key_caches(context: Context, variables: Variables) -> int | Unknown:
     if not variables.is_on("performance_schema"):
         return Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
+    if not context.session.version.at_least(mysql=(5, 7), mariadb=(10, 0)):
+        # Measured on 5.6.24: neither the default cache nor named ones are among the instances while the instrument is off.
+        return Unknown("MySQL 5.6 and earlier do not list the key caches' mutexes", off=True)
     rows = context.session.rows_or_unknown(MUTEX_INSTANCES, grant="SELECT ON performance_schema.*")
     if isinstance(rows, Unknown):
         return rows
@@ -119,8 +122,7 @@ def _initialised_key_caches(context: Context, variables: Variables) -> int | Unk
     if context.session.version.flavour == "mariadb":
         # MariaDB initialises one mutex for each segment: the default cache's count once.
         return max(instances - max((variables.number("key_cache_segments") or 0) - 1, 0), 1)
-    # Measured on 5.6.24: the default cache is made before performance_schema is, and is not among its instances.
-    return instances if context.session.version.at_least(mysql=(5, 7)) else instances + 1
+    return instances
 
 
 COLLECTOR = ServerCollector()
