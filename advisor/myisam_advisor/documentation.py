@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from myisam_advisor.rules import Rule, shipped_rules
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import TABLES
@@ -60,3 +63,30 @@ def rule_page(rule: Rule) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
+
+
+def main(folder: Path, check: bool) -> int:
+    """Write the pages below a folder; with `check`, only say which are not up to date."""
+    wanted = documents()
+    present = {f"rules/{path.name}" for path in (folder / "rules").glob("*.md")}
+    stale = [
+        name
+        for name, text in wanted.items()
+        if not (folder / name).exists() or (folder / name).read_text("utf-8") != text
+    ]
+    stale += sorted(present - wanted.keys())
+    if check:
+        if stale:
+            print(f"docs are not up to date, run script/generate-docs: {', '.join(stale)}", file=sys.stderr)
+        return int(bool(stale))
+    (folder / "rules").mkdir(exist_ok=True)
+    for name in stale:
+        if name in wanted:
+            (folder / name).write_text(wanted[name], "utf-8")
+        else:
+            (folder / name).unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path("docs"), "--check" in sys.argv))

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
