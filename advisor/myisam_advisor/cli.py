@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -289,28 +290,31 @@ def _facts(options: dict[str, Any], interval: float) -> FactSet:
 
 
 def main() -> NoReturn:
-    """Entry point: the user's mistakes end in one message and status 2, an interruption in 130."""
+    """Entry point: the user's mistakes end in one message and status 2, an interruption in 130; never in a traceback."""
+    status = 0
     try:
-        cli.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        _end("interrupted", INTERRUPTED)
+        try:
+            cli.main(standalone_mode=False)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        sys.stdout.flush()
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        status = _complain("interrupted", INTERRUPTED)
     except click.ClickException as error:
         error.show()
-        sys.exit(USER_ERROR)
+        status = USER_ERROR
     except UserError as error:
         from myisam_advisor.texts import printable
 
-        _end(printable(str(error)), USER_ERROR)
-    except KeyboardInterrupt:
-        _end("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(USER_ERROR)
+        status = _complain(printable(str(error)), USER_ERROR)
     except OSError as error:
-        _end(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), USER_ERROR)
-    sys.exit(0)
-
-
-def _end(message: str, status: int) -> NoReturn:
-    click.echo(f"myisam-advisor: {message}", err=True)
+        # A full disk or a reader that went away: what is still in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        where = f": {error.filename}" if error.filename else ""
+        status = USER_ERROR if isinstance(error, BrokenPipeError) else _complain(f"{error.strerror or error}{where}", USER_ERROR)
     sys.exit(status)
+
+
+def _complain(message: str, status: int) -> int:
+    click.echo(f"myisam-advisor: {message}", err=True)
+    return status

@@ -6,6 +6,7 @@ An unknown table, column or type is an error that names the file and the line.
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -161,7 +162,7 @@ def _value(path: KeyPath, value: object, column: Column) -> Value:
             return str(value)
     elif isinstance(value, int) and abs(value) < 1 << 63:
         return value
-    elif isinstance(value, float) and (column.type == "real" or value.is_integer()):
+    elif isinstance(value, float) and math.isfinite(value) and (column.type == "real" or value.is_integer()):
         return value if column.type == "real" else int(value)
     raise _FactsError(path, f"{path[0]}.{column.name} must be {_article(column.type)}, not {value!r}")
 
@@ -176,7 +177,7 @@ def _pair_rows(table: FactTable, names: Sequence[str], document: dict[str, Any])
     for name in dict.fromkeys([*values, *rates]):
         row: dict[str, Value] = {"name": str(name), "value": _pair_value((table.name, name), values.get(name))}
         rate = rates.get(name)
-        if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float)):
+        if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not math.isfinite(rate)):
             raise _FactsError((f"{table.name}_per_second", name), f"the rate of {name} must be a number, not {rate!r}")
         row["per_second"] = rate
         rows.append([row.get(column) for column in names])

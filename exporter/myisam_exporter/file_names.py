@@ -36,10 +36,15 @@ def decode_identifier(encoded: str) -> str:
         token = _TOKEN.match(encoded, position)
         character = _character(token) if token else None
         if token is None or character is None:
-            return OLD_NAME_PREFIX + encoded
+            return OLD_NAME_PREFIX + _without_surrogates(encoded)
         decoded.append(character)
         position = token.end()
     return "".join(decoded)
+
+
+def _without_surrogates(name: str) -> str:
+    """A file name that is no UTF-8 with its odd bytes written as escapes: nothing downstream could encode it."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _character(token: re.Match[str]) -> str | None:

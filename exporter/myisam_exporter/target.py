@@ -58,15 +58,7 @@ def target_from_options(
     options = read_option_files(list(defaults_files) or standard_files())
     _refuse_two_passwords(options, defaults_files)
     chosen_host = host or options.value("host") or "localhost"
-    chosen_socket = socket or _socket(options, chosen_host, given=host is not None or port is not None)
-    if (
-        chosen_host == "localhost"
-        and chosen_socket is None
-        and host is None
-        and port is None
-        and not options.value("port")
-    ):
-        chosen_socket = next((path for path in DEFAULT_SOCKETS if path.exists()), DEFAULT_SOCKETS[0])
+    chosen_socket = socket or (_socket(options) if chosen_host == "localhost" and port is None else None)
     tls = {
         key: value
         for key, name in (("ca", "ssl-ca"), ("cert", "ssl-cert"), ("key", "ssl-key"), ("capath", "ssl-capath"))
@@ -95,9 +87,12 @@ def _refuse_two_passwords(options: Options, given: Sequence[Path]) -> None:
             )
 
 
-def _socket(options: Options, host: str, *, given: bool) -> Path | None:
+def _socket(options: Options) -> Path:
+    """The socket that localhost stands for, as the client programs have it: the configured one, or the first that exists."""
     configured = options.value("socket")
-    return Path(configured) if configured and host == "localhost" and not given else None
+    if configured:
+        return Path(configured)
+    return next((path for path in DEFAULT_SOCKETS if path.exists()), DEFAULT_SOCKETS[0])
 
 
 def _port(options: Options) -> int:

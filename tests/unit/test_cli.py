@@ -122,6 +122,16 @@ def test_query_and_facts_answer_in_three_forms() -> None:
     assert json.loads(run("facts", "--facts", "-", "--format", "json", stdin=HEALTHY).stdout)["totals"]["myisam_tables"] == 4
 
 
+def test_a_full_disk_and_a_reader_that_left_end_without_a_traceback() -> None:
+    for tail, message in (("> /dev/full", "No space left on device"), ("| true", "")):
+        command = f"'{PROGRAM}' facts --describe {tail}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+        assert message in done.stderr
+        assert done.returncode == (2 if message else done.returncode)
+
+
 def test_help_version_and_description() -> None:
     assert run("--version").stdout.startswith("myisam-advisor, version ")
     for command in ("check", "explain", "facts", "query", "snapshot", "doctor"):

@@ -55,6 +55,7 @@ def test_what_a_snapshot_writes_is_read_again(tmp_path: Path) -> None:
         (2, "schema: 1\nstatus_per_second: {Key_reads: fast}\n", "the rate of Key_reads must be a number"),
         (2, "schema: 1\nvariable: {a: [1]}\n", "the value of a must be"),
         (2, "schema: 1\ninterval_seconds: 0\n", "above 0"),
+        (2, "schema: 1\nhost: {cpu_iowait_ratio: .nan}\n", "must be a number, not nan"),
         (1, "schema: 7\n", "schema must be 1"),
         (1, "server: {}\n", "schema must be 1"),
         (1, "- 1\n", "is a mapping"),

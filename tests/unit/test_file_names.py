@@ -28,6 +28,10 @@ def test_shows_other_names_as_the_server_does(encoded: str) -> None:
     assert decode_identifier(encoded) == "#mysql50#" + encoded
 
 
+def test_bytes_that_are_no_text_become_escapes() -> None:
+    assert decode_identifier("a\udcff") == "#mysql50#a\\xff"
+
+
 @pytest.mark.parametrize(
     ("stem", "table"),
     [

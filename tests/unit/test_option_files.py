@@ -76,6 +76,15 @@ def test_the_password_is_no_part_of_any_representation(tmp_path: Path) -> None:
     assert "line 3" in target.password_origin
 
 
+def test_localhost_means_its_socket_unless_a_port_is_given(tmp_path: Path) -> None:
+    path = write(tmp_path / "my.cnf", "[client]\nuser=u\nsocket=/run/own.sock\nport=3307\n")
+    assert target_from_options([path]).socket == Path("/run/own.sock")
+    assert target_from_options([path], host="localhost").socket == Path("/run/own.sock")
+    assert target_from_options([path], host="localhost", port=3308).socket is None
+    assert target_from_options([path], host="127.0.0.1").socket is None
+    assert target_from_options([path], host="db1").label == "db1:3307"
+
+
 def test_a_bad_port_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="port 'x3'"):
         target_from_options([write(tmp_path / "my.cnf", "[client]\nhost=h\nport=x3\n")])
