@@ -1,0 +1,60 @@
+"""The demonstration leaves nothing behind, however it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import binaries_of
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Processes whose command line names the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = process.read_bytes()
+        except OSError:
+            continue  # ended meanwhile
+        if os.fsencode(folder) in command:
+            found.append(command.decode(errors="replace"))
+    return found
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short temporary folder, where any user may work: socket names end after 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="demo-", dir="/tmp") as name:
+        path = Path(name)
+        path.chmod(0o1777)
+        yield path
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_demo_leaves_nothing_running(folder: Path, ending: signal.Signals) -> None:
+    binaries_of("mariadb-10.11")
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    with subprocess.Popen([sys.executable, "-m", "myisam_advisor.trial.demo"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, start_new_session=True) as demo:
+        assert wait_for(lambda: any("sysbench" in command for command in left_behind(folder)), 40)
+        assert any("mariadbd" in command for command in left_behind(folder))
+        demo.send_signal(ending)
+        demo.wait(30)
+    assert wait_for(lambda: left_behind(folder) == [])
+    if ending != signal.SIGKILL:
+        assert demo.returncode == 130
+        assert list(folder.iterdir()) == []
