@@ -311,7 +311,11 @@ def main() -> NoReturn:
         # A full disk or a reader that went away: what is still in the buffer has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         where = f": {error.filename}" if error.filename else ""
-        status = USER_ERROR if isinstance(error, BrokenPipeError) else _complain(f"{error.strerror or error}{where}", USER_ERROR)
+        status = (
+            USER_ERROR
+            if isinstance(error, BrokenPipeError)
+            else _complain(f"{error.strerror or error}{where}", USER_ERROR)
+        )
     sys.exit(status)
 
 

@@ -177,7 +177,9 @@ def _pair_rows(table: FactTable, names: Sequence[str], document: dict[str, Any])
     for name in dict.fromkeys([*values, *rates]):
         row: dict[str, Value] = {"name": str(name), "value": _pair_value((table.name, name), values.get(name))}
         rate = rates.get(name)
-        if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int | float) or not math.isfinite(rate)):
+        if rate is not None and (
+            isinstance(rate, bool) or not isinstance(rate, int | float) or not math.isfinite(rate)
+        ):
             raise _FactsError((f"{table.name}_per_second", name), f"the rate of {name} must be a number, not {rate!r}")
         row["per_second"] = rate
         rows.append([row.get(column) for column in names])

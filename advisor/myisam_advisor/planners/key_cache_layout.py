@@ -103,25 +103,19 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
 
 
 def _locked(context: PlanContext, statement: str) -> tuple[str, ...]:
-    """The statement with every MyISAM table locked around it; nothing where not all of them are known and few enough.
+    """The statement with every MyISAM table locked around it; nothing where not all of them are known, few enough and lockable.
 
     Measured on MariaDB 10.11.19 and 11.8.6: SET GLOBAL key_cache_segments while statements read or write MyISAM tables ended in
     signal 11 nearly every time, under FLUSH TABLES WITH READ LOCK still with readers, under LOCK TABLES ... WRITE never.
     """
     tables = context.facts.tables["tables"].dictionaries()
-    total = context.number("totals", "myisam_tables")
-    if (
-        not tables
-        or len(tables) > MAXIMUM_LOCKED_TABLES
-        or total not in (None, len(tables))
-        or (context.version_number or 0) < ARIA_SYSTEM_TABLES_FROM
-    ):
+    known = len(tables) == (context.number("totals", "myisam_tables") or len(tables))
+    # A compressed table takes no write lock (error 1036), and opening a crashed one may start its repair.
+    lockable = all(not table["crashed"] and table["row_format"] != "compressed" for table in tables)
+    recent = (context.version_number or 0) >= ARIA_SYSTEM_TABLES_FROM
+    if not (tables and known and lockable and recent and len(tables) <= MAXIMUM_LOCKED_TABLES):
         return ()
-    names = ", ".join(
-        f"{quote_table(str(table['schema_name']), str(table['table_name']))} WRITE"
-        for table in tables
-        if not table["crashed"]
-    )
+    names = ", ".join(f"{quote_table(str(table['schema_name']), str(table['table_name']))} WRITE" for table in tables)
     return (f"LOCK TABLES {names};", statement, "UNLOCK TABLES;")
 
 

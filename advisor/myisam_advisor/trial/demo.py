@@ -84,20 +84,21 @@ def _demonstrate(console: Console, server: PrivateServer) -> int:
         console.print("The contention did not show under this load: with one core, or on a loaded machine, it may not.")
         return 1
     console.print(
-        f"[bold]Now the advice on the key cache is taken and undone, {ROUNDS} times, each with the same load on empty tables:[/]"
+        f"[bold]Now the advice on the key cache goes into my.cnf and out again, {ROUNDS} times, each with the same load on empty tables:[/]"
     )
     before, after = [], []
     for number in range(ROUNDS):
         before.append(_round(console, server, load, f"as it was ({number + 1} of {ROUNDS})"))
-        server.execute(*_words(finding.commands))
+        server.restart(_as_options(finding.my_cnf))
         after.append(_round(console, server, load, f"with the advice ({number + 1} of {ROUNDS})"))
-        server.execute(*_words(finding.undo_commands))
+        server.restart()
     _print_comparison(console, finding, before, after)
     return 0
 
 
-def _words(statements: Sequence[str]) -> list[str]:
-    return [statement.rstrip(";") for statement in statements]
+def _as_options(lines: Sequence[str]) -> list[str]:
+    """Lines of my.cnf as words for the server's command line."""
+    return [f"--{line.replace(' ', '')}" for line in lines]
 
 
 def make_crashed_table(server: PrivateServer, schema: str, name: str) -> None:
@@ -186,7 +187,7 @@ def _process(server: PrivateServer) -> ProcessSample:
 
 
 def _print_comparison(console: Console, finding: Finding, before: Sequence[Round], after: Sequence[Round]) -> None:
-    console.print(f"\n[bold]{' '.join(finding.commands)}[/]", soft_wrap=True)
+    console.print(f"\n[bold]my.cnf: {', '.join(finding.my_cnf)}[/]", soft_wrap=True)
     table = Table()
     for heading in ("", "as it was", "with the advice", "ratio"):
         table.add_column(heading, justify="right" if heading else "left")

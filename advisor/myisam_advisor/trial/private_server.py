@@ -110,7 +110,7 @@ class PrivateServer:
         else:
             self._run([*self._base_command(), "--initialize-insecure"])
 
-    def start(self) -> None:
+    def start(self, further_options: Sequence[str] = ()) -> None:
         """Start the server and wait until it answers.
 
         Raises PrivateServerError with the end of the error log when it does not come up.
@@ -121,6 +121,7 @@ class PrivateServer:
             f"--pid-file={self.directory / 'pid'}",
             *self._network(),
             *self.options,
+            *further_options,
         ]
         with self.error_log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -156,11 +157,11 @@ class PrivateServer:
             process.kill()
             process.wait()
 
-    def restart(self) -> None:
-        """Stop and start again with the same options and data."""
+    def restart(self, further_options: Sequence[str] = ()) -> None:
+        """Stop and start again on the same data, with further words on the command line this time."""
         self.stop()
         self.socket.unlink(missing_ok=True)
-        self.start()
+        self.start(further_options)
 
     def close(self) -> None:
         """Stop the server and remove its directory, if this object made it."""
