@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_UNKNOWN, NEVER, USER_ERROR
 from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from myisam_exporter.fact_set import FactSet
     from myisam_exporter.target import Target
 
-USER_ERROR = 2
-NAGIOS_UNKNOWN = 3
-INTERRUPTED = 130
 DEFAULT_INTERVAL = "10s"
 MAXIMUM_INTERVAL_SECONDS = 86_400.0
+
+# A report is a file in its folder; listing it imports none of them.
+REPORTS = sorted(path.stem for path in Path(__file__).with_name("reports").glob("*.py") if path.stem != "__init__")
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?")
 _DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
@@ -96,6 +97,21 @@ def connection_options(command: Command) -> Command:
     return command
 
 
+def interval_option(default: str) -> Callable[[Command], Command]:
+    """How long to look; rates need two samples."""
+    return click.option(
+        "--interval", type=Duration(), default=default, show_default=True, help="Time between two samples; 0 takes one."
+    )
+
+
+def output_option(command: Command) -> Command:
+    """In which form facts are printed."""
+    forms = click.Choice(["table", "json", "csv"])
+    return click.option("--format", "format_name", type=forms, default="table", show_default=True, help="Form.")(
+        command
+    )
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="myisam-advisor")
 def cli() -> None:
@@ -104,24 +120,13 @@ def cli() -> None:
 
 @cli.command()
 @connection_options
+@interval_option(DEFAULT_INTERVAL)
 @click.option(
-    "--interval",
-    type=Duration(),
-    default=DEFAULT_INTERVAL,
-    show_default=True,
-    help="Time between the two samples; 0 takes one.",
-)
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "nagios"]),
-    default="text",
-    show_default=True,
-    help="Form of the report.",
+    "--format", "format_name", type=click.Choice(REPORTS), default="text", show_default=True, help="Form of the report."
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(["critical", "warning", "info", "never"]),
+    type=click.Choice(["critical", "warning", "info", NEVER]),
     default="warning",
     show_default=True,
     help="Exit with 1 from this severity on.",
@@ -170,16 +175,9 @@ def explain(rule_id: str | None, rule_folders: tuple[Path, ...]) -> None:
 @cli.command()
 @click.argument("table", required=False)
 @connection_options
-@click.option("--interval", type=Duration(), default="0", help="Time between two samples, for rates; 0 takes one.")
+@interval_option("0")
 @click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["table", "json", "csv"]),
-    default="table",
-    show_default=True,
-    help="Form of the output.",
-)
+@output_option
 def facts(table: str | None, interval: float, describe: bool, format_name: str, **options: Any) -> None:
     """Show the facts: all tables, or one."""
     from myisam_advisor.fact_views import describe_tables, print_result, print_tables, result_of
@@ -200,15 +198,8 @@ def facts(table: str | None, interval: float, describe: bool, format_name: str, 
 @cli.command()
 @click.argument("statement", metavar="SELECT")
 @connection_options
-@click.option("--interval", type=Duration(), default="0", help="Time between two samples, for rates; 0 takes one.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["table", "json", "csv"]),
-    default="table",
-    show_default=True,
-    help="Form of the output.",
-)
+@interval_option("0")
+@output_option
 def query(statement: str, interval: float, format_name: str, **options: Any) -> None:
     """Ask the fact tables in SQL (SQLite's)."""
     from myisam_advisor.fact_views import print_result
@@ -225,13 +216,7 @@ def query(statement: str, interval: float, format_name: str, **options: Any) -> 
 
 @cli.command()
 @connection_options
-@click.option(
-    "--interval",
-    type=Duration(),
-    default=DEFAULT_INTERVAL,
-    show_default=True,
-    help="Time between the two samples; 0 takes one.",
-)
+@interval_option(DEFAULT_INTERVAL)
 def snapshot(interval: float, **options: Any) -> None:
     """Write the facts as JSON, for `check --facts` anywhere."""
     import json

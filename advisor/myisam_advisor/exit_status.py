@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from myisam_advisor.findings import Judgement
-from myisam_advisor.rules import SEVERITIES
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from myisam_advisor.findings import Judgement
 
 OK = 0
 FINDINGS = 1
@@ -17,6 +19,8 @@ NEVER = "never"
 
 def by_severity(judgement: Judgement, fail_on: str) -> int:
     """1 when a finding is as bad as `fail_on`, else 0."""
+    from myisam_advisor.rules import SEVERITIES
+
     if fail_on == NEVER or judgement.worst is None:
         return OK
     return FINDINGS if SEVERITIES.index(judgement.worst) <= SEVERITIES.index(fail_on) else OK

@@ -11,6 +11,7 @@ import os
 import platform
 from typing import NamedTuple
 
+from myisam_exporter.quiet_open import QuietOpener
 from myisam_exporter.unknown import Unknown
 
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
@@ -77,7 +78,7 @@ class Prober:
         self._number = cachestat_syscall_number(platform.machine())
         self._range, self._result = _Range(0, 0), _Cachestat()
         self._range_address, self._result_address = ctypes.addressof(self._range), ctypes.addressof(self._result)
-        self._flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOATIME
+        self._opener = QuietOpener()
         self._file_systems: dict[int, int] = {}
         self.problems: dict[str, Unknown] = {}
         self.has_cachestat, self._why_not = self._try_cachestat()
@@ -101,7 +102,7 @@ class Prober:
     def probe(self, file: str, directory: int | None = None) -> FilePages | None:
         """The file's pages; None when it cannot be known, with the reason in `problems`, or when the file is gone."""
         try:
-            descriptor = self._open(file, directory)
+            descriptor = self._opener.open(file, directory)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -113,15 +114,6 @@ class Prober:
             return self._probe_open(descriptor)
         finally:
             os.close(descriptor)
-
-    def _open(self, file: str, directory: int | None) -> int:
-        try:
-            return os.open(file, self._flags, dir_fd=directory)
-        except PermissionError:
-            if not self._flags & os.O_NOATIME:
-                raise
-            self._flags &= ~os.O_NOATIME
-            return os.open(file, self._flags, dir_fd=directory)
 
     def _probe_open(self, descriptor: int) -> FilePages | None:
         status = os.fstat(descriptor)

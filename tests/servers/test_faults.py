@@ -254,3 +254,18 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def test_the_least_privileges_are_enough_for_every_source(server: PrivateServer) -> None:
+    server.execute("CREATE USER 'least'@'localhost' IDENTIFIED BY ''", "GRANT PROCESS ON *.* TO 'least'@'localhost'", "GRANT SELECT ON performance_schema.* TO 'least'@'localhost'")
+    try:
+        facts = complete(look(server, 0.3, user="least"))
+        refused = [reason for reason in facts.unknown.values() if "privilege" in reason.reason or "refused" in reason.reason]
+        assert refused == []
+        done = run("doctor", "--socket", server.socket, "--user", "least")
+        assert done.returncode == 0
+        assert "GRANT" not in done.stdout
+        states = {line.split()[0]: line.split()[1] for line in done.stdout.splitlines() if not line.startswith(" ")}
+        assert {states[name] for name in ("status", "variables", "key_caches", "processlist", "host", "myi", "page_cache", "mysqld_process")} == {"working"}
+    finally:
+        server.execute("DROP USER 'least'@'localhost'")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from typing import Protocol, cast
 
 from myisam_advisor.findings import Judgement
@@ -18,11 +17,6 @@ class Report(Protocol):
 
     def exit_status(self, judgement: Judgement, fail_on: str) -> int:
         """The program's exit status."""
-
-
-def report_names() -> list[str]:
-    """The formats there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def report_named(name: str) -> Report:

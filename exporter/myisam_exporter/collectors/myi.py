@@ -17,6 +17,7 @@ from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.file_names import decode_schema, decode_table
 from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
+from myisam_exporter.quiet_open import QuietOpener
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -163,10 +164,10 @@ def scan_data_directory(directory: Path) -> DataDirectoryScan:
 
 
 class _Reader:
-    """Opens files relative to their directory, without touching their access times where that is allowed."""
+    """Reads the databases one by one, each file relative to its directory."""
 
     def __init__(self) -> None:
-        self._flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOATIME
+        self._opener = QuietOpener()
 
     def read_schema(self, path: str, name: str, into: list[TableFile]) -> int:
         """Append the tables of one database; returns the bytes that other engines keep there."""
@@ -206,7 +207,7 @@ class _Reader:
         return TableFile(schema, table, partition, path, stem, header, problem, _modified(stem + ".MYD", directory))
 
     def _header(self, directory: int, file: str) -> Header:
-        descriptor = self._open(file, directory)
+        descriptor = self._opener.open(file, directory)
         try:
             data = os.pread(descriptor, FIRST_READ_BYTES, 0)
             if len(data) < FIRST_READ_BYTES and not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -217,16 +218,6 @@ class _Reader:
         finally:
             os.close(descriptor)
         return parse_header(data)
-
-    def _open(self, file: str, directory: int) -> int:
-        try:
-            return os.open(file, self._flags, dir_fd=directory)
-        except PermissionError:
-            if not self._flags & os.O_NOATIME:
-                raise
-            # Only the owner may use O_NOATIME; one refusal speaks for all files.
-            self._flags &= ~os.O_NOATIME
-            return os.open(file, self._flags, dir_fd=directory)
 
 
 def _size(file: str, directory: int) -> int:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.collectors.myi import SYSTEM_SCHEMAS
-from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.collectors.myi import SYSTEM_SCHEMAS, MyiCollector
+from myisam_exporter.columns import Block, Value
 from myisam_exporter.unknown import Unknown
 
 MAXIMUM_TABLES = 100
@@ -37,17 +37,12 @@ class SqlTablesCollector(Collector[OpenTables]):
     source = "SHOW OPEN TABLES, information_schema.TABLES"
     after = ("myi",)
     states_only = True
+    # The same facts as from the files, as far as SQL tells them.
     sections = {  # noqa: RUF012
-        "tables": columns(
-            ("schema_name", "text", "Database."),
-            ("table_name", "text", "Table."),
-            ("row_format", "text", "fixed, dynamic or compressed."),
-            ("rows", "integer", "Rows."),
-            ("data_bytes", "integer", "Bytes in the data file."),
-            ("index_bytes", "integer", "Bytes in the index file."),
-            ("free_bytes", "integer", "Bytes of holes in the data file."),
-            ("max_data_bytes", "integer", "What the row pointer can address."),
-            source=source,
+        "tables": tuple(
+            column
+            for column in MyiCollector.sections["tables"]
+            if column.name in ("schema_name", "table_name", *COLUMNS)
         )
     }
 
