@@ -207,10 +207,11 @@ def query(statement: str, interval: float, format_name: str, **options: Any) -> 
     from myisam_advisor.guard import GuardedDatabase, QueryError
 
     known = complete(_facts(options, interval))
-    try:
-        result = GuardedDatabase(open_database(known)).query(statement)
-    except QueryError as error:
-        raise UserError(f"query: {error}.") from None
+    with GuardedDatabase(open_database(known)) as database:
+        try:
+            result = database.query(statement)
+        except QueryError as error:
+            raise UserError(f"query: {error}.") from None
     print_result(result, format_name)
 
 

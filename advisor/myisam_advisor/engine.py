@@ -33,24 +33,25 @@ Outcome = list[Finding] | NotEvaluated | NotApplicable
 def judge(facts: FactSet, rules: Sequence[Rule]) -> Judgement:
     """Run every rule over the facts, once."""
     facts = complete(facts)
-    bench = _Bench(facts)
     findings: list[Finding] = []
     quiet: list[str] = []
     not_evaluated: list[NotEvaluated] = []
     not_applicable: list[NotApplicable] = []
     seconds: dict[str, float] = {}
-    for rule in rules:
-        started = time.monotonic()
-        outcome = bench.run(rule)
-        seconds[rule.id] = time.monotonic() - started
-        if isinstance(outcome, NotEvaluated):
-            not_evaluated.append(outcome)
-        elif isinstance(outcome, NotApplicable):
-            not_applicable.append(outcome)
-        elif outcome:
-            findings += outcome
-        else:
-            quiet.append(rule.id)
+    with GuardedDatabase(open_database(facts)) as database:
+        bench = _Bench(facts, database)
+        for rule in rules:
+            started = time.monotonic()
+            outcome = bench.run(rule)
+            seconds[rule.id] = time.monotonic() - started
+            if isinstance(outcome, NotEvaluated):
+                not_evaluated.append(outcome)
+            elif isinstance(outcome, NotApplicable):
+                not_applicable.append(outcome)
+            elif outcome:
+                findings += outcome
+            else:
+                quiet.append(rule.id)
     kept, dropped, mooted = _resolve(findings, {rule.id: rule for rule in rules})
     return Judgement(
         sorted(kept, key=lambda finding: finding.rank),
@@ -66,9 +67,9 @@ def judge(facts: FactSet, rules: Sequence[Rule]) -> Judgement:
 class _Bench:
     """The facts as a database, and how a rule is held against them."""
 
-    def __init__(self, facts: FactSet) -> None:
+    def __init__(self, facts: FactSet, database: GuardedDatabase) -> None:
         self.facts = facts
-        self.database = GuardedDatabase(open_database(facts))
+        self.database = database
         self.pairs = {
             table: {str(row["name"]): row for row in facts.tables[table].dictionaries()}
             for table in ("variable", "status")

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import TracebackType
 
 from myisam_exporter.columns import TABLES, Value
 
@@ -40,7 +41,7 @@ class Result:
 
 
 class GuardedDatabase:
-    """A database that only answers guarded queries from now on."""
+    """A database that only answers guarded queries from now on; as a context manager it is closed at the end."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
@@ -52,6 +53,14 @@ class GuardedDatabase:
             database.setlimit(0, MAXIMUM_STRING_BYTES)  # SQLITE_LIMIT_LENGTH
         database.set_authorizer(self._authorize)
         database.set_progress_handler(lambda: time.monotonic() > self._deadline, PROGRESS_STEPS)
+
+    def __enter__(self) -> GuardedDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
 
     def query(
         self,

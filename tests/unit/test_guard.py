@@ -1,5 +1,6 @@
 import sqlite3
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,8 +12,9 @@ FACTS = {"schema": 1, "server": {"flavour": "mysql"}, "tables": [{"schema_name":
 
 
 @pytest.fixture
-def guarded() -> GuardedDatabase:
-    return GuardedDatabase(open_database(facts_from_document(FACTS)))
+def guarded() -> Iterator[GuardedDatabase]:
+    with GuardedDatabase(open_database(facts_from_document(FACTS))) as database:
+        yield database
 
 
 def test_reads_facts(guarded: GuardedDatabase) -> None:
@@ -82,8 +84,8 @@ def test_division_by_zero_is_null_and_rows_are_bounded(guarded: GuardedDatabase)
     assert (len(result.rows), result.truncated) == (3, True)
 
 
-def test_the_guard_does_not_depend_on_the_pragma(guarded: GuardedDatabase) -> None:
+def test_the_guard_does_not_depend_on_the_pragma() -> None:
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE tables (a)")
-    with pytest.raises(QueryError):
-        GuardedDatabase(database).query("INSERT INTO tables VALUES (1)")
+    with GuardedDatabase(database) as guarded, pytest.raises(QueryError):
+        guarded.query("INSERT INTO tables VALUES (1)")
