@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -277,6 +278,8 @@ def _facts(options: dict[str, Any], interval: float) -> FactSet:
 
 def main() -> NoReturn:
     """Entry point: the user's mistakes end in one message and status 2, an interruption in 130; never in a traceback."""
+    # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
+    gc.disable()
     status = 0
     try:
         try:

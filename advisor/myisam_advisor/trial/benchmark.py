@@ -26,7 +26,14 @@ PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 TABLES, MANY_TABLES, SCHEMAS = 10_000, 100_000, 100
 ENDINGS = (".frm", ".MYI", ".MYD")
 ROUNDS = 5
-OPTIONS = ("--table-open-cache=400", "--key-buffer-size=64M", "--open-files-limit=20000")
+PEER_PASSWORD = "a long one that no list holds"  # noqa: S105 - of a private server
+# mysqltuner divides by the chunk size, which is 0 in recent releases.
+OPTIONS = (
+    "--table-open-cache=400",
+    "--key-buffer-size=64M",
+    "--open-files-limit=20000",
+    "--innodb-buffer-pool-chunk-size=2M",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +150,13 @@ def _beside_the_peer(server: PrivateServer, ours: float) -> list[Line]:
     if command is None:
         return [Line(what, f"{ours:.2f} s; no mysqltuner", "10 times faster", None)]
     # It does not accept an account without a password.
-    server.execute("CREATE USER peer@localhost IDENTIFIED BY 'peer'", "GRANT ALL ON *.* TO peer@localhost")
+    server.execute(f"CREATE USER peer@localhost IDENTIFIED BY '{PEER_PASSWORD}'", "GRANT ALL ON *.* TO peer@localhost")
     before = opened_tables(server)
     started = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, env=_peer_environment(), check=False)
     theirs = time.monotonic() - started
     opened = opened_tables(server) - before
-    # 1.9.9 divides by zero after its MyISAM section on a server as young as this one: what it left out only helps it here.
-    if "MyISAM Metrics" not in done.stdout:
+    if done.returncode != 0 or "MyISAM Metrics" not in done.stdout:
         return [Line(what, f"{ours:.2f} s; mysqltuner failed: {done.stdout[-80:]!r}", "10 times faster", None)]
     return [
         Line(
@@ -182,8 +188,11 @@ def _mysqltuner(server: PrivateServer) -> list[str] | None:
         return None
     # Its --socket also names a port, which MariaDB's client takes for TCP.
     option_file = server.directory / "peer.cnf"
-    option_file.write_text(f"[client]\nuser=peer\npassword=peer\nsocket={server.socket}\n")
-    return [str(program), "--defaults-file", str(option_file), "--nocolor"]
+    option_file.write_text(f"[client]\nuser=peer\npassword={PEER_PASSWORD}\nsocket={server.socket}\n")
+    # As Debian installs it: with its lists of passwords and of vulnerabilities in place.
+    data = _peer_root() / "usr" / "share" / "mysqltuner"
+    lists = ["--passwordfile", str(data / "basic_passwords.txt"), "--cvefile", str(data / "vulnerabilities.csv")]
+    return [str(program), "--defaults-file", str(option_file), "--nocolor", *lists]
 
 
 def _hundred_thousand(console: Console, binaries: ServerBinaries) -> Sequence[Line]:

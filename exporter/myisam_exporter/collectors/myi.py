@@ -9,14 +9,14 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.file_names import decode_schema, decode_table
-from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
+from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, Key, header_length, parse_header
 from myisam_exporter.quiet_open import QuietOpener
 from myisam_exporter.unknown import Unknown
 
@@ -263,46 +263,53 @@ def _crashed(file: TableFile) -> bool:
 def _table_row(
     name: tuple[str, str], files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]
 ) -> tuple[Value, ...]:
-    headers = [file.header for file in files if file.header]
-    crashed = [file.partition for file in files if file.partition and _crashed(file)]
+    header = _whole_table([file.header for file in files if file.header])
+    newest = max((file.data_modified for file in files if file.data_modified is not None), default=None)
+    age = None if newest is None else max(pair.after.now - newest, 0.0)
     problem = next((file.problem for file in files if file.problem), None)
-    modified = [file.data_modified for file in files if file.data_modified is not None]
-    partitioned = files[0].partition is not None
-    common = max(pair.after.now - max(modified), 0.0) if modified else None
-    if not headers:
-        return (
-            *name,
-            *[None] * 10,
-            1,
-            None,
-            problem,
-            len(files) if partitioned else None,
-            ", ".join(crashed) or None,
-            None,
-            None,
-            None,
-            common,
-        )
-    rows, blocks = sum(h.rows for h in headers), sum(h.data_blocks for h in headers)
+    partitions, crashed_partitions = None, None
+    if files[0].partition is not None:
+        partitions = len(files)
+        crashed_partitions = ", ".join(file.partition or "" for file in files if _crashed(file)) or None
+    if header is None:
+        return (*name, *[None] * 10, 1, None, problem, partitions, crashed_partitions, None, None, None, age)
     return (
         *name,
-        headers[0].row_format,
-        rows,
-        sum(h.deleted_rows for h in headers),
-        sum(h.data_bytes for h in headers),
-        sum(h.index_bytes for h in headers),
-        sum(h.free_bytes for h in headers),
-        min(h.definition.maximum_data_bytes for h in headers),
-        min(h.definition.maximum_index_bytes for h in headers),
-        int(any(h.has_holes for h in headers)),
-        blocks / rows if headers[0].row_format == "dynamic" and rows else None,
-        int(any(map(_crashed, files))),
-        int(any(h.recovery_failed for h in headers)),
+        header.row_format,
+        header.rows,
+        header.deleted_rows,
+        header.data_bytes,
+        header.index_bytes,
+        header.free_bytes,
+        header.definition.maximum_data_bytes,
+        header.definition.maximum_index_bytes,
+        int(header.has_holes),
+        header.data_blocks / header.rows if header.row_format == "dynamic" and header.rows else None,
+        int(header.crashed or problem is not None),
+        int(header.recovery_failed),
         problem,
-        len(files) if partitioned else None,
-        ", ".join(crashed) or None,
+        partitions,
+        crashed_partitions,
         *_write_rates(files, before, pair),
-        common,
+        age,
+    )
+
+
+def _whole_table(headers: list[Header]) -> Header | None:
+    """One header for a table: its own, or the sum of its partitions'."""
+    if len(headers) <= 1:
+        return headers[0] if headers else None
+    return replace(
+        headers[0],
+        rows=sum(header.rows for header in headers),
+        deleted_rows=sum(header.deleted_rows for header in headers),
+        data_blocks=sum(header.data_blocks for header in headers),
+        data_bytes=sum(header.data_bytes for header in headers),
+        index_bytes=sum(header.index_bytes for header in headers),
+        free_bytes=sum(header.free_bytes for header in headers),
+        has_holes=any(header.has_holes for header in headers),
+        crashed=any(header.crashed for header in headers),
+        recovery_failed=any(header.recovery_failed for header in headers),
     )
 
 
@@ -310,32 +317,43 @@ def _write_rates(
     files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]
 ) -> tuple[float | None, float | None, float | None]:
     """Write statements per second, rows added per second, rows per statement; unknown for a table made or remade in between."""
-    seconds = pair.seconds
-    earlier = {file.partition: file.header for file in before or ()}
-    if seconds is None or any(file.header is None or earlier.get(file.partition) is None for file in files):
+    if pair.seconds is None or before is None:
         return None, None, None
+    earlier = {file.partition: file.header for file in before}
     statements = added = 0
     for file in files:
-        old, new = earlier[file.partition], file.header
-        if (
-            old is None
-            or new is None
-            or (new.update_count < old.update_count and old.update_count - new.update_count < UPDATE_COUNT_MODULUS // 2)
-        ):
+        old, new = earlier.get(file.partition), file.header
+        grown = (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS if old and new else UPDATE_COUNT_MODULUS
+        # A counter of 32 bits that went backwards "grew" by more than half of its range.
+        if old is None or new is None or grown > UPDATE_COUNT_MODULUS // 2:
             return None, None, None
-        statements += (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
+        statements += grown
         added += new.rows - old.rows
-    return statements / seconds, added / seconds, added / statements if statements and added > 0 else None
+    per_statement = added / statements if statements and added > 0 else None
+    return statements / pair.seconds, added / pair.seconds, per_statement
 
 
 def _index_rows(tables: Mapping[tuple[str, str], list[TableFile]]) -> Iterator[tuple[Value, ...]]:
+    # Tables of the same shape share one definition: what it says of its indexes is worked out once.
+    known: dict[int, list[tuple[Value, ...]]] = {}
     for name, files in tables.items():
         header = next((file.header for file in files if file.header), None)
-        for number, key in enumerate(header.definition.keys if header else (), 1):
-            yield (
-                *name, number, None, key.kind, int(key.unique), int(key.packed), int(key.variable_length), int(key.binary_search),
-                int(key.binary_search_without_packing), key.page_bytes, key.maximum_bytes, len(key.parts), key.description(),
-            )  # fmt: skip
+        if header is None:
+            continue
+        described = known.get(id(header.definition))
+        if described is None:
+            described = known[id(header.definition)] = [
+                _index(number, key) for number, key in enumerate(header.definition.keys, 1)
+            ]
+        for index in described:
+            yield name + index
+
+
+def _index(number: int, key: Key) -> tuple[Value, ...]:
+    return (
+        number, None, key.kind, int(key.unique), int(key.packed), int(key.variable_length), int(key.binary_search),
+        int(key.binary_search_without_packing), key.page_bytes, key.maximum_bytes, len(key.parts), key.description(),
+    )  # fmt: skip
 
 
 COLLECTOR = MyiCollector()
