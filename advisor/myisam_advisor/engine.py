@@ -17,6 +17,8 @@ from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactSet
 
 MAXIMUM_FINDINGS_PER_RULE = 1000
+# What a template or planner can stumble over when a rule's columns are not what it expects.
+FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
 Row = Mapping[str, Value]
 
 
@@ -110,12 +112,20 @@ class _Bench:
     def _missing(self, rule: Rule) -> NotEvaluated | None:
         for need in rule.needs:
             names = (need,) if isinstance(need, str) else need
+            strange = [name for name in names if not self._exists(name)]
+            if strange:
+                return NotEvaluated(rule.id, f"facts that exist: there is no {strange[0]}", f"mend {rule.path}")
             if not any(self._is_known(name) for name in names):
                 text = names[0] if len(names) == 1 else "one of " + ", ".join(names)
                 reasons = [self._why(name) for name in names]
                 how = next((remedy for _, remedy in reasons if remedy), "")
                 return NotEvaluated(rule.id, f"{text} ({reasons[0][0]})", how)
         return None
+
+    def _exists(self, name: str) -> bool:
+        table, _, column = name.partition(".")
+        facts = self.facts.tables.get(table)
+        return facts is not None and (table in self.pairs or not column or column in facts.columns)
 
     def _is_known(self, name: str) -> bool:
         table, _, rest = name.partition(".")
@@ -159,7 +169,9 @@ class _Bench:
         return findings or undecided or []
 
     def _finding(self, rule: Rule, row: Row) -> Finding | NotWorth | PlanNeeds:
-        plan = planner_named(rule.planner)(row, PlanContext(self.facts, rule.values())) if rule.planner else Plan()
+        from jinja2 import TemplateError
+
+        plan = self._plan(rule, row)
         if not isinstance(plan, Plan):
             return plan
         names = [str(row[name]) for name in ("schema_name", "table_name") if row.get(name) is not None]
@@ -192,12 +204,16 @@ class _Bench:
                 + plan.my_cnf,
                 init_file=plan.init_file,
             )
-        except (KeyError, TypeError, ValueError) as error:
-            raise RuleError(f"a text of the rule fails: {error}") from None
-        except Exception as error:  # jinja2's errors share no base with its own runtime's
-            if type(error).__module__.startswith("jinja2"):
-                raise RuleError(f"a text of the rule fails: {error}") from None
-            raise
+        except (TemplateError, *FAULTS) as error:
+            raise RuleError(f"texts that work: {error}") from None
+
+    def _plan(self, rule: Rule, row: Row) -> Plan | NotWorth | PlanNeeds:
+        if rule.planner is None:
+            return Plan()
+        try:
+            return planner_named(rule.planner)(row, PlanContext(self.facts, rule.values()))
+        except (ImportError, *FAULTS) as error:
+            raise RuleError(f"a planner that works: {rule.planner} failed with {error!r}") from None
 
     def _shown(self, rule: Rule, values: Mapping[str, object]) -> Iterable[ShownFact]:
         for evidence in rule.evidence:

@@ -62,6 +62,7 @@ def test_rules_and_planners_belong_together() -> None:
         ({"finding": None}, "line 1: 'finding' is a required property"),
         ({"colour": "red"}, "line 1: .*'colour' was unexpected"),
         ({"parameters": {"p": {"default": "x", "unit": "u", "why": "w"}}}, r"line \d+: parameters.p.default: 'x' is not of type 'number'"),
+        ({"applies_to": {"versions": {"mysql": "<eight"}}}, r"line \d+: applies_to.versions.mysql: '<eight' does not match"),
         ({"sources": []}, r"line \d+: sources: \[\] "),
     ],
 )
@@ -113,6 +114,11 @@ def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:
         ({"finding": "{{ two }}"}, "'two' is undefined"),
         ({"finding": "{{ one | nofilter }}"}, "nofilter"),
         ({"finding": "{{ one.__class__.__mro__ }}"}, "unsafe|undefined"),
+        ({"finding": "{{ 1 // 0 }}"}, "zero"),
+        ({"needs": ["nowhere.column"]}, "there is no nowhere.column"),
+        ({"needs": ["host.no_such_column"]}, "there is no host.no_such_column"),
+        ({"planner": "no_such_planner"}, "no_such_planner"),
+        ({"planner": "key_cache_layout"}, "key_cache_layout failed"),
     ],
 )
 def test_a_rule_at_fault_is_not_evaluated_and_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
