@@ -37,6 +37,8 @@ TABLE_READS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_FETCH FROM performance_s
 TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performance_schema.table_lock_waits_summary_by_table WHERE SUM_TIMER_WAIT > 0 AND OBJECT_TYPE = 'TABLE'"
 SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock';"
 
+KEY_CACHE_LOCK_OFF = Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
+
 TableCounters = Mapping[tuple[str, str], int]
 
 
@@ -124,13 +126,13 @@ class PerformanceSchemaCollector(Collector[Waits]):
     def notes(self, sample: Waits) -> Iterable[Unknown]:
         """Instruments that are off."""
         if "wait/synch/mutex/mysys/KEY_CACHE::cache_lock" not in sample.enabled:
-            yield Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
+            yield KEY_CACHE_LOCK_OFF
 
     def unknown_columns(self, sample: Waits) -> Mapping[str, Unknown]:
         """mutex_wait without the instrument; table columns without theirs."""
         unknown = {}
         if not sample.mutexes:
-            unknown["mutex_wait"] = Unknown("the instruments of the locks are off", SWITCH_ON, off=True)
+            unknown["mutex_wait"] = KEY_CACHE_LOCK_OFF
         for column, part in (
             ("rows_read_per_second", sample.table_reads),
             ("lock_wait_seconds_per_second", sample.table_lock_picoseconds),
