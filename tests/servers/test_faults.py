@@ -11,7 +11,8 @@ import pytest
 
 from myisam_advisor.facts import complete
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.collectors.myi import scan_data_directory
+from myisam_exporter.collectors import myi
+from myisam_exporter.collectors.myi import YOUNG_SECONDS, scan_data_directory
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.session import Session
@@ -161,6 +162,7 @@ def test_a_damaged_index_file_is_a_finding_not_a_fault(server: PrivateServer, co
         path = server.data_directory / "damaged" / "bad.MYI"
         whole = path.read_bytes()
         path.write_bytes(whole[:200] if content is None else content)
+        time.sleep(YOUNG_SECONDS)
         try:
             done = run("check", "--socket", server.socket, "--user", "root", "--interval", "0")
             assert done.returncode == 1
@@ -180,14 +182,26 @@ def test_tables_dropped_between_listing_and_reading_are_passed_over(tmp_path: Pa
         return [*listed(path), "dropped.MYI"]
 
     monkeypatch.setattr(os, "listdir", listing)
+    monkeypatch.setattr(myi, "YOUNG_SECONDS", 0)
     assert [file.table_name for file in scan_data_directory(tmp_path).files] == ["t"]
+
+
+def test_a_table_being_made_is_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db" / "t.MYI").write_bytes(b"")
+    assert scan_data_directory(tmp_path).files == ()
+    time.sleep(YOUNG_SECONDS)
+    assert [file.problem for file in scan_data_directory(tmp_path).files] == ["the file is empty"]
 
 
 def test_a_fifo_and_a_directory_named_like_tables_do_not_hang(tmp_path: Path) -> None:
     (tmp_path / "db").mkdir()
     os.mkfifo(tmp_path / "db" / "pipe.MYI")
     (tmp_path / "db" / "folder.MYI").mkdir()
-    assert all(file.problem for file in scan_data_directory(tmp_path).files)
+    time.sleep(YOUNG_SECONDS)
+    files = scan_data_directory(tmp_path).files
+    assert sorted(file.table_name for file in files) == ["folder", "pipe"]
+    assert all(file.problem for file in files)
 
 
 def test_ddl_storm_while_looking(mariadb: PrivateServer) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 UPDATE_COUNT_MODULUS = 2**32
-REREAD_SECONDS = 0.01  # a table being made at this moment has its header a moment later
+YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +193,11 @@ class _Reader:
         header: Header | None = None
         problem: str | None = None
         try:
-            try:
-                header = self._header(directory, stem + ".MYI")
-            except HeaderError:
-                time.sleep(REREAD_SECONDS)
-                header = self._header(directory, stem + ".MYI")
+            header = self._header(directory, stem + ".MYI")
         except HeaderError as error:
+            changed = _changed(stem + ".MYI", directory)
+            if changed is None or time.time() - changed < YOUNG_SECONDS:
+                return None
             problem = str(error)
         except FileNotFoundError:
             return None  # dropped between listing and reading
@@ -225,6 +224,13 @@ def _size(file: str, directory: int) -> int:
         return os.stat(file, dir_fd=directory).st_size
     except OSError:
         return 0  # gone since the listing
+
+
+def _changed(file: str, directory: int) -> float | None:
+    try:
+        return os.stat(file, dir_fd=directory).st_ctime
+    except OSError:
+        return None
 
 
 def _modified(file: str, directory: int) -> float | None:
