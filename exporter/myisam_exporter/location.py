@@ -51,7 +51,7 @@ def locate(
     if not pid_file.is_absolute():
         pid_file = directory / pid_file
     pid = _process(pid_file, uptime_seconds, peer_pid, proc)
-    return Location(pid, _directory(directory, variables, pid, pid_file))
+    return Location(pid, _directory(directory, variables, pid, pid_file, proc))
 
 
 def _process(pid_file: Path, uptime_seconds: float | None, peer_pid: int | None, proc: Path) -> int | Unknown:
@@ -94,7 +94,9 @@ def _process_age_seconds(pid: int, proc: Path) -> float | None:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _directory(directory: Path, variables: Mapping[str, str], pid: int | Unknown, pid_file: Path) -> Path | Unknown:
+def _directory(
+    directory: Path, variables: Mapping[str, str], pid: int | Unknown, pid_file: Path, proc: Path
+) -> Path | Unknown:
     try:
         os.scandir(directory).close()
     except FileNotFoundError:
@@ -112,7 +114,7 @@ def _directory(directory: Path, variables: Mapping[str, str], pid: int | Unknown
         named = _read_pid(pid_file)
         verdict = None if isinstance(named, Unknown) else named == pid
     if verdict is None and isinstance(pid, int):
-        verdict = _holds_directory(pid, directory)
+        verdict = _holds_directory(pid, directory, proc)
     if verdict:
         return directory
     if verdict is False:
@@ -134,9 +136,9 @@ def _same_uuid(directory: Path, uuid: str) -> bool | None:
     return uuid in text if uuid else None
 
 
-def _holds_directory(pid: int, directory: Path) -> bool | None:
+def _holds_directory(pid: int, directory: Path, proc: Path) -> bool | None:
     """Whether the process works in this directory, which mysqld always does; None when we may not know."""
     try:
-        return Path(f"/proc/{pid}/cwd").samefile(directory)
+        return (proc / str(pid) / "cwd").samefile(directory)
     except OSError:
         return None

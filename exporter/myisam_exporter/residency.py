@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import platform
+from pathlib import Path
 from typing import NamedTuple
 
 from myisam_exporter.quiet_open import QuietOpener
@@ -28,6 +29,8 @@ OUTSIDE_PAGE_CACHE = {
     ZFS: "ZFS keeps its own cache (ARC), which cannot be asked per file",
     FUSE: "FUSE file systems keep pages where the kernel cannot count them",
 }
+# Reads that never reach submit_bio are in no process's read_bytes: FUSE, NFS (own accounting), ZFS (own cache).
+NOT_IN_READ_BYTES = {ZFS: "ZFS", NFS: "NFS", FUSE: "FUSE"}
 MINCORE_LIMIT_BYTES = 1 << 36
 
 
@@ -213,3 +216,16 @@ def _has_capability(number: int) -> bool:
     except (OSError, StopIteration):
         return False
     return bool(int(effective.split()[1], 16) >> number & 1)
+
+
+def storage_blind_spot(directory: Path) -> str:
+    """Why /proc/PID/io cannot tell what was fetched from the storage below a directory; "" where it can."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        return f"the data directory's file system is not known ({error.strerror})"
+    try:
+        name = NOT_IN_READ_BYTES.get(file_system_type(ctypes.CDLL(None), descriptor))
+    finally:
+        os.close(descriptor)
+    return f"the data lie on {name}, whose reads are not counted" if name else ""

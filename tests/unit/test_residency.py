@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.residency import PAGE_BYTES, FilePages, Prober, cachestat_syscall_number, may_know_residency
+from myisam_exporter.residency import (
+    PAGE_BYTES,
+    FilePages,
+    Prober,
+    cachestat_syscall_number,
+    may_know_residency,
+    storage_blind_spot,
+)
 
 PAGES = 64
 
@@ -84,3 +91,12 @@ def test_tmpfs_is_always_resident() -> None:
         pages = Prober().probe(file.name)
     assert pages is not None
     assert pages.resident == 3
+
+
+def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from myisam_exporter import residency
+
+    for kind, counted in ((residency.EXT, True), (residency.XFS, True), (residency.NFS, False), (residency.FUSE, False), (residency.ZFS, False)):
+        monkeypatch.setattr(residency, "file_system_type", lambda _libc, _descriptor, kind=kind: kind)
+        assert (storage_blind_spot(tmp_path) == "") == counted
+    assert "is not known" in storage_blind_spot(tmp_path / "gone")

@@ -22,8 +22,11 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | Pl
     grown = grown_index_bytes(row.get("rows"), indexes)
     room = _room_bytes(context)
     if grown is not None and room is not None:
-        growth = grown - _number(row.get("index_bytes"))
-        total = _number(context.number("totals", "myisam_index_bytes")) + max(growth, 0)
+        # Where the present sizes are not known, the grown indexes alone must fit.
+        present, everything = row.get("index_bytes"), context.number("totals", "myisam_index_bytes")
+        total: float = grown
+        if isinstance(present, int | float) and everything is not None:
+            total = everything + max(grown - present, 0)
         if total > room:
             return NotWorth(f"the grown indexes ({grown} bytes) would not fit the key cache any more")
     return Plan({"grown_bytes": grown, "by_index": " ".join(_sentences(indexes))})

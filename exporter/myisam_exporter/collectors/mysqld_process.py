@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.residency import storage_blind_spot
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class ProcessSample:
     open_files_limit: int | None
     io: ProcessIo | Unknown
     mapped: MappedFiles | Unknown
+    storage_blind_spot: str = ""
 
 
 class MysqldProcessCollector(Collector[ProcessSample]):
@@ -116,8 +118,18 @@ class MysqldProcessCollector(Collector[ProcessSample]):
         server: ServerIdentity | Unknown = context.sample("server")
         if isinstance(server, Unknown):
             return server
-        pid = server.location.pid
-        return pid if isinstance(pid, Unknown) else read_process(context.proc / str(pid), pid)
+        pid, directory = server.location.pid, server.location.data_directory
+        if isinstance(pid, Unknown):
+            return pid
+        sample = read_process(context.proc / str(pid), pid)
+        if isinstance(sample, Unknown):
+            return sample
+        blind = (
+            "the data directory is not visible here"
+            if isinstance(directory, Unknown)
+            else storage_blind_spot(directory)
+        )
+        return replace(sample, storage_blind_spot=blind)
 
     def facts(self, pair: Pair[ProcessSample]) -> Iterable[Block]:
         """One row."""
@@ -336,7 +348,9 @@ def page_cache_hits(
     if misses > accesses:
         return PageCacheHits(*rates, None, "no ratio: readahead fetched more pages than were asked for")
     return PageCacheHits(
-        *rates, 1 - misses / accesses, "pages of /proc/PID/io; readahead counts as misses, mapped files are not seen"
+        *rates,
+        1 - misses / accesses,
+        "pages of /proc/PID/io; readahead counts as misses, mapped files are not seen, the binary log is",
     )
 
 
@@ -372,6 +386,10 @@ def _growth(pair: Pair[ProcessSample], name: str) -> float:
 def _blind_spot(pair: Pair[ProcessSample], innodb_bytes: float, read_bytes: int) -> str:
     """What in this interval the counters of the process cannot tell from reads of MyISAM files."""
     now, before = pair.after, pair.before
+    if now.storage_blind_spot:
+        return now.storage_blind_spot
+    if not all(isinstance(others.get("status"), Status) for others in (pair.others, pair.others_before)):
+        return "what InnoDB and TLS read is not known"
     if (
         before
         and isinstance(now.mapped, MappedFiles)

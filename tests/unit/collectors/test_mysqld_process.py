@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,16 @@ def test_blind_spots_are_named(tmp_path: Path, status: dict[str, int], why: str)
     row = facts(before, after, **status)
     assert row["page_cache_hit_ratio"] is None
     assert why in str(row["page_cache_method"])
+
+
+@pytest.mark.parametrize("why", ["the data lie on NFS, whose reads are not counted"])
+def test_storage_that_is_not_counted_gives_no_ratio(tmp_path: Path, why: str) -> None:
+    before = sample(record(tmp_path, {1: (1, 1)}, io=(0, 0, 0)))
+    after = replace(sample(record(tmp_path, {1: (1, 1)}, io=(5000, 1_000_000, 0))), storage_blind_spot=why)
+    row = facts(before, after)
+    assert row["page_cache_hit_ratio"] is None
+    assert why in str(row["page_cache_method"])
+    assert facts(before, replace(after, storage_blind_spot=""))["page_cache_hit_ratio"] == 1.0
 
 
 def test_a_vanished_process_is_unknown(tmp_path: Path) -> None:
