@@ -239,6 +239,142 @@ def doctor(**options: Any) -> None:
     sys.exit(print_examination(_target(options), options["timeout_seconds"], options["key_caches"], _rules(())))
 
 
+def _serve_options(command: Command) -> Command:
+    """The daemon's own options; their names are those of Prometheus's exporters."""
+    options = (
+        click.option(
+            "--web.listen-address",
+            "listen_addresses",
+            multiple=True,
+            default=["127.0.0.1:9942"],
+            show_default=True,
+            metavar="HOST:PORT",
+            help="Address to serve on; may be given again.",
+        ),
+        click.option("--web.telemetry-path", "telemetry_path", default="/metrics", show_default=True, help="Path."),
+        click.option(
+            "--web.config.file",
+            "web_config_file",
+            type=click.Path(path_type=Path),
+            help="TLS and basic authentication, in exporter-toolkit's format.",
+        ),
+        click.option(
+            "--web.max-requests",
+            "maximum_scrapes",
+            type=click.IntRange(1, 1000),
+            default=40,
+            show_default=True,
+            help="Scrapes at once.",
+        ),
+        click.option(
+            "--web.disable-exporter-metrics", "no_process_metrics", is_flag=True, help="Without process_* of our own."
+        ),
+        click.option(
+            "--config.targets",
+            "targets_file",
+            type=click.Path(path_type=Path),
+            help="YAML list of the servers that /probe may reach.",
+        ),
+        click.option("--no-own-server", is_flag=True, help="Only serve /probe; watch no server of our own."),
+        click.option(
+            "--collect.interval",
+            "background_seconds",
+            type=Duration(),
+            default="60s",
+            show_default=True,
+            help="Between two looks at tables, page cache and advice.",
+        ),
+        click.option(
+            "--collect.tables.limit",
+            "tables_limit",
+            type=click.IntRange(0),
+            default=100,
+            show_default=True,
+            help="Tables with series of their own; the others are summed.",
+        ),
+        click.option("--collect.tables.include", "tables_include", metavar="REGEX", help="Only tables schema.table."),
+        click.option("--collect.tables.exclude", "tables_exclude", metavar="REGEX", help="No such tables."),
+        click.option(
+            "--collect.page-cache.precise",
+            "precise_page_cache",
+            is_flag=True,
+            help="Count page-cache lookups by kernel tracepoints (CAP_PERFMON or root).",
+        ),
+        click.option(
+            "--history", "history_file", type=click.Path(path_type=Path), help="File of the history [default: by user]."
+        ),
+        click.option("--no-history", is_flag=True, help="Keep no history."),
+        click.option("--history-days", type=click.FloatRange(0.01, 3650), default=7, show_default=True, help="Age."),
+        click.option(
+            "--history-megabytes", type=click.IntRange(1), default=256, show_default=True, help="Size of its file."
+        ),
+        click.option(
+            "--log.level",
+            "log_level",
+            type=click.Choice(["debug", "info", "warning", "error"]),
+            default="info",
+            show_default=True,
+            help="What to log.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@connection_options
+@_serve_options
+@click.option(
+    "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
+)
+def serve(**options: Any) -> None:
+    """Watch a server and serve metrics, probes of others, and advice; keep a history."""
+    import logging
+
+    from myisam_advisor.daemon.paths import history_path
+    from myisam_advisor.daemon.serve import ServeOptions
+    from myisam_advisor.daemon.serve import serve as run
+    from myisam_exporter.watch import WatchOptions
+
+    if options["facts_file"]:
+        raise UserError("serve watches a server: it has no use for --facts.")
+    if not options["background_seconds"] >= 1:
+        raise UserError("--collect.interval must be 1s or more.")
+    if not options["telemetry_path"].startswith("/"):
+        raise UserError("--web.telemetry-path must begin with a slash.")
+    logging.basicConfig(
+        level=options["log_level"].upper(), format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
+    )
+    run(
+        ServeOptions(
+            listen_addresses=options["listen_addresses"],
+            watch=WatchOptions(
+                options["timeout_seconds"],
+                options["background_seconds"],
+                options["page_cache_seconds"],
+                options["key_caches"],
+            ),
+            resolve=lambda: _target(options),
+            load_rules=lambda: _rules(options["rule_folders"]),
+            defaults_files=options["defaults_files"],
+            telemetry_path=options["telemetry_path"],
+            web_config_file=options["web_config_file"],
+            targets_file=options["targets_file"],
+            maximum_scrapes=options["maximum_scrapes"],
+            own_process_metrics=not options["no_process_metrics"],
+            watch_own=not options["no_own_server"],
+            tables_limit=options["tables_limit"],
+            tables_include=options["tables_include"],
+            tables_exclude=options["tables_exclude"],
+            history_file=None if options["no_history"] else options["history_file"] or history_path(),
+            history_days=options["history_days"],
+            history_megabytes=options["history_megabytes"],
+            precise_page_cache=options["precise_page_cache"],
+        )
+    )
+
+
 def _rules(folders: tuple[Path, ...]) -> tuple[Any, ...]:
     from myisam_advisor.rules import load_rules, shipped_rules
 

@@ -56,7 +56,7 @@ def complete(facts: FactSet) -> FactSet:
             for key, reason in unknown.items()
             if key != name and not (key.startswith(name + ".") and derived.has(key.partition(".")[2]))
         }
-    return FactSet(tables, unknown, facts.interval_seconds, facts.notes)
+    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
 
 
 def _pairs(facts: FactSet, table: str, column: str) -> dict[str, Value]:

@@ -71,7 +71,8 @@ class Collector(ABC, Generic[Sample]):
     """One source of facts.
 
     `sections` names the fact tables it fills and their columns; `after` the collectors whose samples it reads. One that gives
-    `states_only` has no counters: it is left out of the sample that begins an interval.
+    `states_only` has no counters: it is left out of the sample that begins an interval. One that is `expensive` takes longer the more
+    tables there are: a daemon reads it in the background, never while somebody waits.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Collector(ABC, Generic[Sample]):
     sections: Mapping[str, Sequence[Column]]
     after: tuple[str, ...] = ()
     states_only: bool = False
+    expensive: bool = False
 
     @abstractmethod
     def collect(self, context: Context) -> Sample | Unknown:
@@ -91,6 +93,10 @@ class Collector(ABC, Generic[Sample]):
     def notes(self, sample: Sample) -> Iterable[Unknown]:
         """What this sample lacks, when it is there but not whole."""
         return ()
+
+    def incomplete(self, sample: Sample) -> Unknown | None:
+        """Why this sample is only a part of what there is; a part must not pass for the whole."""
+        return None
 
     def unknown_columns(self, sample: Sample) -> Mapping[str, Unknown]:
         """Columns (`table.column`) that this sample could not fill, with the reason."""
@@ -119,3 +125,15 @@ def declared_columns() -> Mapping[str, tuple[Column, ...]]:
             for column in declared:
                 gathered.setdefault(table, {}).setdefault(column.name, column)
     return {table: tuple(by_name.values()) for table, by_name in gathered.items()}
+
+
+def with_prerequisites(names: Iterable[str]) -> frozenset[str]:
+    """These collectors and all that they build on."""
+    by_name = {collector.name: collector for collector in all_collectors()}
+    wanted, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += by_name[name].after
+    return frozenset(wanted)

@@ -21,6 +21,11 @@ class FactRows:
         """The rows by column name."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def values(self, column: str) -> list[Value]:
+        """One column of all rows."""
+        position = self.columns.index(column)
+        return [row[position] for row in self.rows]
+
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
         position = self.columns.index(column)
@@ -29,12 +34,13 @@ class FactRows:
 
 @dataclass(frozen=True, slots=True)
 class FactSet:
-    """All fact tables. `unknown` says why a table, or a column (`table.column`), is not known."""
+    """All fact tables. `unknown` says why a table, or a column (`table.column`), is not known; `origin` where they are from, when not live."""
 
     tables: Mapping[str, FactRows]
     unknown: Mapping[str, Unknown] = field(default_factory=dict)
     interval_seconds: float | None = None
     notes: Sequence[Unknown] = ()
+    origin: str = ""
 
     def single(self, table: str) -> dict[str, Value]:
         """The one row of a table that has one; empty when it is unknown."""

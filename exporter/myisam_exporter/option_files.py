@@ -30,10 +30,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The settings of the client groups, the later file before the earlier; `overridden` are those that lost."""
+    """The settings of the client groups, the later file before the earlier; `overridden` are those that lost.
+
+    `sections` names every group of the files, also those whose settings were not asked for.
+    """
 
     settings: dict[str, Setting] = field(default_factory=dict)
     overridden: dict[str, list[Setting]] = field(default_factory=dict)
+    sections: set[str] = field(default_factory=set)
 
     def value(self, name: str) -> str | None:
         """The setting's value, or None."""
@@ -64,14 +68,14 @@ def read_option_files(paths: Sequence[Path], groups: Sequence[str] = CLIENT_GROU
     """
     options = Options()
     for path in paths:
-        for name, setting in _read(path, frozenset(groups), 0):
+        for name, setting in _read(path, frozenset(groups), 0, options.sections):
             if name in options.settings:
                 options.overridden.setdefault(name, []).append(options.settings[name])
             options.settings[name] = setting
     return options
 
 
-def _read(path: Path, groups: frozenset[str], depth: int) -> Iterator[tuple[str, Setting]]:
+def _read(path: Path, groups: frozenset[str], depth: int, sections: set[str]) -> Iterator[tuple[str, Setting]]:
     if depth > MAXIMUM_INCLUDE_DEPTH:
         raise UserError(
             f"{path}: option files include each other more than {MAXIMUM_INCLUDE_DEPTH} deep: remove one !include"
@@ -88,9 +92,10 @@ def _read(path: Path, groups: frozenset[str], depth: int) -> Iterator[tuple[str,
         if not line or line[0] in "#;":
             continue
         if line.startswith("!"):
-            yield from _include(path, number, line, groups, depth)
+            yield from _include(path, number, line, groups, depth, sections)
         elif line.startswith("["):
             group = _group(path, number, line)
+            sections.add(group)
         elif group is None:
             raise UserError(f"{path}, line {number}: an option stands before any [group]: write [client] above it.")
         elif group in groups:
@@ -108,7 +113,9 @@ def _group(path: Path, number: int, line: str) -> str:
     return name.strip()
 
 
-def _include(path: Path, number: int, line: str, groups: frozenset[str], depth: int) -> Iterator[tuple[str, Setting]]:
+def _include(
+    path: Path, number: int, line: str, groups: frozenset[str], depth: int, sections: set[str]
+) -> Iterator[tuple[str, Setting]]:
     directive, _, argument = line.partition(" ")
     named = Path(argument.strip())
     if directive == "!includedir":
@@ -118,7 +125,7 @@ def _include(path: Path, number: int, line: str, groups: frozenset[str], depth: 
     else:
         raise UserError(f"{path}, line {number}: unknown directive {directive}: only !include and !includedir exist.")
     for file in included:
-        yield from _read(file, groups, depth + 1)
+        yield from _read(file, groups, depth + 1, sections)
 
 
 def _without_comment(value: str) -> str:

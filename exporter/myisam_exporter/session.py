@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket as sockets
 import struct
+import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -40,6 +42,8 @@ class Session:
     def __init__(self, target: Target, timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS) -> None:
         self.target = target
         self.timeout_seconds = timeout_seconds
+        # The daemon's scrapes and its background work share one connection, query by query.
+        self._one_at_a_time = threading.Lock()
         self._connection = _connect(target, timeout_seconds)
         try:
             text, comment = self.rows("SELECT @@version, @@version_comment")[0]
@@ -58,8 +62,19 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End the connection."""
-        self._connection.close()  # type: ignore[no-untyped-call]
+        """End the connection. One that another thread is using is cut, and closed when that thread lets go of it."""
+        if not self._one_at_a_time.acquire(blocking=False):
+            self.abort()
+            return
+        try:
+            self._connection.close()  # type: ignore[no-untyped-call]
+        finally:
+            self._one_at_a_time.release()
+
+    def abort(self) -> None:
+        """End it from another thread: a query that waits for the server ends at once with ServerLostError."""
+        with contextlib.suppress(OSError), sockets.socket(fileno=os.dup(self._descriptor())) as wire:
+            wire.shutdown(sockets.SHUT_RDWR)
 
     def rows(self, statement: str, arguments: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
         """The rows of a SELECT or SHOW.
@@ -68,6 +83,10 @@ class Session:
         """
         import MySQLdb
 
+        if not self._one_at_a_time.acquire(timeout=self.timeout_seconds):
+            raise ServerLostError(
+                f"the connection with {self.target.label} is busy for more than {self.timeout_seconds} s."
+            )
         try:
             with self._connection.cursor() as cursor:
                 cursor.execute(statement, arguments)
@@ -76,6 +95,8 @@ class Session:
             if _number(error) in LOST:
                 raise self._lost(error) from None
             raise
+        finally:
+            self._one_at_a_time.release()
 
     def rows_or_unknown(
         self, statement: str, grant: str = "", arguments: Sequence[object] | None = None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from myisam_exporter.collector import Context, all_collectors
+from myisam_exporter.collector import Collector, Context, all_collectors
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.errors import UserError
 from myisam_exporter.unknown import Unknown
+
+FAILED = "unexpected failure of the collector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +32,33 @@ class Snapshot:
         return sample if isinstance(sample, Status) else None
 
 
-def take_snapshot(context: Context, *, begins_interval: bool = False) -> Snapshot:
-    """Run every collector once.
+def take_snapshot(context: Context, *, begins_interval: bool = False, only: Collection[str] | None = None) -> Snapshot:
+    """Run every collector once, or `only` those named (with their prerequisites).
 
-    A snapshot that only begins an interval leaves out the collectors that have no counters.
+    A snapshot that only begins an interval leaves out the collectors that have no counters. A collector that fails unexpectedly
+    gives Unknown: the others are worth having without it.
     Raises ServerLostError when the server goes away meanwhile.
     """
     context.samples = {}
     moments, durations = {}, {}
     taken_at = time.time()
     for collector in all_collectors():
+        if only is not None and collector.name not in only:
+            continue
         started = moments[collector.name] = time.monotonic()
         if begins_interval and collector.states_only:
             context.samples[collector.name] = Unknown("no counters in it", off=True)
         else:
-            context.samples[collector.name] = collector.collect(context)
+            context.samples[collector.name] = _collect(collector, context)
         durations[collector.name] = time.monotonic() - started
     return Snapshot(taken_at, context.samples, moments, durations)
+
+
+def _collect(collector: Collector[Any], context: Context) -> Any:
+    try:
+        return collector.collect(context)
+    except UserError:
+        raise
+    except Exception as error:
+        logging.getLogger(__name__).exception("the collector %s failed on %s", collector.name, context.target.label)
+        return Unknown(f"{FAILED} {collector.name} ({type(error).__name__}: {error})", "report this as a bug")

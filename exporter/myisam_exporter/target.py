@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.option_files import Options, read_option_files, standard_files
+from myisam_exporter.option_files import CLIENT_GROUPS, Options, read_option_files, standard_files
 
 DEFAULT_SOCKETS = (
     Path("/run/mysqld/mysqld.sock"),
@@ -50,12 +50,13 @@ def target_from_options(
     host: str | None = None,
     port: int | None = None,
     socket: Path | None = None,
+    groups: Sequence[str] = CLIENT_GROUPS,
 ) -> Target:
-    """A target from option files and what was given beside them; what was given wins.
+    """A target from option files (these `groups` of them) and what was given beside them; what was given wins.
 
     Raises UserError for an unreadable option file, for two that hold different passwords, and for a bad port.
     """
-    options = read_option_files(list(defaults_files) or standard_files())
+    options = read_option_files(list(defaults_files) or standard_files(), groups)
     _refuse_two_passwords(options, defaults_files)
     chosen_host = host or options.value("host") or "localhost"
     chosen_socket = socket or (_socket(options) if chosen_host == "localhost" and port is None else None)

@@ -59,6 +59,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
     name = "myi"
     source = ".MYI header"
     after = ("server",)
+    expensive = True
     sections = {  # noqa: RUF012
         "totals": columns(
             ("myisam_tables", "integer", "MyISAM tables outside the system schemas."),
@@ -136,11 +137,17 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
         """Directories that could not be read: their tables are missing from every sum."""
-        if sample.unreadable:
-            yield Unknown(
-                f"database directories not readable: {', '.join(sample.unreadable[:5])}",
-                "run as a member of the server's group, or with CAP_DAC_READ_SEARCH",
-            )
+        unread = self.incomplete(sample)
+        return [unread] if unread else []
+
+    def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
+        """Directories that could not be read."""
+        if not sample.unreadable:
+            return None
+        return Unknown(
+            f"database directories not readable: {', '.join(sample.unreadable[:5])}",
+            "run as a member of the server's group, or with CAP_DAC_READ_SEARCH",
+        )
 
 
 def scan_data_directory(directory: Path) -> DataDirectoryScan:

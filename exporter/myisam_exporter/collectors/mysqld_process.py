@@ -249,17 +249,23 @@ def _mapped(folder: Path) -> MappedFiles | Unknown:
     return MappedFiles(len(files), sum(files.values()), malloc)
 
 
-def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
+def of_one_process(pair: Pair[ProcessSample]) -> Pair[ProcessSample]:
+    """The pair, without its earlier sample where that is of another process: its counters are not this one's."""
     now, before = pair.after, pair.before
-    if before and (before.pid, before.started_ticks) != (now.pid, now.started_ticks):
-        before = None  # another process: its counters are not this one's
-    pair = Pair(now, before, pair.seconds if before else None, pair.others, pair.others_before)
+    if before is None or (before.pid, before.started_ticks) == (now.pid, now.started_ticks):
+        return pair
+    return Pair(now, None, None, pair.others)
+
+
+def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
+    pair = of_one_process(pair)
+    now, before = pair.after, pair.before
 
     def rate(name: str, scale: float = 1.0) -> float | None:
         value = pair.rate(getattr(before, name, None), getattr(now, name))
         return None if value is None else value / scale
 
-    voluntary, involuntary = _switch_rates(pair)
+    voluntary, involuntary = switch_rates(pair)
     mapped = None if isinstance(now.mapped, Unknown) else now.mapped
     row: dict[str, Value] = {
         "pid": now.pid,
@@ -289,7 +295,7 @@ def _threads_running(pair: Pair[ProcessSample]) -> float | None:
     )
 
 
-def _switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]:
+def switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]:
     """Switches of the threads that live now; those of threads that came and went in between are lost."""
     if pair.before is None or not pair.seconds:
         return None, None
@@ -321,6 +327,7 @@ class PageCacheHits:
     misses_per_second: float | None
     ratio: float | None
     method: str
+    blind_spot: str = ""
 
 
 def page_cache_hits(
@@ -342,7 +349,7 @@ def page_cache_hits(
     accesses, misses = max(calls, read_bytes / PAGE_BYTES), max(storage_bytes, 0) / PAGE_BYTES
     rates = accesses / seconds, misses / seconds
     if blind_spot:
-        return PageCacheHits(*rates, None, f"no ratio: {blind_spot}")
+        return PageCacheHits(*rates, None, f"no ratio: {blind_spot}", blind_spot)
     if accesses < MINIMUM_ACCESSES:
         return PageCacheHits(*rates, None, f"no ratio: fewer than {MINIMUM_ACCESSES} accesses in the interval")
     if misses > accesses:
@@ -361,19 +368,26 @@ def _page_cache_columns(pair: Pair[ProcessSample]) -> dict[str, Value]:
         "page_cache_hit_ratio",
         "page_cache_method",
     )
+    hits = page_cache_hits_of(pair)
+    if hits is None:
+        return dict.fromkeys(names)
+    return dict(zip(names, (hits.accesses_per_second, hits.misses_per_second, hits.ratio, hits.method), strict=True))
+
+
+def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
+    """How often the page cache served the process over the interval; None without an interval or without the right to know."""
     now, before = pair.after, pair.before
     if before is None or not pair.seconds or isinstance(now.io, Unknown) or isinstance(before.io, Unknown):
-        return dict.fromkeys(names)
+        return None
     innodb_bytes = _growth(pair, "Innodb_data_read")
     read_bytes = now.io.bytes - before.io.bytes
-    hits = page_cache_hits(
+    return page_cache_hits(
         now.io.calls - before.io.calls,
         read_bytes,
         int(now.io.storage_bytes - before.io.storage_bytes - innodb_bytes),
         pair.seconds,
         _blind_spot(pair, innodb_bytes, read_bytes),
     )
-    return dict(zip(names, (hits.accesses_per_second, hits.misses_per_second, hits.ratio, hits.method), strict=True))
 
 
 def _growth(pair: Pair[ProcessSample], name: str) -> float:

@@ -39,6 +39,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
     source = "cachestat(2)"
     after = ("myi",)
     states_only = True
+    expensive = True
     sections = {  # noqa: RUF012
         "tables": columns(
             ("schema_name", "text", "Database."),
@@ -69,12 +70,17 @@ class PageCacheCollector(Collector[PageCacheSweep]):
 
     def notes(self, sample: PageCacheSweep) -> Iterable[Unknown]:
         """What was skipped for want of time, and what could not be asked."""
-        if sample.skipped_tables:
-            yield Unknown(
-                f"{sample.skipped_tables} smaller tables were skipped: the sweep's time was over after {sample.seconds:.1f} s",
-                "--page-cache-seconds allows more",
-            )
-        yield from sample.problems
+        skipped = self.incomplete(sample)
+        return [*([skipped] if skipped else []), *sample.problems]
+
+    def incomplete(self, sample: PageCacheSweep) -> Unknown | None:
+        """Tables skipped for want of time."""
+        if not sample.skipped_tables:
+            return None
+        return Unknown(
+            f"{sample.skipped_tables} smaller tables were skipped: the sweep's time was over after {sample.seconds:.1f} s",
+            "--page-cache-seconds allows more",
+        )
 
 
 def sweep(files: Iterable[TableFile], prober: Prober, budget_seconds: float) -> PageCacheSweep:

@@ -58,6 +58,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
     name = "performance_schema"
     source = "performance_schema"
     after = ("variables",)
+    expensive = True
     sections = {  # noqa: RUF012
         "mutex_wait": columns(
             (

@@ -29,6 +29,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
     name = "user_statistics"
     source = "information_schema.TABLE_STATISTICS"
     after = ("variables", "performance_schema")
+    expensive = True
     sections = {  # noqa: RUF012
         "tables": columns(
             ("schema_name", "text", "Database."),

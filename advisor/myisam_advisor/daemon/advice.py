@@ -1,0 +1,68 @@
+"""The rules, judged after each look of the daemon, as metrics."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from myisam_advisor.daemon.history import History
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.rules import SEVERITIES, Rule
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.metric import Metric, Value
+from myisam_exporter.table_choice import Choice
+
+MAXIMUM_SERIES_PER_RULE = 100
+_log = logging.getLogger(__name__)
+
+
+class Advice:
+    """Findings of the last interval. `rules` is asked at each look: a reload may bring others."""
+
+    name = "advice"
+    metrics = (
+        Metric(
+            "advice_finding",
+            "gauge",
+            "Always 1; one for each finding of the last interval, at most 100 a rule: `myisam-advisor check` has the words.",
+            ("rule", "severity", "scope", "object"),
+        ),
+        Metric(
+            "advice_finding_first_seen_timestamp_seconds",
+            "gauge",
+            "Since when the finding has held without a pause; needs the history.",
+            ("rule", "object"),
+        ),
+        Metric("advice_findings", "gauge", "Number of findings of the last interval.", ("severity",)),
+        Metric(
+            "advice_not_evaluated", "gauge", "Always 1; rules that lack a fact: `myisam-advisor doctor`.", ("rule",)
+        ),
+        Metric(
+            "advice_interval_seconds", "gauge", "Length of the interval that was judged; absent before there is one."
+        ),
+    )
+
+    def __init__(self, rules: Callable[[], Sequence[Rule]], history: History | None) -> None:
+        self._rules = rules
+        self._history = history
+
+    def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+        """Judge these facts."""
+        judgement = judge(complete(facts), self._rules())
+        yield Value("advice_interval_seconds", facts.interval_seconds)
+        counted = Counter(finding.severity for finding in judgement.findings)
+        for severity in SEVERITIES:
+            yield Value("advice_findings", counted[severity], (severity,))
+        for outcome in judgement.not_evaluated:
+            yield Value("advice_not_evaluated", 1, (outcome.rule,))
+        since = self._history.seen(label, judgement.findings, time.time()) if self._history else {}
+        series: Counter[str] = Counter()
+        for finding in judgement.findings:
+            series[finding.rule] += 1
+            if series[finding.rule] <= MAXIMUM_SERIES_PER_RULE:
+                yield Value("advice_finding", 1, (finding.rule, finding.severity, finding.scope, finding.object))
+                first = since.get((finding.rule, finding.object))
+                yield Value("advice_finding_first_seen_timestamp_seconds", first, (finding.rule, finding.object))

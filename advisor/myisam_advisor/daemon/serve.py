@@ -1,0 +1,187 @@
+"""`myisam-advisor serve`: puts the exporter, the rules and the history together, and runs them until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import gc
+import logging
+import os
+import signal
+import ssl
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from myisam_advisor.daemon.advice import Advice
+from myisam_advisor.daemon.history import History
+from myisam_advisor.rules import Rule
+from myisam_exporter.errors import UserError
+from myisam_exporter.fleet import Fleet
+from myisam_exporter.http_server import HttpServer
+from myisam_exporter.probe_targets import read_probe_targets
+from myisam_exporter.table_choice import TableChooser, table_pattern
+from myisam_exporter.target import Target
+from myisam_exporter.watch import Follower, WatchOptions
+from myisam_exporter.web import MAXIMUM_SCRAPES, Exporter
+from myisam_exporter.web_config import Gate
+
+# Readings under way at once: one a scrape, and as many that hang and were given up.
+READERS = 2 * MAXIMUM_SCRAPES
+M_ARENA_MAX = -8  # mallopt(3)
+MEMORY_ARENAS = 2
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What the command line asks for."""
+
+    listen_addresses: Sequence[str]
+    watch: WatchOptions
+    resolve: Callable[[], Target]
+    load_rules: Callable[[], Sequence[Rule]]
+    defaults_files: Sequence[Path] = ()
+    telemetry_path: str = "/metrics"
+    web_config_file: Path | None = None
+    targets_file: Path | None = None
+    maximum_scrapes: int = MAXIMUM_SCRAPES
+    own_process_metrics: bool = True
+    watch_own: bool = True
+    tables_limit: int = 100
+    tables_include: str | None = None
+    tables_exclude: str | None = None
+    history_file: Path | None = None
+    history_days: float = 7
+    history_megabytes: int = 256
+    precise_page_cache: bool = False
+
+
+@dataclass(slots=True)
+class _Rules:
+    """The rules in force; a reload replaces them whole, or not at all."""
+
+    load: Callable[[], Sequence[Rule]]
+    now: Sequence[Rule] = field(default=())
+
+
+def serve(options: ServeOptions) -> NoReturn:
+    """Run until SIGTERM or SIGINT. Raises UserError for a configuration that cannot be used, before anything is served."""
+    _use_little_memory()
+    status = asyncio.run(_serve(options))
+    logging.shutdown()
+    sys.stdout.flush()
+    # A thread that waits for a hung server would keep the interpreter from ending.
+    os._exit(status)
+
+
+async def _serve(options: ServeOptions) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    gate = Gate(options.web_config_file)
+    rules = _Rules(options.load_rules, options.load_rules())
+    history = _history(options)
+    fleet = _fleet(options, rules, history)
+
+    def reload() -> None:
+        targets = read_probe_targets(options.targets_file, options.defaults_files)
+        fresh = options.load_rules()
+        options.resolve()
+        rules.now = fresh
+        loop.call_soon_threadsafe(fleet.reload, targets)
+
+    exporter = Exporter(
+        fleet, gate, reload, options.telemetry_path, options.maximum_scrapes, options.own_process_metrics
+    )
+    server = HttpServer(exporter.handle, _rotating(gate))
+    for address in options.listen_addresses:
+        await _listen(server, address, "https" if gate.settings.tls else "http", options.telemetry_path)
+    loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, exporter.reload_configuration))
+    if options.watch_own:
+        fleet.watch_own(_label(options), options.resolve)
+    gc.collect()
+    gc.freeze()  # what was imported stays: collecting garbage need not look at it again
+    await stop.wait()
+    _log.info("stopping")
+    await server.close()
+    fleet.close()
+    if history is not None:
+        history.close()
+    return 0
+
+
+def _label(options: ServeOptions) -> str:
+    try:
+        return options.resolve().label
+    except UserError:
+        return "the server"
+
+
+def _history(options: ServeOptions) -> History | None:
+    if options.history_file is None:
+        return None
+    return History(options.history_file, options.history_days, options.history_megabytes)
+
+
+def _fleet(options: ServeOptions, rules: _Rules, history: History | None) -> Fleet:
+    include = table_pattern(options.tables_include, "--collect.tables.include")
+    exclude = table_pattern(options.tables_exclude, "--collect.tables.exclude")
+    followers: list[Follower] = [Advice(lambda: rules.now, history)]
+    if history is not None:
+        followers.append(history)
+    return Fleet(
+        options.watch,
+        ThreadPoolExecutor(READERS, thread_name_prefix="read"),
+        lambda: TableChooser(options.tables_limit, include, exclude),
+        followers,
+        read_probe_targets(options.targets_file, options.defaults_files),
+    )
+
+
+def _rotating(gate: Gate) -> ssl.SSLContext | None:
+    """The TLS context to listen with: each handshake takes the certificate of now, so that renewing one needs no restart."""
+    context = gate.settings.tls
+    if context is None:
+        return None
+
+    def choose(connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext) -> None:
+        gate.refresh()
+        connection.context = gate.settings.tls or context
+
+    context.sni_callback = choose
+    return context
+
+
+async def _listen(server: HttpServer, address: str, scheme: str, path: str) -> None:
+    host, port = parse_address(address)
+    try:
+        bound = await server.listen(host, port)
+    except OSError as error:
+        raise UserError(
+            f"cannot listen on {address}: {os.strerror(error.errno) if error.errno else error}. "
+            "Stop what listens there, or give another --web.listen-address."
+        ) from None
+    for name, number in bound:
+        shown = f"[{name}]" if ":" in name else name
+        _log.info("listening on %s://%s:%d%s", scheme, shown, number, path)
+
+
+def parse_address(text: str) -> tuple[str | None, int]:
+    """host:port, [v6]:port or :port (every address). Raises UserError for anything else."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535 or (":" in host and not host.startswith("[")):
+        raise UserError(f"{text!r} is no address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942.")
+    return host.removeprefix("[").removesuffix("]") or None, int(port)
+
+
+def _use_little_memory() -> None:
+    """Collect garbage again, which commands of a moment do not; keep glibc from an arena of memory per thread."""
+    gc.enable()
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, MEMORY_ARENAS)

@@ -1,0 +1,110 @@
+"""The one connection that a daemon keeps with a target: made when needed, made anew with growing pauses after a failure."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+
+from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.session import Session
+from myisam_exporter.target import Target
+
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 10.0
+
+
+class Connection:
+    """Connects on demand. `resolve` is asked anew each time, so that a changed password in the option file is used at once."""
+
+    def __init__(self, resolve: Callable[[], Target], timeout_seconds: int) -> None:
+        self._resolve = resolve
+        self._timeout_seconds = timeout_seconds
+        self._lock = threading.Lock()  # guards the fields below; never held while connecting
+        self._session: Session | None = None
+        self._attempt: tuple[Future[Session], float] | None = None
+        self._pause_seconds = 0.0
+        self._not_before = 0.0
+        self._failure = ""
+
+    def session(self) -> Session:
+        """The open session, or a new one.
+
+        Raises UserError when the server cannot be reached, at once while the pause after the last failure lasts.
+        """
+        with self._lock:
+            if self._session is not None:
+                return self._session
+            now = time.monotonic()
+            if now < self._not_before:
+                raise UserError(f"{self._failure} (trying again in {self._not_before - now:.0f} s)")
+            theirs = self._attempt[0] if self._attempt is not None and now < self._attempt[1] else None
+            mine: Future[Session] = Future()
+            if theirs is None:
+                # An attempt that hangs, in a resolver for example, is given up for another when its lease is over.
+                self._attempt = (mine, now + 2 * self._timeout_seconds)
+        if theirs is None:
+            return self._connect(mine)
+        try:
+            return theirs.result(self._timeout_seconds)
+        except FutureTimeoutError:
+            raise ServerLostError("a connection is being made: the server answers slowly or not at all.") from None
+
+    def _connect(self, attempt: Future[Session]) -> Session:
+        try:
+            session = Session(self._resolve(), self._timeout_seconds)
+        except Exception as error:
+            known = error if isinstance(error, UserError) else UserError(f"could not connect: {error}")
+            self._failed(str(known), attempt)
+            attempt.set_exception(known)
+            raise known from error
+        with self._lock:
+            given_up = self._attempt is None or self._attempt[0] is not attempt
+            if not given_up:
+                self._attempt, self._session, self._pause_seconds = None, session, 0.0
+        if given_up:
+            session.close()
+            late = ServerLostError("this attempt to connect took too long and was given up.")
+            attempt.set_exception(late)
+            raise late
+        attempt.set_result(session)
+        return session
+
+    def lost(self, session: Session, why: str) -> None:
+        """Give up a session that failed; the next one is made after a pause."""
+        with self._lock:
+            if self._session is not session:
+                return
+            self._session = None
+        session.close()
+        self._failed(why, None)
+
+    @property
+    def open_session(self) -> Session | None:
+        """The session, if there is one."""
+        with self._lock:
+            return self._session
+
+    def abort(self) -> None:
+        """Cut the session that a job hangs in; the job ends with ServerLostError."""
+        session = self.open_session
+        if session is not None:
+            session.abort()
+
+    def close(self) -> None:
+        """End the connection; the next `session()` makes a new one at once."""
+        with self._lock:
+            session, self._session = self._session, None
+            self._not_before = 0.0
+        if session is not None:
+            session.close()
+
+    def _failed(self, why: str, attempt: Future[Session] | None) -> None:
+        with self._lock:
+            if attempt is not None and self._attempt is not None and self._attempt[0] is not attempt:
+                return
+            self._attempt = None
+            self._failure = why
+            self._pause_seconds = min(max(self._pause_seconds * 2, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+            self._not_before = time.monotonic() + self._pause_seconds

@@ -1,0 +1,128 @@
+"""All watches of a daemon: its own server and those probed, each looked at in the background on its own beat."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from myisam_exporter.errors import UserError
+from myisam_exporter.probe_targets import Listed, ProbeTargets
+from myisam_exporter.table_choice import TableChooser
+from myisam_exporter.target import Target
+from myisam_exporter.watch import Follower, Watch, WatchOptions
+
+# Looks at the same time, whatever the number of targets: more would only fight for the CPU.
+LOOKS_AT_ONCE = 2
+GLANCES_PER_LOOK = 10
+FIRST_LOOKS_APART_SECONDS = 10.0
+# A target that nobody probes for so many background intervals is forgotten, its connection closed.
+IDLE_INTERVALS = 10
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Fleet:
+    """Watches by name; "" is the daemon's own server."""
+
+    options: WatchOptions
+    executor: Executor
+    make_chooser: Callable[[], TableChooser]
+    followers: Sequence[Follower] = ()
+    targets: ProbeTargets = field(default_factory=ProbeTargets)
+    own: Watch | None = None
+    _probed: dict[tuple[str, str], Watch] = field(default_factory=dict)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _looker: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(LOOKS_AT_ONCE, thread_name_prefix="look")
+    )
+
+    def watch_own(self, label: str, resolve: Callable[[], Target]) -> Watch:
+        """Watch the daemon's own server. Needs a running event loop."""
+        self.own = self._watch(label, resolve)
+        self._start(self._beat(self.own, lambda: True))
+        return self.own
+
+    def watch_probed(self, listed: Listed, module: str) -> Watch:
+        """The watch of a listed server, begun when it is probed first."""
+        key = (listed.name, module)
+        watch = self._probed.get(key)
+        if watch is None:
+            targets = self.targets
+            watch = self._watch(listed.name, lambda: targets.resolve(listed, module))
+            self._probed[key] = watch
+            self._start(self._beat(watch, lambda: self._is_wanted(key)))
+        return watch
+
+    def reload(self, targets: ProbeTargets) -> None:
+        """Use another list: watches begin anew, with the credentials of now."""
+        self.targets = targets
+        for watch in self._probed.values():
+            watch.close()
+        self._probed.clear()
+        if self.own is not None:
+            self.own.close()
+
+    @property
+    def size(self) -> int:
+        """How many targets are watched."""
+        return len(self._probed) + (self.own is not None)
+
+    def close(self) -> None:
+        """Stop looking and end all connections."""
+        for task in self._tasks:
+            task.cancel()
+        for watch in [*self._probed.values(), *([self.own] if self.own else [])]:
+            watch.give_up()
+
+    def _watch(self, label: str, resolve: Callable[[], Target]) -> Watch:
+        return Watch(label, resolve, self.executor, self.options, self.make_chooser(), self.followers)
+
+    def _start(self, beat: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(beat)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _is_wanted(self, key: tuple[str, str]) -> bool:
+        watch = self._probed.get(key)
+        if watch is None:
+            return False
+        if time.monotonic() - watch.last_asked < IDLE_INTERVALS * self.options.background_seconds:
+            return True
+        watch.close()
+        del self._probed[key]
+        return False
+
+    async def _beat(self, watch: Watch, is_wanted: Callable[[], bool]) -> None:
+        """Looks at the watch's pace; the second comes soon, for rates; glances in between."""
+        interval = self.options.background_seconds
+        pause = min(FIRST_LOOKS_APART_SECONDS, interval)
+        loop = asyncio.get_running_loop()
+        failure = ""
+        while is_wanted():
+            started = time.monotonic()
+            reading = await loop.run_in_executor(self._looker, _look, watch)
+            if reading != failure:
+                _log.log(logging.WARNING if reading else logging.INFO, "%s: %s", watch.label, reading or "answers")
+                failure = reading
+            due = started + pause
+            while (rest := due - time.monotonic()) > 0:
+                await asyncio.sleep(min(rest, interval / GLANCES_PER_LOOK))
+                if due - time.monotonic() > 0:
+                    await loop.run_in_executor(self._looker, watch.glance)
+            pause = interval
+
+
+def _look(watch: Watch) -> str:
+    """One look; why it failed, or nothing."""
+    try:
+        return watch.look().failure.partition(" (trying again")[0]
+    except UserError as error:
+        return str(error)
+    except Exception as error:
+        _log.exception("the look at %s failed", watch.label)
+        return f"{type(error).__name__}: {error}"

@@ -1,0 +1,96 @@
+"""What a metric is: declared once with its type, labels and help; and how a group of them is read off the samples.
+
+A group is a module in `metrics/` with one object named GROUP. It is found by its folder; there is nothing to register. From the
+declarations come the exposition, `name[]` and docs/metrics.md. Conventions: prometheus.io, "Writing exporters".
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from myisam_exporter.collector import Pair
+
+if TYPE_CHECKING:
+    from myisam_exporter.fact_set import FactSet
+    from myisam_exporter.table_choice import Choice
+
+PREFIX = "myisam_"
+Kind = Literal["counter", "gauge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric: `name` without the prefix, its type and labels, and where its value comes from."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """The name as it is exposed."""
+        return PREFIX + self.name
+
+
+class Value(NamedTuple):
+    """A metric's value for one combination of its labels. None is unknown: no sample is exposed."""
+
+    name: str
+    number: float | None
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Running:
+    """Counters that we keep ourselves, where a source gives growth only; they begin at 0 with the daemon."""
+
+    totals: dict[tuple[str, ...], float] = field(default_factory=lambda: defaultdict(float))
+
+    def grow(self, growth: float | None, *key: str) -> float:
+        """Add to a counter; what is unknown adds nothing. Returns its value."""
+        if growth is not None and growth > 0:
+            self.totals[key] += growth
+        return self.totals.get(key, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a group may look at: the samples now and before, counters that are kept, and in the background also facts and tables."""
+
+    pairs: Mapping[str, Pair[Any]]
+    running: Running
+    facts: FactSet | None = None
+    choice: Choice | None = None
+
+
+class Group(ABC):
+    """Metrics that one collector's sample gives. `collectors` names it, or those of which one is enough."""
+
+    collectors: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+
+    @abstractmethod
+    def values(self, pair: Pair[Any], scene: Scene) -> Iterable[Value]:
+        """The values, from this collector's samples."""
+
+
+@lru_cache(maxsize=1)
+def all_groups() -> tuple[Group, ...]:
+    """Every group in the folder, by the module's name."""
+    from myisam_exporter import metrics
+
+    modules = sorted(module.name for module in pkgutil.iter_modules(metrics.__path__, metrics.__name__ + "."))
+    return tuple(importlib.import_module(name).GROUP for name in modules)
+
+
+def bytes_of(blocks: int | None, block_size_bytes: int) -> int | None:
+    """Blocks as bytes."""
+    return None if blocks is None else blocks * block_size_bytes

@@ -1,0 +1,38 @@
+"""Of the machine, only what says whether the page cache is short of memory and node_exporter leaves out by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.host import HostSample
+from myisam_exporter.metric import Group, Metric, Scene, Value
+
+# metric, counters of /proc/vmstat (the first that this kernel has), what it is
+VMSTAT = (
+    (
+        "host_file_refaults_total",
+        ("workingset_refault_file", "workingset_refault"),
+        "Pages of files read again after reclaim had dropped them",
+    ),
+    ("host_reclaim_scanned_pages_total", ("pgscan_file",), "Pages of files that reclaim looked at"),
+    ("host_reclaim_evicted_pages_total", ("pgsteal_file",), "Pages of files that reclaim dropped"),
+)
+
+
+class HostMetrics(Group):
+    """/proc/vmstat."""
+
+    collectors = ("host",)
+    metrics = tuple(
+        Metric(name, "counter", f"{text}: {counters[0]} of /proc/vmstat.") for name, counters, text in VMSTAT
+    )
+
+    def values(self, pair: Pair[HostSample], scene: Scene) -> Iterable[Value]:
+        """Those that this kernel counts."""
+        vmstat = pair.after.vmstat
+        for name, counters, _ in VMSTAT:
+            yield Value(name, next((vmstat[counter] for counter in counters if counter in vmstat), None))
+
+
+GROUP = HostMetrics()

@@ -1,0 +1,30 @@
+"""Waits for the server's own locks, where performance_schema times them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.performance_schema import PICOSECONDS_PER_SECOND, Waits
+from myisam_exporter.metric import Group, Metric, Scene, Value
+
+
+class MutexMetrics(Group):
+    """events_waits_summary_global_by_event_name."""
+
+    collectors = ("performance_schema",)
+    metrics = (
+        Metric("mutex_acquisitions_total", "counter", "Acquisitions of the lock: COUNT_STAR.", ("mutex",)),
+        Metric(
+            "mutex_wait_seconds_total", "counter", "Time to acquire it, over all threads: SUM_TIMER_WAIT.", ("mutex",)
+        ),
+    )
+
+    def values(self, pair: Pair[Waits], scene: Scene) -> Iterable[Value]:
+        """Locks whose instrument is on."""
+        for mutex, (count, picoseconds) in pair.after.mutexes.items():
+            yield Value("mutex_acquisitions_total", count, (mutex,))
+            yield Value("mutex_wait_seconds_total", picoseconds / PICOSECONDS_PER_SECOND, (mutex,))
+
+
+GROUP = MutexMetrics()

@@ -1,0 +1,36 @@
+"""How many connections wait for a table, by the state they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.processlist import Connections
+from myisam_exporter.metric import Group, Metric, Scene, Value
+
+TABLE_LOCK_STATES = frozenset({"Waiting for table level lock", "Locked", "System lock", "Table lock"})
+REPAIR_STATES = frozenset({"Repair by sorting", "Repair with keycache", "Repair done", "Checking table"})
+
+
+class ProcesslistMetrics(Group):
+    """Connections that wait."""
+
+    collectors = ("processlist",)
+    metrics = (
+        Metric("connections_waiting_for_table_lock", "gauge", "Connections that wait for a table's lock: processlist."),
+        Metric(
+            "longest_table_lock_wait_seconds", "gauge", "How long the longest of them has been waiting: processlist."
+        ),
+        Metric("connections_repairing", "gauge", "Connections that check or repair a table: processlist."),
+    )
+
+    def values(self, pair: Pair[Connections], scene: Scene) -> Iterable[Value]:
+        """Sums over the states."""
+        waiting = [group for (_, state, _), group in pair.after.groups.items() if state in TABLE_LOCK_STATES]
+        repairing = [group for (_, state, _), group in pair.after.groups.items() if state in REPAIR_STATES]
+        yield Value("connections_waiting_for_table_lock", sum(threads for threads, _ in waiting))
+        yield Value("longest_table_lock_wait_seconds", max((seconds for _, seconds in waiting), default=0))
+        yield Value("connections_repairing", sum(threads for threads, _ in repairing))
+
+
+GROUP = ProcesslistMetrics()

@@ -1,0 +1,117 @@
+"""MyISAM tables: the most active and the largest with series of their own, the others as sums, so that nothing is lost.
+
+Counters per table are kept here from the growth that two looks at a table show: a table that is dropped, or that moves between the
+two lists, then makes no spike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_exporter.collector import Pair
+from myisam_exporter.fact_set import FactRows
+from myisam_exporter.metric import Group, Metric, Running, Scene, Value
+from myisam_exporter.table_choice import Choice, names_of
+
+LABELS = ("schema", "table")
+BACKGROUND = "Looked at in the background."
+# metric, column, what it is
+SIZES = (
+    ("rows", "rows", "Rows as of the last finished write statement"),
+    ("data_bytes", "data_bytes", "Bytes in the data file"),
+    ("index_bytes", "index_bytes", "Bytes in the index file"),
+    ("free_bytes", "free_bytes", "Bytes of holes in the data file"),
+)
+STATES = (
+    ("data_limit_bytes", "max_data_bytes", "What the row pointer can address"),
+    ("index_limit_bytes", "max_index_bytes", "What the index pointer can address"),
+    ("crashed", "crashed", "1 when the table is marked crashed or its header cannot be read, else 0"),
+)
+GROWTH = (
+    (
+        "write_statements_total",
+        "write_statements_per_second",
+        "Finished write statements, by update_count in the header",
+    ),
+    ("rows_read_total", "rows_read_per_second", "Rows read, from performance_schema or userstat where these are on"),
+    (
+        "lock_wait_seconds_total",
+        "lock_wait_seconds_per_second",
+        "Time spent in waiting for the table's lock, from performance_schema where it is on",
+    ),
+)
+TOTALS = (
+    ("tables", "myisam_tables", "MyISAM tables outside the system schemas"),
+    ("tables_crashed", "crashed_tables", "Tables marked crashed, or whose header cannot be read"),
+    ("tables_compressed", "compressed_tables", "Tables packed by myisampack"),
+    ("other_engines_data_bytes", "other_engine_data_bytes", "Bytes in the files of other storage engines"),
+)
+
+
+class TableMetrics(Group):
+    """The .MYI headers; without file access, the sample by SQL."""
+
+    collectors = ("myi", "sql_tables")
+    metrics = (
+        *(Metric(name, "gauge", f"{text}. {BACKGROUND}") for name, _, text in TOTALS),
+        Metric("tables_omitted", "gauge", f"Tables without series of their own: see omitted_tables. {BACKGROUND}"),
+        *(Metric(f"table_{name}", "gauge", f"{text}. {BACKGROUND}", LABELS) for name, _, text in (*SIZES, *STATES)),
+        *(Metric(f"table_{name}", "counter", f"{text}. {BACKGROUND}", LABELS) for name, _, text in GROWTH),
+        *(
+            Metric(f"omitted_tables_{name}", "gauge", f"{text}, over the tables that have no series. {BACKGROUND}")
+            for name, _, text in SIZES
+        ),
+        *(
+            Metric(f"omitted_tables_{name}", "counter", f"{text}, over the tables that have no series. {BACKGROUND}")
+            for name, _, text in GROWTH
+        ),
+    )
+
+    def values(self, pair: Pair[object], scene: Scene) -> Iterable[Value]:
+        """From the facts of the last look."""
+        if scene.facts is None or scene.choice is None:
+            return
+        totals = scene.facts.single("totals")
+        for name, column, _ in TOTALS:
+            yield Value(name, as_number(totals.get(column)))
+        shown, omitted = scene.choice.shown, scene.choice.omitted
+        if totals.get("myisam_tables") is not None:
+            yield Value("tables_omitted", len(omitted.rows))
+        for name, column, _ in (*SIZES, *STATES):
+            yield from per_table(f"table_{name}", shown, column)
+        for name, column, _ in SIZES:
+            yield Value(f"omitted_tables_{name}", total(omitted, column))
+        if scene.facts.interval_seconds is None:
+            return
+        for name, column, _ in GROWTH:
+            if scene.facts.tables["tables"].has(column):
+                yield from _growth(name, column, scene.choice, scene.facts.interval_seconds, scene.running)
+
+
+def _growth(name: str, column: str, choice: Choice, seconds: float, running: Running) -> Iterable[Value]:
+    for table, value in zip(names_of(choice.shown), choice.shown.values(column), strict=True):
+        rate = as_number(value)
+        growth = None if rate is None else rate * seconds
+        yield Value(f"table_{name}", running.grow(growth, column, *table), table)
+    rest = sum(as_number(value) or 0.0 for value in choice.omitted.values(column))
+    yield Value(f"omitted_tables_{name}", running.grow(rest * seconds, column))
+
+
+def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[Value]:
+    """One value a table, with further labels."""
+    for table, value in zip(names_of(rows), rows.values(column), strict=True):
+        yield Value(name, as_number(value), (*table, *labels))
+
+
+def total(rows: FactRows, column: str) -> float | None:
+    """The sum over tables; unknown when one of them is. Over no tables it is 0."""
+    known = [value for value in map(as_number, rows.values(column)) if value is not None]
+    return sum(known) if len(known) == len(rows.rows) else None
+
+
+def as_number(value: object) -> float | None:
+    """A fact as a number."""
+    return value if isinstance(value, int | float) else None
+
+
+GROUP = TableMetrics()

@@ -1,0 +1,55 @@
+"""Settings that alert rules and dashboards hold the counters against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.variables import Variables
+from myisam_exporter.metric import Group, Metric, Scene, Value
+
+# metric, variables (the first that exists), what it is
+SETTINGS = (
+    ("table_cache_limit", ("table_open_cache", "table_cache"), "Tables that the table cache may hold"),
+    ("connections_limit", ("max_connections",), "Connections that the server accepts"),
+    ("open_files_limit", ("open_files_limit",), "Files that the server may open"),
+    ("read_buffer_bytes", ("read_buffer_size",), "Buffer that each sequential scan of a MyISAM table may allocate"),
+    ("mmap_limit_bytes", ("myisam_mmap_size",), "Most that MyISAM may map of compressed or mapped tables"),
+    ("query_cache_limit_bytes", ("query_cache_size",), "Size of the query cache"),
+)
+WORDS = {
+    "recover_options": ("myisam_recover_options", "myisam_recover"),
+    "concurrent_insert": ("concurrent_insert",),
+    "delay_key_write": ("delay_key_write",),
+    "use_mmap": ("myisam_use_mmap",),
+}
+
+
+class SettingMetrics(Group):
+    """A choice of SHOW GLOBAL VARIABLES."""
+
+    collectors = ("variables",)
+    metrics = (
+        *(Metric(name, "gauge", f"{text}: {variables[0]}.") for name, variables, text in SETTINGS),
+        Metric(
+            "settings_info",
+            "gauge",
+            "Always 1; settings that are words: myisam_recover_options, concurrent_insert, delay_key_write, myisam_use_mmap.",
+            tuple(WORDS),
+        ),
+    )
+
+    def values(self, pair: Pair[Variables], scene: Scene) -> Iterable[Value]:
+        """Those that this server has."""
+        variables = pair.after
+        for name, candidates, _ in SETTINGS:
+            known = (variables.number(candidate) for candidate in candidates)
+            yield Value(name, next((number for number in known if number is not None), None))
+        yield Value("settings_info", 1, tuple(_word(variables, candidates) for candidates in WORDS.values()))
+
+
+def _word(variables: Variables, candidates: tuple[str, ...]) -> str:
+    return next((variables.values[name] for name in candidates if name in variables.values), "")
+
+
+GROUP = SettingMetrics()

@@ -1,0 +1,95 @@
+"""The servers that `/probe` may reach: those that a file lists, and no other. Credentials are sections of the option files.
+
+Whoever may ask the exporter could otherwise make it connect anywhere, and hand its password to whoever listens there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from myisam_exporter.errors import UserError
+from myisam_exporter.option_files import read_option_files, standard_files
+from myisam_exporter.target import DEFAULT_PORT, Target, target_from_options
+
+DEFAULT_MODULE = "client"
+_KEYS = frozenset({"host", "port", "socket", "auth_module"})
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One server of the file."""
+
+    name: str
+    host: str | None = None
+    port: int = DEFAULT_PORT
+    socket: Path | None = None
+    auth_module: str = DEFAULT_MODULE
+
+    @property
+    def address(self) -> str:
+        """host:port, or unix:/path."""
+        return f"unix:{self.socket}" if self.socket else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTargets:
+    """What may be probed: the listed servers, each with any section `client` or `client.*` of the option files."""
+
+    listed: Mapping[str, Listed] = field(default_factory=dict)
+    modules: frozenset[str] = frozenset()
+    defaults_files: Sequence[Path] = ()
+
+    def find(self, target: str) -> Listed | None:
+        """By name, or by address as listed."""
+        return self.listed.get(target) or next((one for one in self.listed.values() if one.address == target), None)
+
+    def resolve(self, listed: Listed, module: str) -> Target:
+        """The target with its credentials, read from the option files anew."""
+        return target_from_options(
+            self.defaults_files,
+            host=listed.host or "localhost",
+            port=None if listed.socket else listed.port,
+            socket=listed.socket,
+            groups=(DEFAULT_MODULE, module),
+        )
+
+
+def read_probe_targets(path: Path | None, defaults_files: Sequence[Path]) -> ProbeTargets:
+    """The targets of a YAML file: `targets: {name: {host, port} or {socket}, ...}`. Raises UserError that names the entry."""
+    if path is None:
+        return ProbeTargets()
+    import yaml
+
+    try:
+        document = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot read the list of targets {path}: {error.strerror}.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is no YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(document, dict) or set(document) != {"targets"} or not isinstance(document["targets"], dict):
+        raise UserError(
+            f"{path}: one mapping `targets:` is wanted, of names to {{host: ..., port: ...}} or {{socket: ...}}."
+        )
+    options = read_option_files(list(defaults_files) or standard_files(), ())
+    modules = frozenset(name for name in options.sections if name == DEFAULT_MODULE or name.startswith("client."))
+    listed = {str(name): _listed(path, str(name), entry) for name, entry in document["targets"].items()}
+    for one in listed.values():
+        if one.auth_module not in modules and one.auth_module != DEFAULT_MODULE:
+            raise UserError(f"{path}: target {one.name}: no option file has a section [{one.auth_module}].")
+    return ProbeTargets(listed, modules | {DEFAULT_MODULE}, tuple(defaults_files))
+
+
+def _listed(path: Path, name: str, entry: Any) -> Listed:
+    if not isinstance(entry, dict) or not set(entry) <= _KEYS or ("host" in entry) == ("socket" in entry):
+        raise UserError(
+            f"{path}: target {name}: either host (and port) or socket is wanted, and perhaps auth_module; nothing else."
+        )
+    port = entry.get("port", DEFAULT_PORT)
+    if not isinstance(port, int) or not 0 < port < 65536 or (port != DEFAULT_PORT and "socket" in entry):
+        raise UserError(f"{path}: target {name}: {port!r} is no port for it.")
+    socket = Path(str(entry["socket"])) if "socket" in entry else None
+    host = str(entry["host"]) if "host" in entry else None
+    return Listed(name, host, port, socket, str(entry.get("auth_module", DEFAULT_MODULE)))

@@ -1,0 +1,35 @@
+"""One job for all who ask meanwhile, by a lease that expires: whoever asks after that starts anew, so a hung job blocks nobody."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class SingleFlight(Generic[Result]):
+    """Jobs under way, by key. `lease_seconds` is how long one may be joined; no lock is held while it runs."""
+
+    executor: Executor
+    lease_seconds: float
+    _flights: dict[Hashable, tuple[float, Future[Result]]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def join(self, key: Hashable, job: Callable[[], Result]) -> Future[Result]:
+        """The running job of that key, or a new one."""
+        with self._lock:
+            now = time.monotonic()
+            self._flights = {
+                other: (expires, flight)
+                for other, (expires, flight) in self._flights.items()
+                if now < expires and not flight.done()
+            }
+            if key not in self._flights:
+                self._flights[key] = (now + self.lease_seconds, self.executor.submit(job))
+            return self._flights[key][1]

@@ -1,0 +1,331 @@
+"""Watching one target for a daemon: cheap sources read while a scrape waits, expensive ones in the background.
+
+Scrapes that come at the same time share one reading. What an earlier reading gave is never served as if it were now: while the server
+does not answer, only `up` and the exporter's own metrics are exposed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from myisam_exporter.collector import PAGE_CACHE_SWEEP_SECONDS, Context, Pair, all_collectors, with_prerequisites
+from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.connection import Connection
+from myisam_exporter.errors import UserError
+from myisam_exporter.exposition import Page, joined, page_of
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.interval import Interval
+from myisam_exporter.metric import Group, Metric, Running, Scene, Value, all_groups
+from myisam_exporter.single_flight import SingleFlight
+from myisam_exporter.snapshot import Snapshot, take_snapshot
+from myisam_exporter.table_choice import Choice, TableChooser
+from myisam_exporter.target import Target
+from myisam_exporter.unknown import Unknown
+
+DEFAULT_BACKGROUND_SECONDS = 60.0
+# Facts from the background older than this many intervals are no longer exposed.
+STALE_INTERVALS = 3
+EXPENSIVE_HELP = "of the collector's last run"
+_log = logging.getLogger(__name__)
+
+UP = Metric("up", "gauge", "1 when the server answered this scrape, else 0.")
+COLLECTOR_METRICS = (
+    Metric("exporter_collector_success", "gauge", f"1 when it gave everything there is, else 0, {EXPENSIVE_HELP}.", ("collector",)),
+    Metric("exporter_collector_supported", "gauge", "0 where this server, kernel or configuration does not have the source, else 1.", ("collector",)),
+    Metric("exporter_collector_duration_seconds", "gauge", f"Duration {EXPENSIVE_HELP}.", ("collector",)),
+    Metric("exporter_collector_last_success_timestamp_seconds", "gauge", "When it last gave everything there is.", ("collector",)),
+)  # fmt: skip
+
+
+class Follower(Protocol):
+    """Somebody who is told the facts after each look in the background, and may have metrics to add."""
+
+    @property
+    def name(self) -> str:
+        """What `collect[]` calls it."""
+
+    @property
+    def metrics(self) -> Sequence[Metric]:
+        """What it may expose."""
+
+    def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+        """Take the facts of the last interval; give values for the exposition."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """How targets are watched."""
+
+    timeout_seconds: int = 5
+    background_seconds: float = DEFAULT_BACKGROUND_SECONDS
+    page_cache_seconds: float = PAGE_CACHE_SWEEP_SECONDS
+    key_caches: tuple[str, ...] = ()
+    proc: Path = Path("/proc")
+    sys: Path = Path("/sys")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one collector's run."""
+
+    success: bool
+    supported: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one look gave: rendered metrics and the collectors' outcomes, or why the server did not answer."""
+
+    pages: Mapping[str, Page] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    failure: str = ""
+    taken_at: float = 0.0
+
+
+@lru_cache(maxsize=1)
+def cheap_collectors() -> frozenset[str]:
+    """Those read while a scrape waits."""
+    return frozenset(collector.name for collector in all_collectors() if not collector.expensive)
+
+
+class Watch:
+    """One target. Thread-safe: scrapes and the background share the connection and nothing else."""
+
+    def __init__(
+        self,
+        label: str,
+        resolve: Callable[[], Target],
+        executor: Executor,
+        options: WatchOptions,
+        chooser: TableChooser,
+        followers: Sequence[Follower] = (),
+    ) -> None:
+        self.label = label
+        self.options = options
+        self.connection = Connection(resolve, options.timeout_seconds)
+        self.last_asked = time.monotonic()
+        self.followers = followers
+        self._chooser = chooser
+        self._flights: SingleFlight[Reading] = SingleFlight(executor, 2.0 * options.timeout_seconds)
+        self._state = threading.Lock()  # held while counters grow, never while anything is waited for
+        self._cheap_running, self._background_running = Running(), Running()
+        self._previous: dict[str, tuple[float, Any]] = {}
+        self._last_success: dict[str, float] = {}
+        self._full: Snapshot | None = None
+        self._background = Reading()
+        self._threads_running: list[float] = []
+
+    def names(self) -> frozenset[str]:
+        """What `collect[]` may name."""
+        return frozenset(collector.name for collector in all_collectors()) | {one.name for one in self.followers}
+
+    def scrape(self, selected: frozenset[str]) -> Future[Reading]:
+        """A reading of the selected cheap collectors, shared with whoever asks for the same at the same time."""
+        self.last_asked = time.monotonic()
+        return self._flights.join(selected, lambda: self._read(selected))
+
+    def give_up(self) -> None:
+        """Cut the connection: a reading did not end in time."""
+        self.connection.abort()
+
+    def no_reading(self, why: str) -> Reading:
+        """What to expose when a reading did not end in time."""
+        return _failed_reading(cheap_collectors(), UserError(why))
+
+    def exposition(
+        self,
+        reading: Reading,
+        selected: frozenset[str],
+        names: Collection[str],
+        gzipped: bool,
+        further: Sequence[Page] = (),
+    ) -> bytes:
+        """The page: what the background found, then what this scrape found, then how the collectors fared, then what is `further`."""
+        pages = [] if reading.failure else [*self._background_pages(selected), *reading.pages.values()]
+        background = self._background.outcomes
+        if self._is_stale():
+            background = {name: replace(outcome, success=False) for name, outcome in background.items()}
+        outcomes = {**background, **reading.outcomes}
+        own = page_of((UP, *COLLECTOR_METRICS), self._own_values(reading, outcomes, selected))
+        pages += [own, *further]
+        if names:
+            pages = [page.restricted(names) for page in pages]
+        return joined(pages, gzipped)
+
+    def look(self) -> Reading:
+        """A look at everything, in the background: expensive sources, facts of the interval, and those who follow them."""
+        session = None
+        try:
+            session = self.connection.session()
+            context = self._context(session)
+            context.threads_running, self._threads_running = self._threads_running, []
+            snapshot = take_snapshot(context)
+        except UserError as error:
+            if session is not None:
+                self.connection.lost(session, str(error))
+            self._full = None
+            self._background = _failed_reading(self.names() - cheap_collectors(), error)
+            return self._background
+        self._background = self._judged(snapshot)
+        self._full = snapshot
+        return self._background
+
+    def glance(self) -> None:
+        """Read how many threads run: one reading at the end of an interval would say little of it. Never connects."""
+        session = self.connection.open_session
+        if session is None:
+            return
+        try:
+            self._threads_running.append(float(session.rows(f"SHOW GLOBAL STATUS LIKE '{THREADS_RUNNING}'")[0][1]))
+        except UserError as error:
+            self.connection.lost(session, str(error))
+
+    def close(self) -> None:
+        """End the connection."""
+        self.connection.close()
+
+    def _context(self, session: Any) -> Context:
+        options = self.options
+        return Context(
+            session.target, session, options.proc, options.sys, options.page_cache_seconds, options.key_caches
+        )
+
+    def _read(self, selected: frozenset[str]) -> Reading:
+        """The selected cheap collectors, now."""
+        session = None
+        wanted = with_prerequisites(selected & cheap_collectors())
+        try:
+            session = self.connection.session()
+            snapshot = take_snapshot(self._context(session), only=wanted)
+        except UserError as error:
+            if session is not None:
+                self.connection.lost(session, str(error))
+            with self._state:
+                self._previous.clear()
+            return _failed_reading(selected & cheap_collectors(), error)
+        with self._state:
+            scene = Scene(self._pairs_since_last(snapshot), self._cheap_running)
+            pages, failed_groups = _pages(snapshot, scene, selected & cheap_collectors())
+        outcomes = self._outcomes(snapshot, selected & cheap_collectors(), failed_groups)
+        return Reading(pages, outcomes, taken_at=snapshot.taken_at)
+
+    def _pairs_since_last(self, snapshot: Snapshot) -> dict[str, Pair[Any]]:
+        """Each sample with the last one before it, whichever scrape took that."""
+        others_before = {name: sample for name, (_, sample) in self._previous.items()}
+        pairs = {}
+        for name, sample in snapshot.samples.items():
+            moment, before = self._previous.get(name, (0.0, Unknown("")))
+            if isinstance(before, Unknown):
+                pairs[name] = Pair(sample, None, None, snapshot.samples, others_before)
+            else:
+                seconds = snapshot.moments[name] - moment
+                pairs[name] = Pair(sample, before, seconds, snapshot.samples, others_before)
+            self._previous[name] = (snapshot.moments[name], sample)
+        return pairs
+
+    def _judged(self, snapshot: Snapshot) -> Reading:
+        interval = Interval(snapshot, self._full)
+        try:
+            interval.refuse_restart()
+        except UserError:
+            interval = Interval(snapshot)
+        facts = interval.facts()
+        choice = self._chooser.choose(facts.tables["tables"])
+        pairs = {name: Pair(sample) for name, sample in snapshot.samples.items()}
+        scene = Scene(pairs, self._background_running, facts, choice)
+        expensive = frozenset(snapshot.samples) - cheap_collectors()
+        pages, failed_groups = _pages(snapshot, scene, expensive)
+        outcomes = self._outcomes(snapshot, expensive, failed_groups)
+        for follower in self.followers:
+            pages[follower.name], outcomes[follower.name] = self._followed(follower, facts, choice)
+        return Reading(pages, outcomes, taken_at=snapshot.taken_at)
+
+    def _followed(self, follower: Follower, facts: FactSet, choice: Choice) -> tuple[Page, Outcome]:
+        started = time.monotonic()
+        try:
+            page = page_of(follower.metrics, follower.follow(self.label, facts, choice))
+        except Exception:
+            _log.exception("%s failed on %s", follower.name, self.label)
+            return Page(b""), Outcome(False, True, time.monotonic() - started)
+        self._last_success[follower.name] = time.time()
+        return page, Outcome(True, True, time.monotonic() - started)
+
+    def _outcomes(
+        self, snapshot: Snapshot, names: Collection[str], failed_groups: Collection[str]
+    ) -> dict[str, Outcome]:
+        outcomes = {}
+        for collector in all_collectors():
+            if collector.name in names:
+                sample = snapshot.samples[collector.name]
+                known = not isinstance(sample, Unknown)
+                whole = known and collector.incomplete(sample) is None and collector.name not in failed_groups
+                supported = known or not sample.off
+                outcomes[collector.name] = Outcome(whole, supported, snapshot.durations[collector.name])
+                if whole:
+                    self._last_success[collector.name] = snapshot.taken_at
+        return outcomes
+
+    def _background_pages(self, selected: Collection[str]) -> Iterable[Page]:
+        return [] if self._is_stale() else [page for name, page in self._background.pages.items() if name in selected]
+
+    def _is_stale(self) -> bool:
+        return time.time() - self._background.taken_at > STALE_INTERVALS * self.options.background_seconds
+
+    def _own_values(
+        self, reading: Reading, outcomes: Mapping[str, Outcome], selected: Collection[str]
+    ) -> Iterable[Value]:
+        yield Value("up", int(not reading.failure))
+        for name, outcome in outcomes.items():
+            if name not in selected:
+                continue
+            if outcome.supported:
+                yield Value("exporter_collector_success", int(outcome.success), (name,))
+            yield Value("exporter_collector_supported", int(outcome.supported), (name,))
+            yield Value("exporter_collector_duration_seconds", outcome.seconds, (name,))
+            yield Value("exporter_collector_last_success_timestamp_seconds", self._last_success.get(name), (name,))
+
+
+def _failed_reading(names: Iterable[str], error: UserError) -> Reading:
+    return Reading(
+        outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error), taken_at=time.time()
+    )
+
+
+def _pages(snapshot: Snapshot, scene: Scene, names: Collection[str]) -> tuple[dict[str, Page], set[str]]:
+    """One page a collector among `names` that gave a sample, and the collectors of groups that failed: those are left out."""
+    pages: dict[str, list[Value]] = {}
+    metrics: dict[str, list[Metric]] = {}
+    failed = set()
+    for group in all_groups():
+        name = _collector_of(group, snapshot, names)
+        if name is None:
+            continue
+        try:
+            values = list(group.values(scene.pairs[name], scene))
+        except Exception:
+            _log.exception("the metrics of %s failed", name)
+            failed.add(name)
+            continue
+        pages.setdefault(name, []).extend(values)
+        metrics.setdefault(name, []).extend(group.metrics)
+    return {name: page_of(metrics[name], values) for name, values in pages.items()}, failed
+
+
+def _collector_of(group: Group, snapshot: Snapshot, names: Collection[str]) -> str | None:
+    return next(
+        (
+            name
+            for name in group.collectors
+            if name in names and not isinstance(snapshot.samples.get(name, Unknown("")), Unknown)
+        ),
+        None,
+    )

@@ -1,0 +1,251 @@
+"""What the exporter answers: /metrics, /probe, the health checks, reload, and a landing page. Any other path is 404."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs
+
+from myisam_exporter.errors import UserError
+from myisam_exporter.exposition import CONTENT_TYPE, Page, joined, page_of
+from myisam_exporter.fleet import Fleet
+from myisam_exporter.http_server import Request, Response
+from myisam_exporter.metric import Metric, Value
+from myisam_exporter.version import __version__
+from myisam_exporter.watch import Reading, Watch
+from myisam_exporter.web_config import Gate
+
+MAXIMUM_SCRAPES = 40
+DEFAULT_DEADLINE_SECONDS = 9.5
+# Left of Prometheus's own timeout for rendering and the way back.
+DEADLINE_MARGIN_SECONDS = 0.25
+MINIMUM_DEADLINE_SECONDS = 0.1
+MAXIMUM_PARAMETERS = 100
+TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds"
+_log = logging.getLogger(__name__)
+
+OWN_METRICS = (
+    Metric("exporter_build_info", "gauge", "Always 1; the exporter's version.", ("version",)),
+    Metric("exporter_targets", "gauge", "Servers watched: the own one and those probed lately."),
+    Metric("exporter_scrapes_in_progress", "gauge", "Scrapes being answered now, this one included."),
+    Metric("exporter_config_last_reload_successful", "gauge", "1 when the last reload of the configuration succeeded."),
+    Metric("exporter_config_last_reload_success_timestamp_seconds", "gauge", "When the configuration was last read."),
+)
+Route = Callable[[Request], Awaitable[Response]]
+
+
+class BadRequestError(Exception):
+    """A request that cannot be answered; the message says why."""
+
+
+@dataclass(slots=True)
+class Exporter:
+    """The application. `reload` reads the configuration anew and raises UserError when it is broken."""
+
+    fleet: Fleet
+    gate: Gate
+    reload: Callable[[], None]
+    telemetry_path: str = "/metrics"
+    maximum_scrapes: int = MAXIMUM_SCRAPES
+    own_process_metrics: bool = True
+    _in_progress: int = 0
+    _reload_successful: bool = True
+    _reloaded_at: float = field(default_factory=time.time)
+    _process_page: Callable[[], Page] | None = None
+
+    async def handle(self, request: Request) -> Response:
+        """The answer to one request."""
+        refused = await self._refused(request)
+        response = refused or await self._routed(request)
+        headers = (*response.headers, *self.gate.settings.headers)
+        return Response(response.status, response.body, response.content_type, headers)
+
+    def reload_configuration(self) -> str:
+        """Read the configuration anew; why that failed, or nothing. What was read before stays in force then."""
+        try:
+            self.reload()
+            self.gate.reload()
+        except UserError as error:
+            self._reload_successful = False
+            _log.error("reload failed: %s", error)
+            return str(error)
+        self._reload_successful, self._reloaded_at = True, time.time()
+        _log.info("configuration reloaded")
+        return ""
+
+    async def _refused(self, request: Request) -> Response | None:
+        self.gate.refresh()
+        if not self.gate.within_rate():
+            return _text(429, "too many requests")
+        if not self.gate.needs_login:
+            return None
+        authorization = request.headers.get("authorization", "")
+        loop = asyncio.get_running_loop()
+        admitted: bool = bool(authorization) and await loop.run_in_executor(None, self.gate.admits, authorization)
+        if admitted:
+            return None
+        return Response(401, b"Unauthorized\n", headers=(("WWW-Authenticate", "Basic"),))
+
+    async def _routed(self, request: Request) -> Response:
+        routes: Mapping[str, tuple[str, Route]] = {
+            "/": ("GET", self._landing),
+            self.telemetry_path: ("GET", self._metrics),
+            "/probe": ("GET", self._probe),
+            "/-/healthy": ("GET", self._healthy),
+            "/-/ready": ("GET", self._ready),
+            "/-/reload": ("POST", self._reload),
+        }
+        if request.path not in routes:
+            return _text(404, "not found")
+        method, route = routes[request.path]
+        allowed = ("POST", "PUT") if method == "POST" else ("GET", "HEAD")
+        if request.method not in allowed:
+            return Response(405, f"{request.path} takes {method}\n".encode(), headers=(("Allow", ", ".join(allowed)),))
+        try:
+            return await route(request)
+        except BadRequestError as error:
+            return _text(400, str(error))
+
+    async def _landing(self, request: Request) -> Response:
+        path = html.escape(self.telemetry_path, quote=True)
+        body = (
+            "<!doctype html><html lang=en><meta charset=utf-8><title>myisam-advisor</title>"
+            f"<h1>myisam-advisor {html.escape(__version__)}</h1><p>MyISAM, seen from both sides: "
+            "the key cache inside the server, the page cache outside it."
+            f'<p><a href="{path}">Metrics</a></html>\n'
+        )
+        return Response(200, body.encode(), "text/html; charset=utf-8")
+
+    async def _healthy(self, request: Request) -> Response:
+        return _text(200, "OK")
+
+    async def _ready(self, request: Request) -> Response:
+        return _text(200, "OK")
+
+    async def _reload(self, request: Request) -> Response:
+        failure = await asyncio.get_running_loop().run_in_executor(None, self.reload_configuration)
+        return _text(500, failure) if failure else _text(200, "OK")
+
+    async def _metrics(self, request: Request) -> Response:
+        parameters = _parameters(request)
+        if "target" in parameters:
+            raise BadRequestError("this path is for the exporter's own server: ask /probe?target=...")
+        watch = self.fleet.own
+        if watch is None:
+            return self._limited_page([], parameters, request)
+        return await self._scrape(watch, parameters, request, with_own=True)
+
+    async def _probe(self, request: Request) -> Response:
+        parameters = _parameters(request)
+        wanted, modules = parameters.get("target", []), parameters.get("auth_module", [])
+        if len(wanted) != 1 or len(modules) > 1:
+            raise BadRequestError("one parameter target is wanted, and at most one auth_module")
+        targets = self.fleet.targets
+        listed = targets.find(wanted[0])
+        if listed is None:
+            raise BadRequestError("unknown target: list it in the file that --config.targets names")
+        module = modules[0] if modules else listed.auth_module
+        if module not in targets.modules:
+            raise BadRequestError("unknown auth_module: no option file has such a section [client.*]")
+        return await self._scrape(self.fleet.watch_probed(listed, module), parameters, request, with_own=False)
+
+    async def _scrape(
+        self, watch: Watch, parameters: Mapping[str, list[str]], request: Request, *, with_own: bool
+    ) -> Response:
+        selected = watch.names()
+        asked = frozenset(parameters.get("collect[]", ()))
+        if asked - selected:
+            raise BadRequestError(f"unknown collect[]: there are {', '.join(sorted(selected))}")
+        selected = asked or selected
+        if self._in_progress >= self.maximum_scrapes:
+            return Response(503, b"too many scrapes at once, try again later\n", headers=(("Retry-After", "1"),))
+        self._in_progress += 1
+        try:
+            reading = await self._reading(watch, selected, request)
+            own = self._own_pages() if with_own else []
+            names = parameters.get("name[]", ())
+            gzipped = _accepts_gzip(request)
+            body = await asyncio.get_running_loop().run_in_executor(
+                None, watch.exposition, reading, selected, names, gzipped, own
+            )
+        finally:
+            self._in_progress -= 1
+        return _exposition(body, gzipped)
+
+    async def _reading(self, watch: Watch, selected: frozenset[str], request: Request) -> Reading:
+        """A reading before the deadline, or one that says there is none."""
+        flight = asyncio.wrap_future(watch.scrape(selected))
+        try:
+            return await asyncio.wait_for(asyncio.shield(flight), _deadline_seconds(request))
+        except asyncio.TimeoutError:
+            flight.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody else will look
+            await asyncio.get_running_loop().run_in_executor(None, watch.give_up)
+            return watch.no_reading("no answer in time")
+
+    def _own_pages(self) -> list[Page]:
+        values = [
+            Value("exporter_build_info", 1, (__version__,)),
+            Value("exporter_targets", self.fleet.size),
+            Value("exporter_scrapes_in_progress", self._in_progress),
+            Value("exporter_config_last_reload_successful", int(self._reload_successful)),
+            Value("exporter_config_last_reload_success_timestamp_seconds", self._reloaded_at),
+        ]
+        pages = [page_of(OWN_METRICS, values)]
+        if self.own_process_metrics:
+            pages.append(self._process_metrics())
+        return pages
+
+    def _process_metrics(self) -> Page:
+        """CPU, memory and descriptors of this process, by prometheus_client; only beside the own server's metrics."""
+        if self._process_page is None:
+            from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+
+            registry = CollectorRegistry()
+            ProcessCollector(registry=registry)
+            self._process_page = lambda: Page(generate_latest(registry))
+        return self._process_page()
+
+    def _limited_page(self, pages: list[Page], parameters: Mapping[str, list[str]], request: Request) -> Response:
+        pages = [*pages, *self._own_pages()]
+        names = parameters.get("name[]", ())
+        gzipped = _accepts_gzip(request)
+        return _exposition(joined([page.restricted(names) for page in pages] if names else pages, gzipped), gzipped)
+
+
+def _parameters(request: Request) -> Mapping[str, list[str]]:
+    try:
+        return parse_qs(request.query, keep_blank_values=True, max_num_fields=MAXIMUM_PARAMETERS, errors="strict")
+    except ValueError:
+        raise BadRequestError("the query string cannot be read, or has too many parameters") from None
+
+
+def _deadline_seconds(request: Request) -> float:
+    """What Prometheus allows, less a margin."""
+    try:
+        seconds = float(request.headers.get(TIMEOUT_HEADER, "")) - DEADLINE_MARGIN_SECONDS
+    except ValueError:
+        return DEFAULT_DEADLINE_SECONDS
+    if not seconds < float("inf"):  # NaN and infinity
+        return DEFAULT_DEADLINE_SECONDS
+    return max(seconds, MINIMUM_DEADLINE_SECONDS)
+
+
+def _accepts_gzip(request: Request) -> bool:
+    for part in request.headers.get("accept-encoding", "").split(","):
+        coding, _, quality = part.strip().partition(";")
+        if coding.strip() in ("gzip", "*"):
+            return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def _exposition(body: bytes, gzipped: bool) -> Response:
+    headers = (("Content-Encoding", "gzip"),) if gzipped else ()
+    return Response(200, body, CONTENT_TYPE, (*headers, ("Vary", "Accept-Encoding")))
+
+
+def _text(status: int, text: str) -> Response:
+    return Response(status, f"{text}\n".encode("utf-8", "backslashreplace"))
