@@ -17,17 +17,19 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 
 if TYPE_CHECKING:
+    from myisam_advisor.daemon.history_reader import RecentLook
     from myisam_exporter.fact_set import FactSet
     from myisam_exporter.target import Target
 
 DEFAULT_INTERVAL = "10s"
-MAXIMUM_INTERVAL_SECONDS = 86_400.0
+# Prometheus waits 10 s by default: a query must have failed before that.
+SERVE_TIMEOUT_SECONDS = 5
 
 # A report is a file in its folder; listing it imports none of them.
 REPORTS = sorted(path.stem for path in Path(__file__).with_name("reports").glob("*.py") if path.stem != "__init__")
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?")
-_DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")
+_DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, None: 1.0}
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -36,6 +38,8 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
     """A length of time such as 10s, 500ms or 5min; a bare number is seconds."""
 
     name = "duration"
+    maximum_seconds = 86_400.0
+    maximum = "a day"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Seconds."""
@@ -45,9 +49,16 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
         if found is None:
             self.fail(f"{value!r} is no duration: write 10s, 500ms or 5min", param, ctx)
         seconds = float(found[1]) * _DURATION_SECONDS[found[2]]
-        if seconds > MAXIMUM_INTERVAL_SECONDS:
-            self.fail(f"{value!r} is longer than a day", param, ctx)
+        if seconds > self.maximum_seconds:
+            self.fail(f"{value!r} is longer than {self.maximum}", param, ctx)
         return seconds
+
+
+class LongDuration(Duration):
+    """A length of time that may be days."""
+
+    maximum_seconds = 3650 * 86_400.0
+    maximum = "ten years"
 
 
 def connection_options(command: Command) -> Command:
@@ -105,6 +116,14 @@ def interval_option(default: str) -> Callable[[Command], Command]:
     )
 
 
+def history_option(command: Command) -> Command:
+    """Which history to read."""
+    path = click.Path(path_type=Path)
+    return click.option(
+        "--history", "history_file", type=path, help="The daemon's history [default: where it is kept]."
+    )(command)
+
+
 def output_option(command: Command) -> Command:
     """In which form facts are printed."""
     forms = click.Choice(["table", "json", "csv"])
@@ -136,17 +155,28 @@ def cli() -> None:
     "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
 )
 @click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
+@history_option
 def check(
-    interval: float, format_name: str, fail_on: str, rule_folders: tuple[Path, ...], verbose: bool, **options: Any
+    interval: float,
+    format_name: str,
+    fail_on: str,
+    rule_folders: tuple[Path, ...],
+    verbose: bool,
+    history_file: Path | None,
+    **options: Any,
 ) -> None:
-    """Say what holds the server back, and what to do about it."""
+    """Say what holds the server back, and what to do about it.
+
+    Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
+    """
     from myisam_advisor.engine import judge
     from myisam_advisor.facts import complete
     from myisam_advisor.reports import report_named
 
     try:
         rules = _rules(rule_folders)
-        facts = complete(_facts(options, interval))
+        recorded = None if options["facts_file"] else _recorded(options, history_file)
+        facts = complete(recorded.facts if recorded else _facts(options, interval))
     except UserError as error:
         if format_name == "nagios":
             from myisam_advisor.reports.nagios import plain
@@ -155,9 +185,30 @@ def check(
             sys.exit(NAGIOS_UNKNOWN)
         raise
     judgement = judge(facts, rules)
+    if recorded is not None:
+        judgement = recorded.dated(judgement)
     report = report_named(format_name)
     report.render(judgement, facts, verbose=verbose, fail_on=fail_on)
     sys.exit(report.exit_status(judgement, fail_on))
+
+
+@cli.command()
+@click.argument("fact", required=False)
+@history_option
+@click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")
+@click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
+def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool) -> None:
+    """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, tell the findings on record."""
+    from myisam_advisor import history_view
+    from myisam_advisor.daemon.paths import history_path, readable_histories
+
+    path = history_file or next(iter(readable_histories()), history_path())
+    if list_facts:
+        history_view.print_facts(path)
+    elif fact is None:
+        history_view.print_episodes(path)
+    else:
+        history_view.print_curves(path, fact, since)
 
 
 @cli.command()
@@ -350,7 +401,7 @@ def serve(**options: Any) -> None:
         ServeOptions(
             listen_addresses=options["listen_addresses"],
             watch=WatchOptions(
-                options["timeout_seconds"],
+                options["timeout_seconds"] if _was_given("timeout_seconds") else SERVE_TIMEOUT_SECONDS,
                 options["background_seconds"],
                 options["page_cache_seconds"],
                 options["key_caches"],
@@ -384,6 +435,35 @@ def _rules(folders: tuple[Path, ...]) -> tuple[Any, ...]:
         if rule.id in taken:
             raise UserError(f"{rule.path}: the rule id {rule.id} is taken by a shipped rule: give it another.")
     return tuple(sorted((*shipped_rules(), *own), key=lambda rule: rule.id))
+
+
+def _was_given(parameter: str) -> bool:
+    """Whether the user chose this, rather than its default."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is not click.core.ParameterSource.DEFAULT
+
+
+def _recorded(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:
+    """What a running daemon recorded of this server; None where an interval was asked for, or nothing fits."""
+    from myisam_advisor.daemon.paths import readable_histories
+
+    paths = [history_file] if history_file else readable_histories()
+    if _was_given("interval") or not paths:
+        return None
+    from myisam_advisor.daemon.history_reader import recent_look
+    from myisam_exporter.session import Session
+
+    with Session(_target(options), options["timeout_seconds"]) as session:
+        for path in paths:
+            try:
+                recent = recent_look(path, session)
+            except UserError:
+                if history_file:
+                    raise
+                continue  # a history that was not asked for is no reason to fail
+            if recent is not None:
+                return recent
+    return None
 
 
 def _target(options: dict[str, Any]) -> Target:

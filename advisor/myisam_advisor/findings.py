@@ -22,7 +22,10 @@ class ShownFact:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it."""
+    """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it.
+
+    `first_seen` and `last_seen` are moments (seconds since 1970) where a daemon's history knows them.
+    """
 
     rule: str
     title: str
@@ -43,6 +46,8 @@ class Finding:
     undo_commands: tuple[str, ...] = ()
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
+    first_seen: float | None = None
+    last_seen: float | None = None
 
     @property
     def rank(self) -> tuple[int, str, str]:

@@ -11,6 +11,7 @@ import logging
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 import h11
 
@@ -159,6 +160,10 @@ async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader
             return
 
 
+def _reason(status: int) -> bytes:
+    return HTTPStatus(status).phrase.encode("ascii")
+
+
 async def _send(
     connection: h11.Connection, writer: asyncio.StreamWriter, response: Response, without_body: bool, last: bool
 ) -> None:
@@ -168,7 +173,7 @@ async def _send(
         *response.headers,
         *([("Connection", "close")] if last else []),
     ]
-    head = connection.send(h11.Response(status_code=response.status, headers=headers))
+    head = connection.send(h11.Response(status_code=response.status, headers=headers, reason=_reason(response.status)))
     if head:
         writer.write(head)
     if response.body and not without_body:

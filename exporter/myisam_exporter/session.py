@@ -45,6 +45,8 @@ class Session:
         # The daemon's scrapes and its background work share one connection, query by query.
         self._one_at_a_time = threading.Lock()
         self._connection = _connect(target, timeout_seconds)
+        # A second handle on the same socket: the library lets no other thread near its own while a query runs.
+        self._wire = sockets.socket(fileno=os.dup(int(self._connection.fileno())))  # type: ignore[no-untyped-call]
         try:
             text, comment = self.rows("SELECT @@version, @@version_comment")[0]
             self.version: ServerVersion = parse_version(str(text), str(comment))
@@ -68,13 +70,14 @@ class Session:
             return
         try:
             self._connection.close()  # type: ignore[no-untyped-call]
+            self._wire.close()
         finally:
             self._one_at_a_time.release()
 
     def abort(self) -> None:
         """End it from another thread: a query that waits for the server ends at once with ServerLostError."""
-        with contextlib.suppress(OSError), sockets.socket(fileno=os.dup(self._descriptor())) as wire:
-            wire.shutdown(sockets.SHUT_RDWR)
+        with contextlib.suppress(OSError):
+            self._wire.shutdown(sockets.SHUT_RDWR)
 
     def rows(self, statement: str, arguments: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
         """The rows of a SELECT or SHOW.
@@ -122,15 +125,11 @@ class Session:
         """The process at the other end of a UNIX socket, as the kernel knows it; None for TCP or another PID namespace."""
         if self.target.socket is None:
             return None
-        with sockets.socket(fileno=os.dup(self._descriptor())) as peer:
-            if peer.family != sockets.AF_UNIX:
-                return None
-            credentials = peer.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
+        if self._wire.family != sockets.AF_UNIX:
+            return None
+        credentials = self._wire.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
         pid = int(struct.unpack("3i", credentials)[0])
         return pid or None
-
-    def _descriptor(self) -> int:
-        return int(self._connection.fileno())  # type: ignore[no-untyped-call]
 
     def _limit(self) -> None:
         version = self.version

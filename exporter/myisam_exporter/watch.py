@@ -33,14 +33,14 @@ from myisam_exporter.unknown import Unknown
 DEFAULT_BACKGROUND_SECONDS = 60.0
 # Facts from the background older than this many intervals are no longer exposed.
 STALE_INTERVALS = 3
-EXPENSIVE_HELP = "of the collector's last run"
+LAST_RUN = "at the collector's last run"
 _log = logging.getLogger(__name__)
 
 UP = Metric("up", "gauge", "1 when the server answered this scrape, else 0.")
 COLLECTOR_METRICS = (
-    Metric("exporter_collector_success", "gauge", f"1 when it gave everything there is, else 0, {EXPENSIVE_HELP}.", ("collector",)),
+    Metric("exporter_collector_success", "gauge", f"1 when it gave everything there is, else 0, {LAST_RUN}.", ("collector",)),
     Metric("exporter_collector_supported", "gauge", "0 where this server, kernel or configuration does not have the source, else 1.", ("collector",)),
-    Metric("exporter_collector_duration_seconds", "gauge", f"Duration {EXPENSIVE_HELP}.", ("collector",)),
+    Metric("exporter_collector_duration_seconds", "gauge", f"Duration {LAST_RUN}.", ("collector",)),
     Metric("exporter_collector_last_success_timestamp_seconds", "gauge", "When it last gave everything there is.", ("collector",)),
 )  # fmt: skip
 

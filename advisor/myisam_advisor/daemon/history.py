@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import sqlite3
 import threading
 import time
@@ -68,12 +67,11 @@ class History:
         """Keep a sample of these facts."""
         with self._lock:
             self._attempt(lambda database: self._record(database, label, facts, choice))
-            counted = self._attempt(_counted) or (None, None)
+            counted = self._attempt(_counted) or (None, None, None)
         yield Value("history_writable", int(not self._failure))
         yield Value("history_samples", counted[0])
         yield Value("history_oldest_timestamp_seconds", counted[1])
-        with contextlib.suppress(OSError):
-            yield Value("history_size_bytes", self.path.stat().st_size)
+        yield Value("history_size_bytes", counted[2])
 
     def seen(self, label: str, findings: Iterable[Finding], now: float) -> Mapping[tuple[str, str], float]:
         """Note that these findings hold now; since when each has, by (rule, object)."""
@@ -130,7 +128,7 @@ class History:
         moved = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}")
         for ending in ("", "-wal", "-shm"):
             with contextlib.suppress(FileNotFoundError):
-                os.replace(f"{self.path}{ending}", f"{moved}{ending}")
+                Path(f"{self.path}{ending}").replace(f"{moved}{ending}")
         _log.warning(
             "the history %s cannot be read (%s): it was set aside as %s, a new one begins", self.path, error, moved
         )
@@ -197,9 +195,9 @@ def _target_id(database: sqlite3.Connection, label: str) -> int:
     return int(database.execute("SELECT id FROM target WHERE label = ?", (label,)).fetchone()[0])
 
 
-def _counted(database: sqlite3.Connection) -> tuple[int, float | None]:
+def _counted(database: sqlite3.Connection) -> tuple[int, float | None, int]:
     count, oldest = database.execute("SELECT COUNT(*), MIN(taken_at) FROM sample").fetchone()
-    return int(count), oldest
+    return int(count), oldest, _pragma(database, "page_count") * _pragma(database, "page_size")
 
 
 def _note(

@@ -15,8 +15,9 @@ def history_path() -> Path:
         return Path(given) / NAME
     if os.geteuid() == 0:
         return SYSTEM_PATH
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return Path(state) / "myisam-advisor" / NAME
+    given = os.environ.get("XDG_STATE_HOME", "")
+    state = Path(given) if given else Path("~/.local/state").expanduser()
+    return state / "myisam-advisor" / NAME
 
 
 SYSTEM_PATH = Path("/var/lib/myisam-advisor") / NAME

@@ -20,6 +20,7 @@ def document(judgement: Judgement, facts: FactSet) -> dict[str, object]:
         "schema": SCHEMA_VERSION,
         "server": {name: value for name, value in facts.single("server").items() if value is not None},
         "interval_seconds": facts.interval_seconds,
+        "origin": facts.origin or None,
         "findings": [asdict(finding) for finding in judgement.findings],
         "not_evaluated": [asdict(outcome) for outcome in judgement.not_evaluated],
         "not_applicable": [asdict(outcome) for outcome in judgement.not_applicable],

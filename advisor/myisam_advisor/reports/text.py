@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from itertools import groupby
+from time import localtime, strftime
 
 from rich.console import Console
 from rich.padding import Padding
@@ -77,6 +78,8 @@ def _headline(facts: FactSet) -> Text:
             )
         )
     parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
+    if facts.origin:
+        parts.append(facts.origin)
     return Text(printable(" · ".join(parts)), style="bold")
 
 
@@ -114,8 +117,20 @@ def _likewise(names: Sequence[str]) -> str:
     return printable(f"Likewise {', '.join(names[:NAMED_PER_RULE])}{more}.")
 
 
+def _since(findings: Sequence[Finding]) -> str:
+    """Since when the oldest of them has held, where a history tells."""
+    moments = [(finding.first_seen, finding.last_seen) for finding in findings if finding.first_seen is not None]
+    if not moments:
+        return ""
+    first, last = min(moments)
+    return f"{strftime('%Y-%m-%d %H:%M', localtime(first))} ({duration((last or first) - first)})"
+
+
 def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
     first = findings[0]
+    since = _since(findings)
+    if since:
+        body.add_row(_label("since"), Text(since))
     body.add_row(_label("do"), Text(printable(first.recommendation)))
     commands = [command for finding in findings for command in finding.commands]
     if commands:

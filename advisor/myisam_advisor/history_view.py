@@ -1,0 +1,101 @@
+"""`myisam-advisor history`: curves of facts as sparklines, and the findings on record."""
+
+from __future__ import annotations
+
+import difflib
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from myisam_advisor.daemon.history_reader import Curve, Episode, curves, episodes, recorded_facts
+from myisam_advisor.texts import count, duration, printable, size
+from myisam_exporter.errors import UserError
+
+BARS = "▁▂▃▄▅▆▇█"
+PLAIN_BARS = "_.-~=*%#"
+WIDTH = 60
+MOST_CURVES = 20
+
+
+def print_curves(path: Path, fact: str, seconds: float) -> None:
+    """A sparkline for each object of the fact. Raises UserError for a fact that is not on record."""
+    now = time.time()
+    found = curves(path, fact, now - seconds)
+    if not found:
+        known = recorded_facts(path)
+        similar = difflib.get_close_matches(fact, known, 3, 0.5)
+        hint = f" Did you mean {', '.join(similar)}?" if similar else ""
+        if fact in known:
+            raise UserError(
+                f"{fact} is on record, but not within the last {duration(seconds)}: --since reaches further back."
+            )
+        raise UserError(f"{fact} is not on record.{hint} `myisam-advisor history --list` lists the facts.")
+    several = len({curve.target for curve in found}) > 1
+    busiest = sorted(found, key=lambda curve: max(_known(curve), default=0.0), reverse=True)
+    for curve in sorted(busiest[:MOST_CURVES], key=lambda one: (one.target, one.name)):
+        title = f"{curve.target}  {curve.name}" if several else curve.name
+        print(printable(title))
+        print(f"  {sparkline(curve, now - seconds, now)}  {_summary(curve)}")
+    if len(found) > MOST_CURVES:
+        print(f"... and {len(found) - MOST_CURVES} more with lower peaks")
+
+
+def print_facts(path: Path) -> None:
+    """The facts on record."""
+    print("\n".join(printable(name) for name in recorded_facts(path)))
+
+
+def print_episodes(path: Path) -> None:
+    """The findings on record, with when they were seen."""
+    known = episodes(path)
+    if not known:
+        print("no finding is on record")
+    for episode in known:
+        about = f" {episode.object}" if episode.object else ""
+        print(printable(f"{_when(episode)}  {episode.severity:<8}  {episode.rule}{about}"))
+        print(printable(f"    {episode.message}"))
+
+
+def _when(episode: Episode) -> str:
+    first, last = (
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (episode.first_seen, episode.last_seen)
+    )
+    return f"{first} to {last} ({duration(episode.last_seen - episode.first_seen)})"
+
+
+def sparkline(curve: Curve, begin: float, end: float, width: int = WIDTH) -> str:
+    """The curve as bars over [begin, end]: the mean of what falls into each; a blank where nothing is known."""
+    buckets: list[list[float]] = [[] for _ in range(width)]
+    first = max(begin, curve.points[0][0])
+    span = max(end - first, 1.0)
+    for moment, value in curve.points:
+        if value is not None and first <= moment <= end:
+            buckets[min(int((moment - first) / span * width), width - 1)].append(value)
+    means = [statistics.fmean(values) if values else None for values in buckets]
+    known = [mean for mean in means if mean is not None]
+    low, high = min([0.0, *known]), max(known, default=0.0)
+    bars = BARS if _speaks_unicode() else PLAIN_BARS
+    return "".join(" " if mean is None else bars[_height(mean, low, high, len(bars))] for mean in means)
+
+
+def _height(value: float, low: float, high: float, heights: int) -> int:
+    return 0 if high <= low else min(int((value - low) / (high - low) * heights), heights - 1)
+
+
+def _summary(curve: Curve) -> str:
+    known = _known(curve)
+    if not known:
+        return "unknown"
+    say = size if "_bytes" in curve.name else count
+    last = curve.points[-1][1]
+    return f"min {say(min(known))} · median {say(statistics.median(known))} · max {say(max(known))} · last {say(last)}"
+
+
+def _known(curve: Curve) -> Sequence[float]:
+    return [value for _, value in curve.points if value is not None]
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
