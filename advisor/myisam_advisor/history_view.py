@@ -66,7 +66,8 @@ def _when(episode: Episode) -> str:
 
 
 def sparkline(curve: Curve, begin: float, end: float, width: int = WIDTH) -> str:
-    """The curve as bars over [begin, end]: the mean of what falls into each; a blank where nothing is known."""
+    """The curve as bars over [begin, end], no more than there are samples: the mean of what falls into each, a blank where nothing is known."""
+    width = min(width, len(curve.points))
     buckets: list[list[float]] = [[] for _ in range(width)]
     first = max(begin, curve.points[0][0])
     span = max(end - first, 1.0)

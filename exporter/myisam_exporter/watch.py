@@ -40,7 +40,7 @@ UP = Metric("up", "gauge", "1 when the server answered this scrape, else 0.")
 COLLECTOR_METRICS = (
     Metric("exporter_collector_success", "gauge", f"1 when it gave everything there is, else 0, {LAST_RUN}.", ("collector",)),
     Metric("exporter_collector_supported", "gauge", "0 where this server, kernel or configuration does not have the source, else 1.", ("collector",)),
-    Metric("exporter_collector_duration_seconds", "gauge", f"Duration {LAST_RUN}.", ("collector",)),
+    Metric("exporter_collector_duration_seconds", "gauge", "Duration of the collector's last run.", ("collector",)),
     Metric("exporter_collector_last_success_timestamp_seconds", "gauge", "When it last gave everything there is.", ("collector",)),
 )  # fmt: skip
 

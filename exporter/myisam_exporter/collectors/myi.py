@@ -81,8 +81,8 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("data_bytes", "integer", "Bytes in the data file."),
             ("index_bytes", "integer", "Bytes in the index file."),
             ("free_bytes", "integer", "Bytes of holes in the data file."),
-            ("max_data_bytes", "integer", "What the row pointer can address."),
-            ("max_index_bytes", "integer", "What the index pointer can address."),
+            ("max_data_bytes", "integer", "What the row pointers can address, over all partitions."),
+            ("max_index_bytes", "integer", "What the index pointers can address, over all partitions."),
             ("has_holes", "integer", "1 when there are holes: inserts then wait for readers (concurrent_insert=AUTO)."),
             ("fragments_per_row", "real", "Blocks by rows in dynamic format; 1.0 is whole."),
             ("crashed", "integer", "1 when the server marked it crashed, or its header cannot be read."),
@@ -312,8 +312,15 @@ def _whole_table(headers: list[Header]) -> Header | None:
     """One header for a table: its own, or the sum of its partitions'."""
     if len(headers) <= 1:
         return headers[0] if headers else None
+    definitions = [header.definition for header in headers]
+    limits = replace(
+        definitions[0],
+        maximum_data_bytes=sum(definition.maximum_data_bytes for definition in definitions),
+        maximum_index_bytes=sum(definition.maximum_index_bytes for definition in definitions),
+    )
     return replace(
         headers[0],
+        definition=limits,
         rows=sum(header.rows for header in headers),
         deleted_rows=sum(header.deleted_rows for header in headers),
         data_blocks=sum(header.data_blocks for header in headers),
