@@ -143,6 +143,7 @@ class Header:
     free_bytes: int
     free_index_bytes: int
     auto_increment: int
+    writer: int
     update_count: int
     definition: Definition
 
@@ -170,7 +171,7 @@ def parse_header(data: bytes) -> Header:
     if len(data) < length:
         raise HeaderError(f"it ends after {len(data)} bytes, within its header of {length}")
     (_, options, _, _, _, base_position, _, _, key_count, _, language, _, _, open_count, changed, _,
-     rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, _, _, _, _, update_count,
+     rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, _, process, unique, _, update_count,
     ) = _STATE.unpack_from(data)  # fmt: skip
     compressed = bool(options & OPTION_COMPRESS_RECORD)
     dynamic = bool(options & OPTION_PACK_RECORD)
@@ -191,6 +192,7 @@ def parse_header(data: bytes) -> Header:
         free_bytes=min(free_bytes, SQLITE_MAXIMUM),
         free_index_bytes=min(free_index_bytes, SQLITE_MAXIMUM),
         auto_increment=min(auto_increment, SQLITE_MAXIMUM),
+        writer=process << 32 | unique,
         update_count=update_count,
         definition=_parse_definition(bytes(data[base_position:length]), key_count, compressed or dynamic),
     )

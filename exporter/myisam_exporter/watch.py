@@ -240,7 +240,11 @@ class Watch:
             interval = Interval(snapshot)
         facts = interval.facts()
         choice = self._chooser.choose(facts.tables["tables"])
-        pairs = {name: Pair(sample) for name, sample in snapshot.samples.items()}
+        earlier = interval.before
+        pairs = {
+            name: Pair(sample, None, snapshot.moments[name] - earlier.moments[name] if earlier else None)
+            for name, sample in snapshot.samples.items()
+        }
         scene = Scene(pairs, self._background_running, facts, choice)
         expensive = frozenset(snapshot.samples) - cheap_collectors()
         pages, failed_groups = _pages(snapshot, scene, expensive)

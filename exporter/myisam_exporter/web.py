@@ -44,11 +44,15 @@ class BadRequestError(Exception):
 
 @dataclass(slots=True)
 class Exporter:
-    """The application. `reload` reads the configuration anew and raises UserError when it is broken."""
+    """The application.
+
+    `reload` reads the configuration anew and raises UserError when it is broken; `further_page` answers paths that are not ours, or None.
+    """
 
     fleet: Fleet
     gate: Gate
     reload: Callable[[], None]
+    further_page: Callable[[str], Response | None] = lambda path: None
     telemetry_path: str = "/metrics"
     maximum_scrapes: int = MAXIMUM_SCRAPES
     own_process_metrics: bool = True
@@ -100,7 +104,8 @@ class Exporter:
             "/-/reload": ("POST", self._reload),
         }
         if request.path not in routes:
-            return _text(404, "not found")
+            page = self.further_page(request.path) if request.method in ("GET", "HEAD") else None
+            return page or _text(404, "not found")
         method, route = routes[request.path]
         allowed = ("POST", "PUT") if method == "POST" else ("GET", "HEAD")
         if request.method not in allowed:

@@ -2,16 +2,22 @@
 
 import re
 import subprocess
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from myisam_advisor.trial.demo import make_compressed_table
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.collector import Context
 from myisam_exporter.file_names import decode_identifier
+from myisam_exporter.interval import Interval
 from myisam_exporter.myi_header import Header, parse_header
+from myisam_exporter.session import Session
+from myisam_exporter.snapshot import take_snapshot
 
-from .conftest import binaries_of, look, schema
+from .conftest import binaries_of, look, schema, target
 
 CREATE = {
     "fixed": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, c CHAR(10) NOT NULL, KEY (a), UNIQUE KEY (c, a))",
@@ -165,3 +171,39 @@ def test_the_short_codes_are_the_servers_own(server: PrivateServer) -> None:
             cursor.execute("SELECT " + ", ".join(f"HEX(CONVERT(_utf16 0x{point:04X} USING filename))" for point in part))
             for point, encoded in zip(part, cursor.fetchone(), strict=True):
                 assert decode_identifier(bytes.fromhex(encoded).decode("ascii")) == chr(point)
+
+
+@pytest.mark.parametrize(("connections", "exact"), [(1, True), (4, False)])
+def test_statements_that_the_header_hides_are_not_made_up(server: PrivateServer, connections: int, exact: bool) -> None:
+    """Each open handle counts for itself: four writers look like one that writes larger batches."""
+    with schema(server, "writers") as name, Session(target(server)) as session:
+        server.execute("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", database=name)
+        opened = [server.connect(name) for _ in range(connections)]
+        cursors = [connection.cursor() for connection in opened]
+
+        def write(cursor: Any) -> None:
+            for _ in range(100):
+                cursor.execute("INSERT INTO t VALUES (NULL), (NULL)")
+
+        cursors[0].execute("INSERT INTO t VALUES (NULL)")
+        before = take_snapshot(Context(session.target, session))
+        threads = [threading.Thread(target=write, args=(cursor,)) for cursor in cursors]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        after = take_snapshot(Context(session.target, session))
+        facts = Interval(after, before).facts()
+        for connection in opened:
+            connection.close()  # type: ignore[no-untyped-call]
+        row = next(row for row in facts.tables["tables"].dictionaries() if row["table_name"] == "t")
+        seconds = after.moments["myi"] - before.moments["myi"]
+        statements = row["write_statements_per_second"]
+        if exact:
+            assert row["rows_per_write_statement"] == 2
+            assert isinstance(statements, float)
+            assert statements * seconds == pytest.approx(100)
+        else:
+            assert row["rows_per_write_statement"] is None
+            assert "several connections" in facts.why_unknown("tables", "rows_per_write_statement").reason
+            assert statements is None or float(statements) * seconds < 400

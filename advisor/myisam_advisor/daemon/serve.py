@@ -19,10 +19,11 @@ from typing import NoReturn
 
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.history import History
+from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.rules import Rule
 from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
-from myisam_exporter.http_server import HttpServer
+from myisam_exporter.http_server import HttpServer, Response
 from myisam_exporter.probe_targets import read_probe_targets
 from myisam_exporter.table_choice import TableChooser, table_pattern
 from myisam_exporter.target import Target
@@ -97,7 +98,13 @@ async def _serve(options: ServeOptions) -> int:
         loop.call_soon_threadsafe(fleet.reload, targets)
 
     exporter = Exporter(
-        fleet, gate, reload, options.telemetry_path, options.maximum_scrapes, options.own_process_metrics
+        fleet,
+        gate,
+        reload,
+        lambda path: _rule_page(path, rules.now),
+        options.telemetry_path,
+        options.maximum_scrapes,
+        options.own_process_metrics,
     )
     server = HttpServer(exporter.handle, _rotating(gate))
     for address in options.listen_addresses:
@@ -142,6 +149,15 @@ def _fleet(options: ServeOptions, rules: _Rules, history: History | None) -> Fle
         followers,
         read_probe_targets(options.targets_file, options.defaults_files),
     )
+
+
+def _rule_page(path: str, rules: Sequence[Rule]) -> Response | None:
+    """/rules/ID as `explain` tells it: where the alerts' runbook links lead."""
+    if path == "/rules/":
+        return Response(200, list_rules(rules).encode())
+    wanted = path.removeprefix("/rules/")
+    known = path.startswith("/rules/") and any(rule.id == wanted for rule in rules)
+    return Response(200, f"{explain_rule(wanted, rules)}\n".encode()) if known else None
 
 
 def _rotating(gate: Gate) -> ssl.SSLContext | None:

@@ -1,6 +1,8 @@
 """MyISAM tables from their files: one read of each .MYI header, nothing asked of the server, no table opened.
 
-The header's update_count counts write statements, so two readings give write statements per second and rows per statement.
+The header's update_count counts write statements, but of the open handle of the table that wrote last (mi_locking.c: ++info->this_loop):
+one connection's statements are counted exactly, those of several at once too low. Where the server's own Com_ counters show that many are
+missing, rows per statement stay unknown.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.file_names import decode_schema, decode_table
 from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, Key, header_length, parse_header
@@ -26,6 +29,15 @@ if TYPE_CHECKING:
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 UPDATE_COUNT_MODULUS = 2**32
+WRITE_COMMANDS = (
+    "Com_insert", "Com_insert_select", "Com_replace", "Com_replace_select", "Com_load", "Com_update", "Com_update_multi", "Com_delete",
+    "Com_delete_multi",
+)  # fmt: skip
+# The server counts statements when they begin and the header when they end, and some change no row.
+MINIMUM_COUNTED_SHARE = 0.8
+HIDDEN_STATEMENTS = Unknown(
+    "several connections write at once, or nothing was written: the headers do not show all statements", off=True
+)
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 
 
@@ -58,7 +70,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     name = "myi"
     source = ".MYI header"
-    after = ("server",)
+    after = ("server", "status")
     expensive = True
     sections = {  # noqa: RUF012
         "totals": columns(
@@ -90,9 +102,17 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("header_problem", "text", "What is wrong with an index file that holds no header."),
             ("partitions", "integer", "Number of partitions; unknown for a table without any."),
             ("crashed_partitions", "text", "The crashed partitions, by name."),
-            ("write_statements_per_second", "real", "Finished write statements."),
+            (
+                "write_statements_per_second",
+                "real",
+                "Finished write statements; at least so many: each open handle of a table counts its own.",
+            ),
             ("rows_added_per_second", "real", "Growth of the number of rows."),
-            ("rows_per_write_statement", "real", "Over the interval: rows added by write statements."),
+            (
+                "rows_per_write_statement",
+                "real",
+                "Over the interval: rows added by write statements; unknown while handles hide statements.",
+            ),
             ("data_modified_seconds_ago", "real", "Age of the data file's last change."),
             source=source,
         ),
@@ -129,6 +149,9 @@ class MyiCollector(Collector[DataDirectoryScan]):
         before = _grouped(pair.before.files) if pair.before else {}
         table_columns = tuple(column.name for column in self.sections["tables"])
         rows = [_table_row(name, files, before.get(name), pair) for name, files in tables.items()]
+        if not _counts_all_statements(rows, table_columns, pair):
+            place = table_columns.index("rows_per_write_statement")
+            rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
         return [
             single("totals", _totals(pair.after, tables)),
             Block("tables", table_columns, rows),
@@ -139,6 +162,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
         """Directories that could not be read: their tables are missing from every sum."""
         unread = self.incomplete(sample)
         return [unread] if unread else []
+
+    def unknown_columns(self, sample: DataDirectoryScan) -> Mapping[str, Unknown]:
+        """Why rows per statement may be unknown in spite of an interval."""
+        return {"tables.rows_per_write_statement": HIDDEN_STATEMENTS}
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
         """Directories that could not be read."""
@@ -341,16 +368,34 @@ def _write_rates(
         return None, None, None
     earlier = {file.partition: file.header for file in before}
     statements = added = 0
+    one_writer = True
     for file in files:
         old, new = earlier.get(file.partition), file.header
-        grown = (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS if old and new else UPDATE_COUNT_MODULUS
-        # A counter of 32 bits that went backwards "grew" by more than half of its range.
-        if old is None or new is None or grown > UPDATE_COUNT_MODULUS // 2:
+        if old is None or new is None:
             return None, None, None
+        grown = (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
+        if grown > UPDATE_COUNT_MODULUS // 2:  # it went backwards: the table was made anew, or its handle opened anew
+            one_writer, grown = False, 0
+        one_writer = one_writer and old.writer == new.writer
         statements += grown
         added += new.rows - old.rows
+    if not one_writer:
+        return None, added / pair.seconds, None
     per_statement = added / statements if statements and added > 0 else None
     return statements / pair.seconds, added / pair.seconds, per_statement
+
+
+def _counts_all_statements(
+    rows: Iterable[tuple[Value, ...]], columns: tuple[str, ...], pair: Pair[DataDirectoryScan]
+) -> bool:
+    """Whether the headers account for the write statements that the server counted."""
+    now, before = pair.others.get("status"), pair.others_before.get("status")
+    if not pair.seconds or not isinstance(now, Status) or not isinstance(before, Status):
+        return True
+    begun = sum((now.number(name) or 0) - (before.number(name) or 0) for name in WRITE_COMMANDS)
+    place = columns.index("write_statements_per_second")
+    counted = sum(rate for row in rows if isinstance(rate := row[place], int | float)) * pair.seconds
+    return counted >= MINIMUM_COUNTED_SHARE * begun
 
 
 def _index_rows(tables: Mapping[tuple[str, str], list[TableFile]]) -> Iterator[tuple[Value, ...]]:

@@ -12,6 +12,7 @@ from myisam_exporter.collector import Pair
 from myisam_exporter.fact_set import FactRows
 from myisam_exporter.metric import Group, Metric, Running, Scene, Value
 from myisam_exporter.table_choice import Choice, names_of
+from myisam_exporter.unknown import Unknown
 
 LABELS = ("schema", "table")
 BACKGROUND = "Looked at in the background."
@@ -27,16 +28,24 @@ STATES = (
     ("index_limit_bytes", "max_index_bytes", "What the index pointer can address"),
     ("crashed", "crashed", "1 when the table is marked crashed or its header cannot be read, else 0"),
 )
+# metric, column, collectors that it may come from, what it is
 GROWTH = (
     (
         "write_statements_total",
         "write_statements_per_second",
-        "Finished write statements, by update_count in the header",
+        ("myi",),
+        "Finished write statements, at least: update_count in the header, which each open handle of the table counts for itself",
     ),
-    ("rows_read_total", "rows_read_per_second", "Rows read, from performance_schema or userstat where these are on"),
+    (
+        "rows_read_total",
+        "rows_read_per_second",
+        ("performance_schema", "user_statistics"),
+        "Rows read, from performance_schema or userstat where these are on",
+    ),
     (
         "lock_wait_seconds_total",
         "lock_wait_seconds_per_second",
+        ("performance_schema",),
         "Time spent in waiting for the table's lock, from performance_schema where it is on",
     ),
 )
@@ -56,14 +65,14 @@ class TableMetrics(Group):
         *(Metric(name, "gauge", f"{text}. {BACKGROUND}") for name, _, text in TOTALS),
         Metric("tables_omitted", "gauge", f"Tables without series of their own: see omitted_tables. {BACKGROUND}"),
         *(Metric(f"table_{name}", "gauge", f"{text}. {BACKGROUND}", LABELS) for name, _, text in (*SIZES, *STATES)),
-        *(Metric(f"table_{name}", "counter", f"{text}. {BACKGROUND}", LABELS) for name, _, text in GROWTH),
+        *(Metric(f"table_{name}", "counter", f"{text}. {BACKGROUND}", LABELS) for name, _, _, text in GROWTH),
         *(
             Metric(f"omitted_tables_{name}", "gauge", f"{text}, over the tables that have no series. {BACKGROUND}")
             for name, _, text in SIZES
         ),
         *(
             Metric(f"omitted_tables_{name}", "counter", f"{text}, over the tables that have no series. {BACKGROUND}")
-            for name, _, text in GROWTH
+            for name, _, _, text in GROWTH
         ),
     )
 
@@ -81,11 +90,16 @@ class TableMetrics(Group):
             yield from per_table(f"table_{name}", shown, column)
         for name, column, _ in SIZES:
             yield Value(f"omitted_tables_{name}", total(omitted, column))
-        if scene.facts.interval_seconds is None:
-            return
-        for name, column, _ in GROWTH:
-            if scene.facts.tables["tables"].has(column):
-                yield from _growth(name, column, scene.choice, scene.facts.interval_seconds, scene.running)
+        for name, column, sources, _ in GROWTH:
+            seconds = _seconds(scene, sources)
+            if seconds is not None and scene.facts.tables["tables"].has(column):
+                yield from _growth(name, column, scene.choice, seconds, scene.running)
+
+
+def _seconds(scene: Scene, sources: Iterable[str]) -> float | None:
+    """The interval of the first of these collectors that gave something."""
+    pairs = (scene.pairs[source] for source in sources)
+    return next((pair.seconds for pair in pairs if not isinstance(pair.after, Unknown)), None)
 
 
 def _growth(name: str, column: str, choice: Choice, seconds: float, running: Running) -> Iterable[Value]:
