@@ -142,6 +142,9 @@ async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader
         return None
     path, _, query = event.target.decode("ascii", "replace").partition("?")
     headers = {name.decode("ascii"): value.decode("latin-1") for name, value in event.headers}
+    if "content-length" in headers and "transfer-encoding" in headers:
+        # Two lengths for one body are how a request is smuggled past a proxy: RFC 9112, 6.3.
+        raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
     return Request(event.method.decode("ascii"), path, query, headers)
 
 
