@@ -66,7 +66,8 @@ class History:
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Keep a sample of these facts."""
         with self._lock:
-            self._attempt(lambda database: self._record(database, label, facts, choice))
+            if self._attempt(lambda database: self._record(database, label, facts, choice)):
+                self._recovered()
             counted = self._attempt(_counted) or (None, None, None)
         yield Value("history_writable", int(not self._failure))
         yield Value("history_samples", counted[0])
@@ -109,11 +110,13 @@ class History:
         except OSError as error:
             self._say(f"{error.strerror}")
         else:
-            if self._failure:
-                _log.info("the history in %s is kept again", self.path)
-            self._failure = ""
             return done
         return None
+
+    def _recovered(self) -> None:
+        if self._failure:
+            _log.info("the history in %s is kept again", self.path)
+        self._failure = ""
 
     def _say(self, why: str) -> None:
         if why != self._failure:
@@ -133,7 +136,7 @@ class History:
             "the history %s cannot be read (%s): it was set aside as %s, a new one begins", self.path, error, moved
         )
 
-    def _record(self, database: sqlite3.Connection, label: str, facts: FactSet, choice: Choice) -> None:
+    def _record(self, database: sqlite3.Connection, label: str, facts: FactSet, choice: Choice) -> bool:
         now = time.time()
         target = _target_id(database, label)
         sample = zlib.compress(json.dumps(samples_of(facts, choice), separators=(",", ":")).encode(), 1)
@@ -149,6 +152,7 @@ class History:
         self._written += 1
         if self._written % PRUNE_EVERY_SAMPLES == 1:
             self._prune(database, now)
+        return True
 
     def _prune(self, database: sqlite3.Connection, now: float) -> None:
         """Drop what is too old; then, oldest first, what is too much."""

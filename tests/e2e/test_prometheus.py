@@ -1,0 +1,209 @@
+"""The whole chain on real programs: a contended server, the daemon, Prometheus with the shipped rules, Alertmanager, the dashboards."""
+
+import json
+import re
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from myisam_advisor.trial.load import InsertLoad
+from myisam_advisor.trial.private_server import PrivateServer
+from tests.servers.conftest import binaries_of
+from tests.servers.daemon import Daemon, free_port, peer, serving, wait_for
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "rules" / "prometheus"
+DASHBOARDS = sorted((ROOT / "dashboards").glob("*.json"))
+ALERT = "MyisamKeyCacheContention"
+SHORT = "2s"
+
+
+def get(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return json.load(answer)
+
+
+def is_ready(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@dataclass
+class Chain:
+    server: PrivateServer
+    daemon: Daemon
+    prometheus: str
+    alertmanager: str
+
+    def query(self, expression: str) -> list[Any]:
+        answer = get(f"{self.prometheus}/api/v1/query?query={urllib.parse.quote(expression)}")
+        assert answer["status"] == "success"
+        result: list[Any] = answer["data"]["result"]
+        return result
+
+    def firing_in_prometheus(self) -> set[str]:
+        alerts = get(f"{self.prometheus}/api/v1/alerts")["data"]["alerts"]
+        return {alert["labels"]["alertname"] for alert in alerts if alert["state"] == "firing"}
+
+    def active_in_alertmanager(self) -> set[str]:
+        return {alert["labels"]["alertname"] for alert in get(f"{self.alertmanager}/api/v2/alerts?active=true")}
+
+
+def with_short_waits(folder: Path) -> Path:
+    """The shipped alerts with every `for` cut short: all else is theirs."""
+    alerts = yaml.safe_load((RULES / "alerts.yaml").read_text("utf-8"))
+    for group in alerts["groups"]:
+        for rule in group["rules"]:
+            if "for" in rule:
+                rule["for"] = SHORT
+    path = folder / "alerts.yaml"
+    path.write_text(yaml.safe_dump(alerts))
+    return path
+
+
+def in_own_share(program: Path) -> list[str]:
+    """Debian's Alertmanager reads its templates below /usr/share: let it see those it came with there, and nobody else."""
+    share = program.parents[1] / "share"
+    return ["unshare", "--mount", "--map-root-user", "--", "sh", "-c", f'mount --bind "{share}" /usr/share && exec "$0" "$@"']
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    folder = tmp_path_factory.mktemp("chain")
+    prometheus, alertmanager = peer("prometheus"), peer("prometheus-alertmanager")
+    options = ["--key-buffer-size=64M", "--performance-schema=ON", "--performance-schema-instrument=wait/synch/mutex/mysys/KEY_CACHE::cache_lock=ON",
+               "--performance-schema-instrument=wait/io/table/sql/handler=ON", "--performance-schema-instrument=wait/lock/table/sql/handler=ON"]  # fmt: skip
+    processes = []
+    with PrivateServer(binaries_of("mariadb-10.11"), options) as server, serving("--socket", server.socket, "--user", "root", "--collect.interval", "3s") as daemon:
+        ports = free_port(), free_port()
+        (folder / "alertmanager.yaml").write_text(yaml.safe_dump({"route": {"receiver": "nobody", "group_wait": "1s"}, "receivers": [{"name": "nobody"}]}))
+        (folder / "prometheus.yaml").write_text(
+            yaml.safe_dump(
+                {
+                    "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+                    "rule_files": [str(with_short_waits(folder)), str(RULES / "recording.yaml")],
+                    "scrape_configs": [{"job_name": "myisam", "static_configs": [{"targets": [f"127.0.0.1:{daemon.port}"]}]}],
+                    "alerting": {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{ports[1]}"]}]}]},
+                }
+            )
+        )
+        commands = (
+            [prometheus, f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{ports[0]}"],
+            [*in_own_share(alertmanager), alertmanager, f"--config.file={folder}/alertmanager.yaml", f"--storage.path={folder}/am", f"--web.listen-address=127.0.0.1:{ports[1]}", "--cluster.listen-address="],
+        )
+        try:
+            for command in commands:
+                with (folder / "log").open("ab") as log:
+                    processes.append(subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *map(str, command)], stdout=log, stderr=log))
+            addresses = [f"http://127.0.0.1:{port}" for port in ports]
+            assert wait_for(lambda: all(is_ready(f"{address}/-/ready") for address in addresses), 60), (folder / "log").read_text()
+            yield Chain(server, daemon, *addresses)
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+def test_contention_fires_in_prometheus_and_alertmanager_and_resolves(chain: Chain) -> None:
+    load = InsertLoad()
+    load.make_tables(chain.server)
+    running = load.start(chain.server, 120)
+    try:
+        assert wait_for(lambda: ALERT in chain.firing_in_prometheus(), 90, 0.5)
+        assert wait_for(lambda: ALERT in chain.active_in_alertmanager(), 30, 0.5)
+        alert = next(alert for alert in get(f"{chain.alertmanager}/api/v2/alerts") if alert["labels"]["alertname"] == ALERT)
+        assert "an unknown rate" not in alert["annotations"]["description"]
+        with urllib.request.urlopen(alert["annotations"]["runbook_url"], timeout=5) as page:
+            assert b"key-cache-contention" in page.read()
+    finally:
+        running.kill()
+        running.communicate()
+    assert wait_for(lambda: ALERT not in chain.firing_in_prometheus(), 60, 0.5)
+    assert wait_for(lambda: ALERT not in chain.active_in_alertmanager(), 60, 0.5)
+
+
+def expressions(dashboard: Path) -> Iterator[tuple[str, str]]:
+    """(panel, PromQL) of a dashboard, its variables filled in as Grafana would for "All"."""
+    document = json.loads(dashboard.read_text("utf-8"))
+    for panel in document["panels"]:
+        for target in panel.get("targets", ()):
+            yield panel["title"], target["expr"]
+    for variable in document["templating"]["list"]:
+        if variable["type"] == "query":
+            found = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["definition"])
+            assert found, variable["definition"]
+            yield variable["name"], f"count by ({found[2]}) ({found[1]})"
+
+
+def filled(expression: str) -> str:
+    return re.sub(r"\$(job|instance|schema|table)\b", ".*", expression).replace("$__rate_interval", "15s").replace("$__range", "30s")
+
+
+# What is there only while something is wrong: it must parse, and may be empty on a server that is well.
+MAY_BE_EMPTY = {"Findings", "Not evaluated"}
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda path: path.stem)
+def test_every_expression_of_the_dashboards_returns_data(chain: Chain, dashboard: Path) -> None:
+    load = InsertLoad(threads=2)
+    load.make_tables(chain.server)
+    running = load.start(chain.server, 60)
+    try:
+        for table in range(1, 9):
+            chain.server.execute(f"SELECT COUNT(*) FROM demo.load_{table} WHERE k > 5")
+        wanted = dict.fromkeys((panel, filled(expression)) for panel, expression in expressions(dashboard))
+        assert len(wanted) > 15
+        deadline = time.monotonic() + 60
+        empty = list(wanted)
+        while empty and time.monotonic() < deadline:
+            empty = [(panel, expression) for panel, expression in empty if not chain.query(expression) and panel not in MAY_BE_EMPTY]
+            time.sleep(1)
+        assert empty == []
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_the_recording_rules_have_values(chain: Chain) -> None:
+    names = [rule["record"] for group in yaml.safe_load((RULES / "recording.yaml").read_text("utf-8"))["groups"] for rule in group["rules"]]
+    # Only while there are findings.
+    names.remove("job:myisam_advice_finding_servers:count")
+    names = [name for name in names if "page_cache_hit" not in name]  # only while data files are read
+    assert wait_for(lambda: all(chain.query(name) for name in names), 30)
+
+
+@pytest.mark.parametrize("file", ["alerts", "recording"])
+def test_promtool_checks_and_tests_the_rules(file: str) -> None:
+    for verb, path in (("check", RULES / f"{file}.yaml"), ("test", RULES / "tests" / f"{file}.yaml")):
+        done = subprocess.run([peer("promtool"), verb, "rules", path], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_alert_has_a_promtool_test_that_fires_and_one_that_does_not() -> None:
+    alerts = {rule["alert"]: rule for group in yaml.safe_load((RULES / "alerts.yaml").read_text("utf-8"))["groups"] for rule in group["rules"]}
+    tests = [case for group in yaml.safe_load((RULES / "tests" / "alerts.yaml").read_text("utf-8"))["tests"] for case in group["alert_rule_test"]]
+    assert {case["alertname"] for case in tests if case["exp_alerts"]} == set(alerts)
+    assert {case["alertname"] for case in tests if not case["exp_alerts"]} == set(alerts)
+    for rule in alerts.values():
+        assert rule["annotations"].keys() >= {"summary", "description"}
+        assert rule["labels"]["severity"] in ("critical", "warning", "info")
+
+
+def test_every_metric_that_rules_and_dashboards_name_is_documented() -> None:
+    documented = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "metrics.md").read_text("utf-8"), re.MULTILINE))
+    texts = [path.read_text("utf-8") for path in (RULES / "alerts.yaml", RULES / "recording.yaml", *DASHBOARDS)]
+    named = {name for text in texts for name in re.findall(r"(?<![:\w])myisam_\w+(?![:\w])", text)}
+    assert len(named) > 40
+    server_variables = {"myisam_use_mmap"}
+    assert {name for name in named if not name.endswith("_")} - documented - server_variables == set()
