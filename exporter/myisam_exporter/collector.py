@@ -21,9 +21,15 @@ from myisam_exporter.unknown import Unknown
 if TYPE_CHECKING:
     from myisam_exporter.session import Session
     from myisam_exporter.target import Target
+    from myisam_exporter.tracepoints import PageCacheTracer
 
 Sample = TypeVar("Sample")
 PAGE_CACHE_SWEEP_SECONDS = 2.0
+NOT_TRACED = Unknown(
+    "page-cache lookups are not traced",
+    "myisam-advisor serve --collect.page-cache.precise, as root or with CAP_PERFMON",
+    off=True,
+)
 
 
 @dataclass(slots=True)
@@ -38,6 +44,7 @@ class Context:
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
     page_cache_sweep_seconds: float = PAGE_CACHE_SWEEP_SECONDS
+    tracer: PageCacheTracer | Unknown = NOT_TRACED
     key_caches: tuple[str, ...] = ()
     threads_running: list[float] = field(default_factory=list)
     samples: dict[str, Any] = field(default_factory=dict)

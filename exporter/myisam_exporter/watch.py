@@ -14,9 +14,16 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from myisam_exporter.collector import PAGE_CACHE_SWEEP_SECONDS, Context, Pair, all_collectors, with_prerequisites
+from myisam_exporter.collector import (
+    NOT_TRACED,
+    PAGE_CACHE_SWEEP_SECONDS,
+    Context,
+    Pair,
+    all_collectors,
+    with_prerequisites,
+)
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.connection import Connection
 from myisam_exporter.errors import UserError
@@ -29,6 +36,9 @@ from myisam_exporter.snapshot import Snapshot, take_snapshot
 from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.target import Target
 from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.tracepoints import PageCacheTracer
 
 DEFAULT_BACKGROUND_SECONDS = 60.0
 # Facts from the background older than this many intervals are no longer exposed.
@@ -68,6 +78,7 @@ class WatchOptions:
     background_seconds: float = DEFAULT_BACKGROUND_SECONDS
     page_cache_seconds: float = PAGE_CACHE_SWEEP_SECONDS
     key_caches: tuple[str, ...] = ()
+    tracer: PageCacheTracer | Unknown = NOT_TRACED
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
 
@@ -196,7 +207,13 @@ class Watch:
     def _context(self, session: Any) -> Context:
         options = self.options
         return Context(
-            session.target, session, options.proc, options.sys, options.page_cache_seconds, options.key_caches
+            session.target,
+            session,
+            options.proc,
+            options.sys,
+            options.page_cache_seconds,
+            options.tracer,
+            options.key_caches,
         )
 
     def _read(self, selected: frozenset[str]) -> Reading:
@@ -242,7 +259,9 @@ class Watch:
         choice = self._chooser.choose(facts.tables["tables"])
         earlier = interval.before
         pairs = {
-            name: Pair(sample, None, snapshot.moments[name] - earlier.moments[name] if earlier else None)
+            name: Pair(
+                sample, _known(earlier, name), snapshot.moments[name] - earlier.moments[name] if earlier else None
+            )
             for name, sample in snapshot.samples.items()
         }
         scene = Scene(pairs, self._background_running, facts, choice)
@@ -296,6 +315,12 @@ class Watch:
             yield Value("exporter_collector_supported", int(outcome.supported), (name,))
             yield Value("exporter_collector_duration_seconds", outcome.seconds, (name,))
             yield Value("exporter_collector_last_success_timestamp_seconds", self._last_success.get(name), (name,))
+
+
+def _known(snapshot: Snapshot | None, name: str) -> Any:
+    """A collector's sample, or None where there is none."""
+    sample = snapshot.samples[name] if snapshot else None
+    return None if isinstance(sample, Unknown) else sample
 
 
 def _failed_reading(names: Iterable[str], error: UserError) -> Reading:

@@ -13,7 +13,7 @@ import ssl
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,12 +21,15 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.history import History
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.rules import Rule
+from myisam_exporter.collector import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
 from myisam_exporter.http_server import HttpServer, Response
 from myisam_exporter.probe_targets import read_probe_targets
 from myisam_exporter.table_choice import TableChooser, table_pattern
 from myisam_exporter.target import Target
+from myisam_exporter.tracepoints import PageCacheTracer
+from myisam_exporter.unknown import Unknown
 from myisam_exporter.watch import Follower, WatchOptions
 from myisam_exporter.web import MAXIMUM_SCRAPES, Exporter
 from myisam_exporter.web_config import Gate
@@ -88,7 +91,8 @@ async def _serve(options: ServeOptions) -> int:
     gate = Gate(options.web_config_file)
     rules = _Rules(options.load_rules, options.load_rules())
     history = _history(options)
-    fleet = _fleet(options, rules, history)
+    tracer = _tracer(options)
+    fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), rules, history)
 
     def reload() -> None:
         targets = read_probe_targets(options.targets_file, options.defaults_files)
@@ -120,7 +124,20 @@ async def _serve(options: ServeOptions) -> int:
     fleet.close()
     if history is not None:
         history.close()
+    if not isinstance(tracer, Unknown):
+        tracer.close()
     return 0
+
+
+def _tracer(options: ServeOptions) -> PageCacheTracer | Unknown:
+    """The tracepoints, where they are asked for and possible; why not, otherwise."""
+    if not options.precise_page_cache:
+        return NOT_TRACED
+    try:
+        return PageCacheTracer()
+    except UserError as error:
+        _log.warning("--collect.page-cache.precise: %s", error)
+        return Unknown(str(error))
 
 
 def _label(options: ServeOptions) -> str:

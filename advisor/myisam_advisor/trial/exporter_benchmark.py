@@ -1,0 +1,284 @@
+"""How much a scrape costs, beside Debian's prometheus-mysqld-exporter, on one server in one run. Run by script/bench.
+
+Machines are shared: read the ratios. Nothing here is a test.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from myisam_advisor.trial.benchmark import OPTIONS, Line, make_tables, median_seconds, opened_tables
+from myisam_advisor.trial.binaries import ServerBinaries, cache_directory
+from myisam_advisor.trial.private_server import PrivateServer
+
+PROGRAM = Path(sys.executable).with_name("myisam-advisor")
+SCRAPES = 200
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+START_SECONDS = 30.0
+STEADY_SECONDS = 60.0
+TARGETS, TARGET_SECONDS = 200, 45.0
+SCRAPE_INTERVAL_SECONDS = 15.0
+PEER_PORT, OWN_PORT = 29104, 29942
+# What a server on which it fails does not have.
+PEER_WITHOUT = (
+    "slave_status",
+    "info_schema.innodb_cmp",
+    "info_schema.innodb_cmpmem",
+    "info_schema.query_response_time",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """A running exporter."""
+
+    pid: int
+    address: str
+
+    def scrape(self, path: str = "/metrics") -> bytes:
+        """One page, as Prometheus asks for it."""
+        request = urllib.request.Request(f"{self.address}{path}", headers={"Accept-Encoding": "gzip"})  # noqa: S310 - http, ours
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return bytes(answer.read())
+
+    def scrape_plain(self, path: str = "/metrics") -> bytes:
+        """One page, not compressed."""
+        with urllib.request.urlopen(f"{self.address}{path}", timeout=60) as answer:  # noqa: S310
+            return bytes(answer.read())
+
+    def cpu_seconds(self) -> float:
+        """CPU time used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+    def resident_megabytes(self) -> float:
+        """Resident memory now."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+def lines(console: Console, binaries: ServerBinaries) -> list[Line]:
+    """All measurements of the exporter."""
+    if peer_program() is None:
+        return [Line("scrapes beside mysqld_exporter", "not fetched: script/servers prometheus", "", None)]
+    return [
+        *_global(console, binaries),
+        *_ten_thousand(console, binaries),
+        *_hundred_thousand(console, binaries),
+        *_steady(console, binaries),
+        *_many_targets(console, binaries),
+    ]
+
+
+def peer_program() -> Path | None:
+    """prometheus-mysqld-exporter, where it was fetched."""
+    path = cache_directory() / "prometheus" / "usr" / "bin" / "prometheus-mysqld-exporter"
+    return path if path.exists() else None
+
+
+@contextmanager
+def running(command: Sequence[object], port: int, environment: dict[str, str] | None = None) -> Iterator[Exporter]:
+    """An exporter, once it answers."""
+    process = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", "--", *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(environment or {})},
+    )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield Exporter(process.pid, f"http://127.0.0.1:{port}")
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def own(server: PrivateServer, *words: object) -> Iterator[Exporter]:
+    """Our exporter on this server, after its first two looks."""
+    command = [
+        PROGRAM,
+        "serve",
+        "--socket",
+        server.socket,
+        "--user",
+        "root",
+        "--web.listen-address",
+        f"127.0.0.1:{OWN_PORT}",
+    ]
+    with running([*command, "--history", server.directory / "h.sqlite", *words], OWN_PORT) as exporter:
+        deadline = time.monotonic() + START_SECONDS
+        while b"advice_interval" not in exporter.scrape_plain() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        yield exporter
+
+
+@contextmanager
+def peer(server: PrivateServer, *collectors: str) -> Iterator[Exporter]:
+    """mysqld_exporter with these collectors and no other."""
+    words = [f"--no-collect.{name}" for name in PEER_WITHOUT] + [f"--collect.{name}" for name in collectors]
+    command = [peer_program(), f"--web.listen-address=127.0.0.1:{PEER_PORT}", *words]
+    with running(command, PEER_PORT, {"DATA_SOURCE_NAME": f"root@unix({server.socket})/"}) as exporter:
+        exporter.scrape()
+        yield exporter
+
+
+def _cost(exporter: Exporter, path: str = "/metrics", scrapes: int = SCRAPES) -> tuple[float, float]:
+    """Median latency and CPU of a scrape, in milliseconds."""
+    exporter.scrape(path)
+    before = exporter.cpu_seconds()
+    latency = median_seconds(lambda: exporter.scrape(path), scrapes)
+    return latency * 1000, (exporter.cpu_seconds() - before) / scrapes * 1000
+
+
+def _ratio(what: str, ours: float, theirs: float, unit: str, target: float) -> Line:
+    return Line(
+        what,
+        f"{ours:.1f} {unit}, {theirs:.1f} {unit} (ratio {ours / theirs:.2f})",
+        f"{target:.2f}",
+        ours <= target * theirs,
+    )
+
+
+CHEAP = "/metrics?" + "&".join(
+    f"collect[]={name}" for name in ("status", "variables", "key_caches", "server", "mysqld_process", "host")
+)
+
+
+def _global(console: Console, binaries: ServerBinaries) -> list[Line]:
+    console.print("scrapes of global status and variables ...")
+    with PrivateServer(binaries, OPTIONS) as server:
+        with peer(server, "global_status", "global_variables") as exporter:
+            theirs = _cost(exporter)
+        with own(server) as exporter:
+            ours = _cost(exporter, CHEAP)
+            whole = _cost(exporter)
+    return [
+        _ratio("scrape beside mysqld_exporter, global status and variables: latency", ours[0], theirs[0], "ms", 1),
+        _ratio("    CPU", ours[1], theirs[1], "ms", 1),
+        _ratio("    all of our metrics: latency", whole[0], theirs[0], "ms", 1),
+        _ratio("    CPU", whole[1], theirs[1], "ms", 1),
+    ]
+
+
+def _ten_thousand(console: Console, binaries: ServerBinaries) -> list[Line]:
+    count = 10_000
+    console.print(f"scrapes of {count:,} tables ...")
+    with PrivateServer(binaries, OPTIONS) as server:
+        make_tables(server, count, 1)
+        with peer(server, "global_status", "global_variables", "info_schema.tables") as exporter:
+            before = opened_tables(server)
+            theirs = _cost(exporter, scrapes=3)
+            their_opened = (opened_tables(server) - before) // 4
+        with own(server, "--collect.tables.limit", count, "--collect.interval", "10s") as exporter:
+            opened_tables(server)
+            before = opened_tables(server)
+            ours = _cost(exporter, scrapes=20)
+            opened = opened_tables(server) - before
+    return [
+        _ratio(f"scrape with facts of {count:,} tables: latency", ours[0], theirs[0], "ms", 1 / 3),
+        Line("    tables opened by it", f"{opened}, {their_opened:,} a scrape", "0", opened == 0),
+    ]
+
+
+def _hundred_thousand(console: Console, binaries: ServerBinaries) -> list[Line]:
+    count = 100_000
+    console.print(f"scrapes of {count:,} tables ...")
+    with PrivateServer(binaries, OPTIONS) as server:
+        make_tables(server, count, 100)
+        with own(server, "--collect.interval", "15s") as exporter:
+            worst = 0.0
+            deadline = time.monotonic() + 45
+            while time.monotonic() < deadline:
+                started = time.monotonic()
+                exporter.scrape()
+                worst = max(worst, time.monotonic() - started)
+                time.sleep(0.2)
+            megabytes = exporter.resident_megabytes()
+    return [
+        Line(
+            f"scrape of {count:,} tables, the slowest while it looks at them",
+            f"{worst:.2f} s ({megabytes:.0f} MB)",
+            "1 s",
+            worst <= 1,
+        )
+    ]
+
+
+def _steady(console: Console, binaries: ServerBinaries) -> list[Line]:
+    console.print("1,000 tables, a scrape every 15 s ...")
+    with PrivateServer(binaries, OPTIONS) as server:
+        make_tables(server, 1000, 1)
+        with own(server) as exporter:
+            exporter.scrape()
+            before, started = exporter.cpu_seconds(), time.monotonic()
+            while time.monotonic() - started < STEADY_SECONDS * 2:
+                time.sleep(SCRAPE_INTERVAL_SECONDS)
+                exporter.scrape()
+            share = (exporter.cpu_seconds() - before) / (time.monotonic() - started)
+            megabytes = exporter.resident_megabytes()
+    return [
+        Line("resident memory at 1,000 tables", f"{megabytes:.0f} MB", "60 MB", megabytes < 60),
+        Line("average CPU at 1,000 tables, scraped every 15 s", f"{share:.2%} of a core", "0.50%", share < 0.005),
+    ]
+
+
+def _many_targets(console: Console, binaries: ServerBinaries) -> list[Line]:
+    console.print(f"{TARGETS} targets, each probed every 15 s ...")
+    with PrivateServer(binaries, OPTIONS) as server:
+        make_tables(server, 100, 1)
+        server.execute(f"SET GLOBAL max_connections = {TARGETS + 50}")
+        listed = server.directory / "targets.yaml"
+        listed.write_text(
+            "targets:\n"
+            + "".join(f"  t{number}: {{socket: {_socket_alias(server, number)}}}\n" for number in range(TARGETS))
+        )
+        command = [PROGRAM, "serve", "--no-own-server", "--user", "root", "--config.targets", listed, "--no-history"]
+        option_file = server.directory / "client.cnf"
+        option_file.write_text("[client]\nuser=root\n")
+        command += ["--defaults-file", option_file, "--web.listen-address", f"127.0.0.1:{OWN_PORT}"]
+        with running(command, OWN_PORT) as exporter, ThreadPoolExecutor(8) as pool:
+            for number in range(TARGETS):
+                exporter.scrape(f"/probe?target=t{number}")
+            time.sleep(30)
+            before, started = exporter.cpu_seconds(), time.monotonic()
+            failed = 0
+            while time.monotonic() - started < TARGET_SECONDS:
+                begun = time.monotonic()
+                answers = pool.map(lambda number: exporter.scrape_plain(f"/probe?target=t{number}"), range(TARGETS))
+                failed += sum(b"\nmyisam_up 1" not in answer for answer in answers)
+                time.sleep(max(SCRAPE_INTERVAL_SECONDS - (time.monotonic() - begun), 0))
+            share = (exporter.cpu_seconds() - before) / (time.monotonic() - started)
+            megabytes = exporter.resident_megabytes()
+    return [
+        Line(
+            f"{TARGETS} targets probed every 15 s",
+            f"{share:.0%} of a core, {failed} failed, {megabytes:.0f} MB",
+            "100%",
+            share < 1 and not failed,
+        )
+    ]
+
+
+def _socket_alias(server: PrivateServer, number: int) -> Path:
+    alias = server.directory / f"s{number}"
+    alias.symlink_to(server.socket)
+    return alias

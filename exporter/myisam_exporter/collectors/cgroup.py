@@ -1,0 +1,117 @@
+"""The control group of the server, where it has one of its own: refaults and pressure that no other program had a part in.
+
+Source: Documentation/admin-guide/cgroup-v2.rst (memory.stat, memory.max, *.pressure). Everybody may read these files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, columns, single
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.server import ServerIdentity
+
+MICROSECONDS_PER_SECOND = 1_000_000
+NOT_OWN = "mysqld has no control group of its own"
+REMEDY = "run it as a systemd service"
+
+
+@dataclass(frozen=True, slots=True)
+class ControlGroup:
+    """One reading. `pressure_seconds` by (resource, some or full); a limit of None is no limit."""
+
+    path: str
+    file_bytes: int
+    file_refaults: int
+    limit_bytes: int | None
+    pressure_seconds: Mapping[tuple[str, str], float]
+
+
+class CgroupCollector(Collector[ControlGroup]):
+    """cgroup v2."""
+
+    name = "cgroup"
+    source = "/sys/fs/cgroup"
+    after = ("server",)
+    sections = {  # noqa: RUF012
+        "mysqld": columns(
+            ("cgroup_page_cache_bytes", "integer", "Page cache charged to the control group of the server alone."),
+            ("cgroup_memory_limit_bytes", "integer", "What its memory may grow to; unknown when there is no limit."),
+            (
+                "cgroup_file_refaults_per_second",
+                "real",
+                "Pages of files that this group read again after they had been dropped.",
+            ),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> ControlGroup | Unknown:
+        """Find the group of the verified process, and read it."""
+        server: ServerIdentity | Unknown = context.sample("server")
+        if isinstance(server, Unknown):
+            return server
+        pid = server.location.pid
+        return pid if isinstance(pid, Unknown) else read_control_group(context.proc, context.sys, pid)
+
+    def facts(self, pair: Pair[ControlGroup]) -> Iterable[Block]:
+        """Part of the row of mysqld."""
+        now, before = pair.after, pair.before
+        same = before is not None and before.path == now.path
+        row = {
+            "cgroup_page_cache_bytes": now.file_bytes,
+            "cgroup_memory_limit_bytes": now.limit_bytes,
+            "cgroup_file_refaults_per_second": pair.rate(before.file_refaults, now.file_refaults)
+            if before and same
+            else None,
+        }
+        return [single("mysqld", row)]
+
+    def unknown_columns(self, sample: ControlGroup) -> Mapping[str, Unknown]:
+        """No limit is no number."""
+        return {"mysqld.cgroup_memory_limit_bytes": Unknown("the control group has no memory limit", off=True)}
+
+
+def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknown:
+    """The group of a process, below these roots."""
+    root = sys / "fs" / "cgroup"
+    try:
+        lines = (proc / str(pid) / "cgroup").read_text("utf-8", "replace").splitlines()
+        path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
+        if path is None or not (root / "cgroup.controllers").exists():
+            return Unknown("this machine does not use cgroup v2", off=True)
+        folder = root / path.lstrip("/")
+        if path == "/" or (folder / "cgroup.procs").read_text("ascii").split() != [str(pid)]:
+            return Unknown(NOT_OWN, REMEDY, off=True)
+        stat = dict(line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines())
+        refaults = stat.get("workingset_refault_file", stat.get("workingset_refault"))
+        return ControlGroup(path, int(stat["file"]), int(refaults or 0), _limit(folder), dict(_pressure(folder)))
+    except FileNotFoundError:
+        return Unknown("the server's control group does not count memory", "MemoryAccounting=yes in its unit", off=True)
+    except (OSError, ValueError, KeyError) as error:
+        return Unknown(f"the control group of process {pid} cannot be read ({error})")
+
+
+def _limit(folder: Path) -> int | None:
+    text = (folder / "memory.max").read_text("ascii").strip()
+    return None if text == "max" else int(text)
+
+
+def _pressure(folder: Path) -> Iterable[tuple[tuple[str, str], float]]:
+    for resource in ("io", "memory"):
+        try:
+            text = (folder / f"{resource}.pressure").read_text("ascii")
+        except OSError:
+            continue  # built without pressure, or switched off: psi=1
+        for line in text.splitlines():
+            kind, *values = line.split()
+            yield (resource, kind), int(values[-1].removeprefix("total=")) / MICROSECONDS_PER_SECOND
+
+
+COLLECTOR = CgroupCollector()

@@ -1,0 +1,125 @@
+"""Page-cache lookups and insertions of each table, counted by kernel tracepoints: the only exact hit ratio per table.
+
+Opt-in, and only in a daemon: counting goes on between the looks, in windows; see tracepoints.py. Rates are those of the windows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.collectors.myi import DataDirectoryScan, TableFile
+    from myisam_exporter.tracepoints import File
+
+FILES = {"data": ".MYD", "index": ".MYI"}
+TableFileName = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """Pages since the daemon's start by (schema, table, data or index), the windows' length, our CPU time, and lost events."""
+
+    lookups: Mapping[TableFileName, int]
+    insertions: Mapping[TableFileName, int]
+    observed_seconds: float
+    cpu_seconds: float
+    lost: int
+    lost_lately: int = 0
+
+
+class PageCacheLookupsCollector(Collector[Lookups]):
+    """Tracepoint counts, by table."""
+
+    name = "page_cache_lookups"
+    source = "tracepoints filemap:mm_filemap_get_pages, filemap:mm_filemap_add_to_page_cache"
+    after = ("myi",)
+    expensive = True
+    sections = {  # noqa: RUF012
+        "tables": columns(
+            ("schema_name", "text", "Database."),
+            ("table_name", "text", "Table."),
+            ("data_lookups_per_second", "real", "Pages of the data file asked of the page cache by read calls."),
+            ("data_insertions_per_second", "real", "Pages of it put into the page cache, by readahead too."),
+            (
+                "data_page_cache_hit_ratio",
+                "real",
+                "Over the interval: 1 - insertions/lookups; unknown without lookups or where readahead brought more.",
+            ),
+            ("index_lookups_per_second", "real", "Pages of the index file asked of the page cache: key-cache misses."),
+            ("index_insertions_per_second", "real", "Pages of it put into the page cache."),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> Lookups | Unknown:
+        """The counts so far; from now on also of files that are new."""
+        tracer = context.tracer
+        scan: DataDirectoryScan | Unknown = context.sample("myi")
+        if isinstance(tracer, Unknown):
+            return tracer
+        if isinstance(scan, Unknown):
+            return scan
+        names = dict(_files(scan.files))
+        tracer.follow(context.target.label, frozenset(names))
+        counts = tracer.counts()
+        return Lookups(
+            _by_name(counts.lookups, names),
+            _by_name(counts.insertions, names),
+            counts.observed_seconds,
+            counts.cpu_seconds,
+            counts.lost,
+            counts.lost_lately,
+        )
+
+    def facts(self, pair: Pair[Lookups]) -> Iterable[Block]:
+        """Rates over the windows within the interval."""
+        now, before = pair.after, pair.before
+        seconds = now.observed_seconds - before.observed_seconds if before else 0.0
+        if before is None or seconds <= 0:
+            return
+        rows = []
+        for schema, table in sorted({name[:2] for name in now.lookups}):
+            rates: list[Value] = []
+            for file in FILES:
+                name = (schema, table, file)
+                lookups = max(now.lookups.get(name, 0) - before.lookups.get(name, 0), 0)
+                insertions = max(now.insertions.get(name, 0) - before.insertions.get(name, 0), 0)
+                rates += [lookups / seconds, insertions / seconds]
+                if file == "data":
+                    rates.append(1 - insertions / lookups if 0 < lookups >= insertions else None)
+            rows.append((schema, table, *rates))
+        yield Block("tables", tuple(column.name for column in self.sections["tables"]), rows, extends=True)
+
+    def incomplete(self, sample: Lookups) -> Unknown | None:
+        """Events that the kernel could not hand over."""
+        if not sample.lost_lately:
+            return None
+        return Unknown(f"{sample.lost_lately} events were lost: the server reads faster than can be counted")
+
+
+def _files(files: Iterable[TableFile]) -> Iterable[tuple[File, TableFileName]]:
+    for table in files:
+        for kind, ending in FILES.items():
+            try:
+                state = os.stat(f"{table.directory}/{table.stem}{ending}")  # noqa: PTH116 - twice a table
+            except OSError:
+                continue  # dropped since the scan
+            yield (state.st_dev, state.st_ino), (table.schema_name, table.table_name, kind)
+
+
+def _by_name(counts: Mapping[File, int], names: Mapping[File, TableFileName]) -> dict[TableFileName, int]:
+    """Partitions are summed. A file that nothing was read of has 0: it was looked at."""
+    summed = dict.fromkeys(names.values(), 0)
+    for file, name in names.items():
+        summed[name] += counts.get(file, 0)
+    return summed
+
+
+COLLECTOR = PageCacheLookupsCollector()

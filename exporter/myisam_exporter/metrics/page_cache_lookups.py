@@ -1,0 +1,51 @@
+"""Page-cache lookups and insertions per table, where they are traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.page_cache_lookups import FILES, Lookups
+from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.tables import LABELS
+from myisam_exporter.table_choice import names_of
+
+WINDOWS = "in the windows in which the tracepoints are on"
+
+
+class PageCacheLookupMetrics(Group):
+    """Two tracepoints, by table and file. Hit ratio: 1 - insertions / lookups."""
+
+    collectors = ("page_cache_lookups",)
+    metrics = (
+        Metric("table_page_cache_lookups_total", "counter", f"Pages asked of the page cache by read calls, {WINDOWS}: mm_filemap_get_pages.", (*LABELS, "file")),
+        Metric("table_page_cache_insertions_total", "counter", f"Pages put into the page cache, by readahead too, {WINDOWS}: mm_filemap_add_to_page_cache.", (*LABELS, "file")),
+        Metric("omitted_tables_page_cache_lookups_total", "counter", f"Pages asked for, over the tables that have no series, {WINDOWS}.", ("file",)),
+        Metric("omitted_tables_page_cache_insertions_total", "counter", f"Pages put into the page cache, over the tables that have no series, {WINDOWS}.", ("file",)),
+        Metric("exporter_tracing_seconds_total", "counter", "Length of these windows."),
+        Metric("exporter_tracing_cpu_seconds_total", "counter", "CPU time that counting took: at most 1 % of a core."),
+        Metric("exporter_tracing_lost_events_total", "counter", "Events that the kernel could not hand over."),
+    )  # fmt: skip
+
+    def values(self, pair: Pair[Lookups], scene: Scene) -> Iterable[Value]:
+        """From the counts; a table that leaves the list takes nothing away from the sum of the others."""
+        if scene.choice is None:
+            return
+        shown = set(names_of(scene.choice.shown))
+        for what, now, before in (
+            ("lookups", pair.after.lookups, pair.before.lookups if pair.before else {}),
+            ("insertions", pair.after.insertions, pair.before.insertions if pair.before else {}),
+        ):
+            for (schema, table, file), count in now.items():
+                if (schema, table) in shown:
+                    yield Value(f"table_page_cache_{what}_total", count, (schema, table, file))
+                else:
+                    scene.running.grow(count - before.get((schema, table, file), 0), what, file)
+            for file in FILES:
+                yield Value(f"omitted_tables_page_cache_{what}_total", scene.running.grow(None, what, file), (file,))
+        yield Value("exporter_tracing_seconds_total", pair.after.observed_seconds)
+        yield Value("exporter_tracing_cpu_seconds_total", pair.after.cpu_seconds)
+        yield Value("exporter_tracing_lost_events_total", pair.after.lost)
+
+
+GROUP = PageCacheLookupMetrics()

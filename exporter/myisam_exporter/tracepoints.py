@@ -1,0 +1,314 @@
+"""Page-cache lookups and insertions by file, from two kernel tracepoints and plain perf_event_open(2): no eBPF, no kprobes.
+
+`filemap:mm_filemap_get_pages` (Linux 6.12) tells which pages a buffered read asks for, `filemap:mm_filemap_add_to_page_cache` which
+are put into the page cache because they were not there. Both name device and inode. Sources: perf_event_open(2), mm/filemap.c,
+and the tracepoints' own format files, from which the offsets are taken.
+
+What it costs is bounded: every event costs the reading process about half a microsecond and us about one. Events are taken in short
+windows, and the pauses between them grow until our share of a core is within the budget. Counts are those of the windows; their
+ratio needs no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import platform
+import re
+import struct
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_exporter.errors import UserError
+
+TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
+SYSCALLS = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
+LOOKUP, INSERTION = "mm_filemap_get_pages", "mm_filemap_add_to_page_cache"
+ATTRIBUTE_BYTES = 64  # PERF_ATTR_SIZE_VER0
+TYPE_TRACEPOINT, SAMPLE_RAW, FLAG_DISABLED, FLAG_WATERMARK, OPEN_CLOEXEC = 2, 1 << 10, 1, 1 << 14, 8
+IOC_ENABLE, IOC_DISABLE, IOC_SET_OUTPUT, IOC_SET_FILTER = 0x2400, 0x2401, 0x2405, 0x40082406
+RECORD_LOST, RECORD_SAMPLE = 2, 9
+RING_PAGES = 256
+HEAD, TAIL = 1024, 1032  # of struct perf_event_mmap_page
+WINDOW_SECONDS, READ_EVERY_SECONDS = 0.5, 0.05
+LONGEST_PAUSE_SECONDS = 30.0
+DEFAULT_BUDGET = 0.01  # of one core
+# Beyond that the filter costs every read of the machine more than it saves.
+FILES_IN_FILTER = 24
+_KERNEL_MINOR_BITS = 20  # of a dev_t inside the kernel, and in the events
+
+File = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Since the start: pages by file (device, inode), how long the windows were, what it cost, and events that were lost."""
+
+    lookups: Mapping[File, int]
+    insertions: Mapping[File, int]
+    observed_seconds: float
+    cpu_seconds: float
+    lost: int
+    lost_lately: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tracepoint:
+    identifier: int
+    offsets: Mapping[str, tuple[int, str]]
+
+    def field(self, name: str) -> struct.Struct:
+        offset, code = self.offsets[name]
+        return struct.Struct(f"={offset}x{code}")
+
+
+class PageCacheTracer:
+    """Counts while it runs. Raises UserError with the remedy where that is not possible."""
+
+    def __init__(self, budget: float = DEFAULT_BUDGET) -> None:
+        folder = _events_folder()
+        self._lookup, self._insertion = _tracepoint(folder / LOOKUP), _tracepoint(folder / INSERTION)
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._followed: dict[str, frozenset[File]] = {}
+        self._wanted: frozenset[File] = frozenset()
+        self._lookups: dict[File, int] = {}
+        self._insertions: dict[File, int] = {}
+        self._observed = self._cpu = 0.0
+        self._lost = self._lost_told = 0
+        self._last_read: dict[int, tuple[int, int, int]] = {}
+        self._stop = threading.Event()
+        self._descriptors: list[int] = []
+        self._rings: list[mmap.mmap] = []
+        try:
+            for cpu in _online_cpus():
+                self._open_on(cpu)
+        except OSError as error:
+            self._close_all()
+            raise _why_not(error) from None
+        self._thread = threading.Thread(target=self._run, name="tracer", daemon=True)
+        self._thread.start()
+
+    def follow(self, label: str, files: frozenset[File]) -> None:
+        """Count these files of one target, until told otherwise."""
+        with self._lock:
+            if self._followed.get(label) != files:
+                self._followed[label] = files
+                self._wanted = frozenset().union(*self._followed.values())
+                self._filter()
+
+    def counts(self) -> Counts:
+        """What was counted so far; `lost_lately` is since the last time that this was asked."""
+        with self._lock:
+            lately, self._lost_told = self._lost - self._lost_told, self._lost
+            return Counts(dict(self._lookups), dict(self._insertions), self._observed, self._cpu, self._lost, lately)
+
+    def close(self) -> None:
+        """Stop counting."""
+        self._stop.set()
+        self._thread.join()
+        self._close_all()
+
+    def _open_on(self, cpu: int) -> None:
+        lookup = _perf_event_open(self._lookup.identifier, cpu)
+        self._descriptors.append(lookup)
+        self._rings.append(mmap.mmap(lookup, (1 + RING_PAGES) * mmap.PAGESIZE))
+        insertion = _perf_event_open(self._insertion.identifier, cpu)
+        self._descriptors.append(insertion)
+        fcntl.ioctl(insertion, IOC_SET_OUTPUT, lookup)
+
+    def _close_all(self) -> None:
+        for ring in self._rings:
+            ring.close()
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._rings, self._descriptors = [], []
+
+    def _filter(self) -> None:
+        """In the kernel: these files where they are few, else their file systems."""
+        by_device: dict[int, list[int]] = {}
+        for device, inode in sorted(self._wanted):
+            by_device.setdefault(device, []).append(inode)
+        parts = []
+        for device, inodes in by_device.items():
+            number = os.major(device) << _KERNEL_MINOR_BITS | os.minor(device)
+            exact = " || ".join(f"i_ino == {inode}" for inode in inodes) if len(self._wanted) <= FILES_IN_FILTER else ""
+            parts.append(f"(s_dev == {number} && ({exact}))" if exact else f"s_dev == {number}")
+        text = bytearray(" || ".join(parts or ["s_dev == 0"]).encode() + b"\0")
+        for descriptor in self._descriptors:
+            fcntl.ioctl(descriptor, IOC_SET_FILTER, text, True)
+
+    def _run(self) -> None:
+        """Windows and pauses, until told to stop."""
+        while not self._stop.is_set():
+            if not self._wanted:
+                self._stop.wait(READ_EVERY_SECONDS)
+                continue
+            used = self._window()
+            pause = min(max(used / self._budget - WINDOW_SECONDS, 0.0), LONGEST_PAUSE_SECONDS)
+            self._stop.wait(pause)
+
+    def _window(self) -> float:
+        """One window; the CPU seconds that it took us."""
+        before, started = time.thread_time(), time.monotonic()
+        self._switch(IOC_ENABLE)
+        end = started + WINDOW_SECONDS
+        while (now := time.monotonic()) < end and not self._stop.is_set():
+            self._stop.wait(min(READ_EVERY_SECONDS, end - now))
+            self._drain()
+            if time.thread_time() - before > WINDOW_SECONDS / 2:
+                break  # a flood: the pause that follows makes up for it
+        self._switch(IOC_DISABLE)
+        observed = time.monotonic() - started
+        self._drain()
+        self._last_read.clear()
+        used = time.thread_time() - before
+        with self._lock:
+            self._observed += observed
+            self._cpu += used
+        return used
+
+    def _switch(self, request: int) -> None:
+        for descriptor in self._descriptors:
+            fcntl.ioctl(descriptor, request, 0)
+
+    def _drain(self) -> None:
+        for ring in self._rings:
+            head, tail = struct.unpack_from("=QQ", ring, HEAD)
+            if head == tail:
+                continue
+            size = RING_PAGES * mmap.PAGESIZE
+            begin, end = mmap.PAGESIZE + tail % size, mmap.PAGESIZE + head % size
+            data = ring[begin:end] if begin < end else ring[begin : mmap.PAGESIZE + size] + ring[mmap.PAGESIZE : end]
+            with self._lock:
+                self._count(data)
+            struct.pack_into("=Q", ring, TAIL, head)
+
+    def _count(self, data: bytes) -> None:
+        """Add up the records. Each sample is a header of 8 bytes, a length of 4, and the event as its format file has it."""
+        header, kind = struct.Struct("=IHH").unpack_from, struct.Struct("=12xH").unpack_from
+        lookup = [
+            self._lookup.field(name).unpack_from for name in ("i_ino", "s_dev", "index", "last_index", "common_pid")
+        ]
+        insertion = [self._insertion.field(name).unpack_from for name in ("i_ino", "s_dev", "order")]
+        position, wanted = 0, self._wanted
+        while position < len(data):
+            record, _, length = header(data, position)
+            if record == RECORD_SAMPLE and kind(data, position)[0] == self._lookup.identifier:
+                inode, device, first, last, thread = (unpack(data, position + 12)[0] for unpack in lookup)
+                file = (_device(device), inode)
+                if file in wanted:
+                    self._add_lookup(file, thread, first, last)
+            elif record == RECORD_SAMPLE:
+                inode, device, order = (unpack(data, position + 12)[0] for unpack in insertion)
+                file = (_device(device), inode)
+                if file in wanted:
+                    self._insertions[file] = self._insertions.get(file, 0) + (1 << order)
+            elif record == RECORD_LOST:
+                self._lost += int.from_bytes(data[position + 16 : position + 24], "little")
+            position += length
+
+    def _add_lookup(self, file: File, thread: int, first: int, last: int) -> None:
+        """Pages of one call. A long read asks again for the rest of its range: that is counted already."""
+        previous = self._last_read.get(thread)
+        self._last_read[thread] = (file[1], last, first)
+        if previous is None or previous[:2] != (file[1], last) or first <= previous[2]:
+            self._lookups[file] = self._lookups.get(file, 0) + max(last - first, 0) + 1
+
+
+def _device(number: int) -> int:
+    return os.makedev(number >> _KERNEL_MINOR_BITS, number & ((1 << _KERNEL_MINOR_BITS) - 1))
+
+
+def _events_folder() -> Path:
+    for root in TRACEFS:
+        folder = root / "events" / "filemap"
+        with contextlib.suppress(PermissionError):
+            if folder.is_dir():
+                return folder
+            if (root / "events").is_dir():
+                raise UserError(
+                    "this kernel has no filemap tracepoints: precise page-cache counts need Linux 6.12 or later."
+                )
+            continue
+        raise UserError(
+            f"{root} may not be read: precise page-cache counts need root, or CAP_PERFMON and read access to tracefs."
+        )
+    raise UserError(
+        "tracefs is not mounted: precise page-cache counts need `mount -t tracefs none /sys/kernel/tracing`."
+    )
+
+
+def _tracepoint(folder: Path) -> _Tracepoint:
+    try:
+        identifier = int((folder / "id").read_text("ascii"))
+        text = (folder / "format").read_text("ascii")
+    except FileNotFoundError:
+        raise UserError(
+            f"this kernel ({platform.release()}) has no tracepoint filemap:{folder.name}: precise page-cache counts need Linux 6.12 or later."
+        ) from None
+    except OSError as error:
+        raise _why_not(error) from None
+    offsets = {}
+    for name, offset, size, signed in re.findall(
+        r"field:[^;]*?(\w+);\s*offset:(\d+);\s*size:(\d+);\s*signed:(\d)", text
+    ):
+        code = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(int(size))
+        if code:
+            offsets[name] = (int(offset), code.lower() if signed == "1" else code)
+    return _Tracepoint(identifier, offsets)
+
+
+def _online_cpus() -> list[int]:
+    text = Path("/sys/devices/system/cpu/online").read_text("ascii").strip()
+    cpus: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+def _perf_event_open(identifier: int, cpu: int) -> int:
+    number = SYSCALLS.get(platform.machine())
+    if number is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    watermark = RING_PAGES * mmap.PAGESIZE // 2
+    attribute = struct.pack(
+        "=IIQQQQQIIQ",
+        TYPE_TRACEPOINT,
+        ATTRIBUTE_BYTES,
+        identifier,
+        1,
+        SAMPLE_RAW,
+        0,
+        FLAG_DISABLED | FLAG_WATERMARK,
+        watermark,
+        0,
+        0,
+    )
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    descriptor = libc.syscall(
+        ctypes.c_long(number),
+        attribute,
+        ctypes.c_int(-1),
+        ctypes.c_int(cpu),
+        ctypes.c_int(-1),
+        ctypes.c_ulong(OPEN_CLOEXEC),
+    )
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return int(descriptor)
+
+
+def _why_not(error: OSError) -> UserError:
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return UserError("precise page-cache counts need root, or CAP_PERFMON and read access to tracefs.")
+    return UserError(f"precise page-cache counts are not possible here: {error.strerror}.")
