@@ -1,0 +1,178 @@
+"""What the daemon keeps, and what check and history make of it."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.daemon.history import History
+from myisam_advisor.daemon.history_reader import curves, episodes, recent_look
+from myisam_advisor.findings import Finding
+from myisam_advisor.trial.demo import make_crashed_table
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.errors import UserError
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.session import Session
+from myisam_exporter.table_choice import TableChooser
+
+from .conftest import binaries_of, look, run, schema, target
+from .daemon import Daemon, serving, wait_for
+
+
+@pytest.fixture
+def recorded(mariadb: PrivateServer, tmp_path: Path) -> Iterator[tuple[Daemon, Path]]:
+    path = tmp_path / "history.sqlite"
+    with serving("--socket", mariadb.socket, "--user", "root", "--history", path) as daemon:
+        assert wait_for(lambda: (daemon.get().value("history_samples") or 0) >= 3)
+        yield daemon, path
+
+
+def test_check_judges_the_interval_of_a_running_daemon_without_waiting(server: PrivateServer, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    words = ["--socket", server.socket, "--user", "root", "--history", path]
+    with serving(*words) as daemon:
+        assert wait_for(lambda: (daemon.get().value("history_samples") or 0) >= 3)
+        started = time.monotonic()
+        done = run("check", *words)
+        assert time.monotonic() - started < 5  # the default interval is 10 s
+        assert done.returncode == 0, done.stderr
+        assert "from the daemon's history" in " ".join(done.stdout.split())
+        judge_again(words)
+
+
+def judge_again(words: list[object]) -> None:
+    document = json.loads(run("check", *words, "--format", "json").stdout)
+    assert 0.5 < document["interval_seconds"] < 5
+    assert "daemon's history" in document["origin"]
+    # Who asks for an interval gets it.
+    asked = json.loads(run("check", *words, "--interval", "1s", "--format", "json").stdout)
+    assert asked["origin"] is None
+
+
+def test_facts_of_another_or_a_restarted_server_are_not_used(recorded: tuple[Daemon, Path], mariadb: PrivateServer) -> None:
+    _, path = recorded
+    with PrivateServer(binaries_of("mariadb-10.11")) as other, Session(target(other)) as session:
+        assert recent_look(path, session) is None
+    with Session(target(mariadb)) as session:
+        assert recent_look(path, session) is not None
+        daemon, _ = recorded
+        daemon.stop()
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE latest SET started_at = started_at - 60")
+        assert recent_look(path, session) is None
+
+
+def test_a_daemon_that_ended_long_ago_is_not_a_running_one(mariadb: PrivateServer, recorded: tuple[Daemon, Path]) -> None:
+    daemon, path = recorded
+    daemon.stop()
+    time.sleep(3)
+    done = json.loads(run("check", "--socket", mariadb.socket, "--user", "root", "--history", path, "--format", "json").stdout)
+    assert done["origin"] is None
+    assert done["interval_seconds"] > 9
+
+
+def test_findings_carry_first_and_last_seen(mariadb: PrivateServer, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    with schema(mariadb, "bad") as name, serving("--socket", mariadb.socket, "--user", "root", "--history", path) as daemon:
+        make_crashed_table(mariadb, name, "broken")
+        labels = {"rule": "table-crashed", "severity": "critical", "scope": "table", "object": "bad.broken"}
+        assert wait_for(lambda: daemon.get().value("advice_finding", **labels) == 1)
+        first = daemon.get().value("advice_finding_first_seen_timestamp_seconds", rule="table-crashed", object="bad.broken") or 0
+        assert abs(time.time() - first) < 10
+        time.sleep(2)
+        document = json.loads(run("check", "--socket", mariadb.socket, "--user", "root", "--history", path, "--format", "json").stdout)
+        finding = next(found for found in document["findings"] if found["rule"] == "table-crashed")
+        assert finding["first_seen"] == pytest.approx(first, abs=1e-3)
+        assert finding["last_seen"] >= finding["first_seen"] + 1
+        text = run("check", "--socket", mariadb.socket, "--user", "root", "--history", path).stdout
+        assert " since " in text
+        told = run("history", "--history", path).stdout
+        assert "table-crashed bad.broken" in told
+
+
+def test_history_draws_curves(recorded: tuple[Daemon, Path]) -> None:
+    _, path = recorded
+    drawn = run("history", "status.Questions.per_second", "--history", path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert set("▁▂▃▄▅▆▇█") & set(drawn.stdout)
+    assert "median" in drawn.stdout
+    assert "key_cache.reads[default]" in run("history", "key_cache.reads", "--history", path).stdout
+    assert "mysqld.threads" in run("history", "--list", "--history", path).stdout.split()
+    wrong = run("history", "mysqld.treads", "--history", path)
+    assert wrong.returncode == 2
+    assert "Did you mean mysqld.threads" in wrong.stderr
+
+
+def test_histories_that_cannot_be_read_are_clear_errors(tmp_path: Path, mariadb: PrivateServer) -> None:
+    missing = run("history", "--history", tmp_path / "none")
+    assert missing.returncode == 2
+    assert "there is no history" in missing.stderr
+    (tmp_path / "junk").write_bytes(b"junk" * 1000)
+    for words in (["history"], ["check", "--socket", mariadb.socket, "--user", "root"]):
+        broken = run(*words, "--history", tmp_path / "junk")
+        assert broken.returncode == 2
+        assert "cannot be read" in broken.stderr
+        assert "Traceback" not in broken.stderr
+
+
+def finding(rule: str) -> Finding:
+    return Finding(rule, "", "warning", "likely", "server", "", None, "words", (), "", "", "", "", "", ())
+
+
+@pytest.fixture(scope="module")
+def facts(mariadb: PrivateServer) -> FactSet:
+    return look(mariadb, 0.3)
+
+
+def test_it_is_bounded_by_age_and_by_size(tmp_path: Path, facts: FactSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "h.sqlite"
+    history = History(path, days=1, megabytes=1)
+    choice = TableChooser().choose(facts.tables["tables"])
+    now = [time.time() - 3 * 86_400]
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    for _ in range(100):
+        list(history.follow("s", facts, choice))
+        now[0] += 60
+    now[0] += 3 * 86_400
+    for _ in range(600):
+        list(history.follow("s", facts, choice))
+        now[0] += 60
+    history.close()
+    with sqlite3.connect(path) as database:
+        oldest, count = database.execute("SELECT MIN(taken_at), COUNT(*) FROM sample").fetchone()
+    assert oldest > now[0] - 86_400
+    assert 50 < count < 600
+    assert path.stat().st_size < 2 << 20
+
+
+def test_an_episode_ends_after_a_pause(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    history = History(path)
+    assert history.seen("s", [finding("a")], 1000.0) == {("a", ""): 1000.0}
+    assert history.seen("s", [finding("a")], 1500.0) == {("a", ""): 1000.0}
+    assert history.seen("s", [finding("a"), finding("b")], 9000.0) == {("a", ""): 9000.0, ("b", ""): 9000.0}
+    history.close()
+    assert [(one.rule, one.first_seen, one.last_seen) for one in episodes(path)] == [("a", 9000.0, 9000.0), ("b", 9000.0, 9000.0), ("a", 1000.0, 1500.0)]
+
+
+def test_another_format_is_set_aside_by_the_daemon_and_refused_by_readers(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(UserError, match="format 99"):
+        episodes(path)
+    History(path).close()
+    assert episodes(path) == []
+    assert len(list(tmp_path.glob("h.sqlite.corrupt-*"))) == 1
+
+
+def test_a_history_of_others_is_not_readable(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    History(path).close()
+    assert path.stat().st_mode & 0o007 == 0
+    assert curves(path, "mysqld.threads", 0) == []
+    assert os.access(path, os.R_OK)

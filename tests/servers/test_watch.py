@@ -1,0 +1,130 @@
+"""One watch in this process, on a real server: failures inside it, and precise page-cache counts."""
+
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.collector import Pair
+from myisam_exporter.collectors import key_caches
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.metric import Metric, Scene, Value
+from myisam_exporter.metrics import status as status_metrics
+from myisam_exporter.table_choice import Choice, TableChooser
+from myisam_exporter.watch import Watch, WatchOptions
+
+from .conftest import schema, target
+from .daemon import Answer, serving, wait_for
+
+
+class Broken:
+    name = "broken"
+    metrics = (Metric("nothing", "gauge", "Nothing."),)
+
+    def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+        raise RuntimeError("no")
+
+
+@pytest.fixture
+def watch(mariadb: PrivateServer) -> Iterator[Watch]:
+    with ThreadPoolExecutor(4) as pool:
+        watching = Watch("here", lambda: target(mariadb), pool, WatchOptions(), TableChooser(), [Broken()])
+        yield watching
+        watching.close()
+
+
+def page(watch: Watch) -> Answer:
+    names = watch.names()
+    return Answer(200, watch.exposition(watch.scrape(names).result(10), names, (), False), {})
+
+
+def raising(*_: object) -> Any:
+    raise ValueError("a bug")
+
+
+def test_a_collector_that_fails_costs_only_its_own_metrics(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(key_caches.COLLECTOR), "collect", raising)
+    watch.look()
+    found = page(watch)
+    assert found.value("up") == 1
+    assert found.value("exporter_collector_success", collector="key_caches") == 0
+    assert found.value("exporter_collector_success", collector="status") == 1
+    assert found.value("questions_total") is not None
+    assert not [name for name, _ in found.samples() if name.startswith("myisam_key_cache")]
+
+
+def test_metrics_that_fail_cost_only_themselves(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(self: object, pair: Pair[Any], scene: Scene) -> Iterable[Value]:
+        yield Value("questions_total", 1)
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(type(status_metrics.GROUP), "values", failing)
+    found = page(watch)
+    assert found.value("up") == 1
+    assert found.value("questions_total") is None
+    assert found.value("exporter_collector_success", collector="status") == 0
+    assert found.value("key_cache_size_bytes", cache="default") is not None
+
+
+def test_a_follower_that_fails_is_told(watch: Watch) -> None:
+    watch.look()
+    found = page(watch)
+    assert found.value("exporter_collector_success", collector="broken") == 0
+    assert found.value("exporter_collector_success", collector="myi") == 1
+
+
+def test_what_does_not_exist_here_is_unsupported_and_no_failure(watch: Watch) -> None:
+    watch.look()
+    found = page(watch)
+    assert found.value("exporter_collector_supported", collector="performance_schema") == 0
+    assert found.value("exporter_collector_success", collector="performance_schema") is None
+
+
+def test_a_truncated_sweep_is_a_failure(mariadb: PrivateServer) -> None:
+    with schema(mariadb, "swept") as name:
+        for table in range(70):
+            mariadb.execute(f"CREATE TABLE t{table} (id INT) ENGINE=MyISAM", database=name)
+        with ThreadPoolExecutor(4) as pool:
+            watching = Watch("here", lambda: target(mariadb), pool, WatchOptions(page_cache_seconds=0.0), TableChooser())
+            watching.look()
+            assert page(watching).value("exporter_collector_success", collector="page_cache") == 0
+            watching.close()
+
+
+def test_facts_grow_stale_and_are_no_longer_shown(mariadb: PrivateServer) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        watching = Watch("here", lambda: target(mariadb), pool, WatchOptions(background_seconds=0.1), TableChooser())
+        watching.look()
+        assert page(watching).value("tables") is not None
+        time.sleep(0.4)
+        old = page(watching)
+        assert old.value("up") == 1
+        assert old.value("tables") is None
+        assert old.value("exporter_collector_success", collector="myi") == 0
+        watching.close()
+
+
+def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:
+    with schema(mariadb, "traced") as name:
+        mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c CHAR(200) NOT NULL) ENGINE=MyISAM", database=name)
+        mariadb.execute("INSERT INTO t VALUES " + ", ".join(f"({row}, 'x')" for row in range(20_000)), "FLUSH TABLES", database=name)
+        with serving("--socket", mariadb.socket, "--user", "root", "--collect.page-cache.precise") as daemon:
+            if daemon.looked().value("exporter_collector_success", collector="page_cache_lookups") == 0:
+                pytest.skip("no tracepoints here: the daemon's log says why")
+            labels = {"schema": name, "table": "t", "file": "data"}
+            assert wait_for(lambda: daemon.get().value("table_page_cache_lookups_total", **labels) is not None)
+            before = daemon.get().value("table_page_cache_lookups_total", **labels) or 0
+            with mariadb.session(name) as connection:
+                cursor = connection.cursor()
+                deadline = time.monotonic() + 3
+                while time.monotonic() < deadline:
+                    cursor.execute("SELECT c FROM t WHERE id = 77")
+                    cursor.fetchall()
+                    time.sleep(0.005)
+            assert wait_for(lambda: (daemon.get().value("table_page_cache_lookups_total", **labels) or 0) > before + 50)
+            after = daemon.get()
+            assert (after.value("table_page_cache_insertions_total", **labels) or 0) <= 60
+            assert after.value("exporter_tracing_cpu_seconds_total") is not None

@@ -1,0 +1,85 @@
+"""Values as text: hostile labels, duplicates and undeclared values cannot break a page."""
+
+import gzip
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
+
+from myisam_exporter.collector import all_collectors
+from myisam_exporter.exposition import Page, clean_label, joined, page_of
+from myisam_exporter.metric import Metric, Value, all_groups
+
+METRICS = (Metric("things", "gauge", 'Help with\na line break and a "quote".', ("name",)), Metric("events_total", "counter", "Events."))
+
+
+def parsed(page: Page) -> dict[str, list[tuple[dict[str, str], float]]]:
+    samples: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for family in text_string_to_metric_families(page.text.decode()):
+        for sample in family.samples:
+            samples.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return samples
+
+
+def test_counters_and_gauges_have_type_and_help() -> None:
+    page = page_of(METRICS, [Value("things", 2, ("a",)), Value("events_total", 3)])
+    assert b"# TYPE myisam_things gauge\n" in page.text
+    assert b"# TYPE myisam_events_total counter\n" in page.text
+    assert parsed(page) == {"myisam_things": [({"name": "a"}, 2.0)], "myisam_events_total": [({}, 3.0)]}
+
+
+def test_what_is_unknown_is_absent() -> None:
+    assert page_of(METRICS, [Value("things", None, ("a",)), Value("events_total", None)]).text == b""
+
+
+@pytest.mark.parametrize("label", [None, 5, b"caf\xe9", "caf\udce9", 'quo"te', "back\\slash", "new\nline", "", "😀"])
+def test_any_label_gives_a_page_that_parses(label: object) -> None:
+    page = page_of(METRICS, [Value("things", 1, (label,))])  # type: ignore[arg-type]
+    assert parsed(page)["myisam_things"] == [({"name": clean_label(label)}, 1.0)]
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_text_labels_survive_the_way_there_and_back(label: str) -> None:
+    lines = page_of(METRICS, [Value("things", 1, (label,))]).text.decode()
+    if not set(label) & set("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"):  # where the parser of the test splits lines
+        assert parsed(Page(lines.encode()))["myisam_things"] == [({"name": label}, 1.0)]
+    assert lines.count("\nmyisam_things{") == 1
+
+
+def test_a_series_that_comes_twice_or_is_declared_nowhere_is_left_out_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        page = page_of(METRICS, [Value("things", 1, ("a",)), Value("things", 2, ("a",)), Value("nothing", 1), Value("things", 1)])
+    assert parsed(page) == {"myisam_things": [({"name": "a"}, 1.0)]}
+    assert len(caplog.records) == 3
+
+
+def test_pages_joined_and_compressed_are_the_same_text() -> None:
+    pages = [page_of(METRICS[:1], [Value("things", number, (f"t{number}",)) for number in range(500)]), page_of(METRICS[1:], [Value("events_total", 1)]), Page(b"")]
+    plain = b"".join(page.text for page in pages)
+    assert joined(pages, False) == plain
+    assert gzip.decompress(joined(pages, True)) == plain
+    assert gzip.decompress(joined(pages, True)) == plain  # with the compressed form that was kept
+    assert gzip.decompress(joined([], True)) == b""
+
+
+def test_a_page_restricted_to_names() -> None:
+    page = page_of(METRICS, [Value("things", 1, ("# HELP myisam_events_total x\n",)), Value("events_total", 3)])
+    assert parsed(page.restricted(["myisam_events_total"])) == {"myisam_events_total": [({}, 3.0)]}
+    assert set(parsed(page.restricted(["myisam_things", "nonsense", "\udce9"]))) == {"myisam_things"}
+    assert page.restricted(["none"]).text == b""
+
+
+def test_declarations_keep_the_conventions() -> None:
+    known = {collector.name for collector in all_collectors()}
+    seen: set[str] = set()
+    for group in all_groups():
+        assert set(group.collectors) <= known
+        for metric in group.metrics:
+            assert metric.name not in seen
+            seen.add(metric.name)
+            assert (metric.kind == "counter") == metric.name.endswith("_total")
+            assert metric.help.endswith(".")
+            assert not {"type", "le", "quantile", "job", "instance"} & set(metric.labels)
+            assert not metric.name.endswith(("_ratio", "_percent", "_ms", "_kb"))
