@@ -53,9 +53,9 @@ def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Seq
         return Examination(collector.name, OFF, (sample,), _rules_that_use(gained, rules), seconds)
     unknown = collector.unknown_columns(sample)
     problems = tuple({problem.reason: problem for problem in (*collector.notes(sample), *unknown.values())}.values())
-    return Examination(
-        collector.name, DEGRADED if problems else WORKING, problems, _rules_that_use(set(unknown), rules), seconds
-    )
+    # What is off here and cannot be switched on is no defect.
+    state = DEGRADED if any(problem.remedy or not problem.off for problem in problems) else WORKING
+    return Examination(collector.name, state, problems, _rules_that_use(set(unknown), rules), seconds)
 
 
 def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:

@@ -109,6 +109,10 @@ class Collector(ABC, Generic[Sample]):
         """Columns (`table.column`) that this sample could not fill, with the reason."""
         return {}
 
+    def unknown_over_interval(self) -> Mapping[str, Unknown]:
+        """Columns (`table.column`) that even an interval may leave unknown, with the reason."""
+        return {}
+
 
 @lru_cache(maxsize=1)
 def all_collectors() -> tuple[Collector[Any], ...]:

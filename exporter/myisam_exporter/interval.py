@@ -63,6 +63,7 @@ class Interval:
             notes += collector.notes(sample)
             if pair.before is None and not collector.states_only:
                 partial |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
+            partial |= collector.unknown_over_interval() if pair.before is not None else {}
             partial |= collector.unknown_columns(sample)
         answered = {name for block in blocks for name in _answered(block)}
         reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial

@@ -207,3 +207,44 @@ def test_every_metric_that_rules_and_dashboards_name_is_documented() -> None:
     assert len(named) > 40
     server_variables = {"myisam_use_mmap"}
     assert {name for name in named if not name.endswith("_")} - documented - server_variables == set()
+
+
+def fleet_configuration(folder: Path, exporter: str) -> dict[str, Any]:
+    """The configuration that docs/fleet.md gives for /probe, with this machine's address and list of targets."""
+    blocks = re.findall(r"```yaml\n(# prometheus.yml\n.*?)```", (ROOT / "docs" / "fleet.md").read_text("utf-8"), re.DOTALL)
+    text = next(block for block in blocks if "/probe" in block)
+    text = text.replace("/etc/prometheus/myisam", str(folder)).replace("watch.example:9942", exporter).replace("15s", "1s")
+    configuration: dict[str, Any] = yaml.safe_load(text)
+    return configuration
+
+
+def test_the_documented_fleet_configuration_probes_every_listed_target(tmp_path: Path) -> None:
+    count = 20
+    prometheus = peer("prometheus")
+    with PrivateServer(binaries_of("mariadb-10.11")) as server:
+        aliases = {f"shop{number}": server.directory / f"s{number}" for number in range(count)}
+        for alias in aliases.values():
+            alias.symlink_to(server.socket)
+        targets, options = tmp_path / "list.yml", tmp_path / "my.cnf"
+        targets.write_text(yaml.safe_dump({"targets": {name: {"socket": str(alias)} for name, alias in aliases.items()}}))
+        options.write_text("[client]\nuser=root\n")
+        with serving("--no-own-server", "--config.targets", targets, "--defaults-file", options, "--collect.interval", "60s") as daemon:
+            exporter = f"127.0.0.1:{daemon.port}"
+            (tmp_path / "shops.yaml").write_text(yaml.safe_dump([{"targets": list(aliases), "labels": {"team": "web"}}]))
+            (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(fleet_configuration(tmp_path, exporter)))
+            checked = subprocess.run([peer("promtool"), "check", "config", tmp_path / "prometheus.yml"], capture_output=True, text=True, check=False)
+            assert checked.returncode == 0, checked.stderr
+            port = free_port()
+            words = [prometheus, f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{port}"]
+            process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                assert wait_for(lambda: is_ready(f"http://127.0.0.1:{port}/-/ready"), 60)
+                asked = Chain(server, daemon, f"http://127.0.0.1:{port}", "")
+                assert wait_for(lambda: len(asked.query("myisam_up == 1")) == count, 30, 0.5)
+                labels = asked.query("myisam_up")[0]["metric"]
+                assert labels["instance"] in aliases
+                assert (labels["team"], labels["exporter"]) == ("web", exporter)
+            finally:
+                process.kill()
+                process.wait()
+            assert int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[0][1])) == count + 1

@@ -163,8 +163,8 @@ class MyiCollector(Collector[DataDirectoryScan]):
         unread = self.incomplete(sample)
         return [unread] if unread else []
 
-    def unknown_columns(self, sample: DataDirectoryScan) -> Mapping[str, Unknown]:
-        """Why rows per statement may be unknown in spite of an interval."""
+    def unknown_over_interval(self) -> Mapping[str, Unknown]:
+        """Rows per statement, while handles hide statements."""
         return {"tables.rows_per_write_statement": HIDDEN_STATEMENTS}
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
