@@ -135,6 +135,14 @@ def descriptors(daemon: Daemon) -> int:
     return len(os.listdir(f"/proc/{daemon.pid}/fd"))
 
 
+@pytest.fixture(scope="module")
+def target_of_hostility(mariadb: PrivateServer) -> Iterator[Daemon]:
+    with serving("--socket", mariadb.socket, "--user", "root", "--collect.interval", "60s") as daemon:
+        yield daemon
+        daemon.stop()
+        assert b"Traceback" not in daemon.log
+
+
 @pytest.mark.parametrize(
     ("request_bytes", "statuses"),
     [
@@ -152,25 +160,23 @@ def descriptors(daemon: Daemon) -> int:
         (b"GET /metrics HTTP/1.1\r\nHost: x\r\nX-Prometheus-Scrape-Timeout-Seconds: -1e999\r\nConnection: close\r\n\r\n", {200}),
     ],
 )
-def test_hostile_requests_get_an_answer_or_nothing(mariadb: PrivateServer, request_bytes: bytes, statuses: set[int]) -> None:
-    with serving("--socket", mariadb.socket, "--user", "root", "--collect.interval", "60s") as daemon:
-        with socket.create_connection(("127.0.0.1", daemon.port), timeout=15) as connection:
-            answer = b""
-            try:
-                connection.sendall(request_bytes)
-                while chunk := connection.recv(65536):
-                    answer += chunk
-                    if b"\r\n\r\n" in answer and statuses == {413}:
-                        break
-            except ConnectionError:
-                pass  # closed on us while we still sent: as good an answer
-        if answer:
-            assert int(answer.split()[1]) in statuses
-        else:
-            assert len(request_bytes) > 65536
-        assert is_up(daemon)
-        daemon.stop()
-        assert b"Traceback" not in daemon.log
+def test_hostile_requests_get_an_answer_or_nothing(target_of_hostility: Daemon, request_bytes: bytes, statuses: set[int]) -> None:
+    daemon = target_of_hostility
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=15) as connection:
+        answer = b""
+        try:
+            connection.sendall(request_bytes)
+            while chunk := connection.recv(65536):
+                answer += chunk
+                if b"\r\n\r\n" in answer and statuses == {413}:
+                    break
+        except ConnectionError:
+            pass  # closed on us while we still sent: as good an answer
+    if answer:
+        assert int(answer.split()[1]) in statuses
+    else:
+        assert len(request_bytes) > 65536
+    assert is_up(daemon)
 
 
 def test_a_taken_port_is_a_clear_error(mariadb: PrivateServer) -> None:

@@ -21,7 +21,7 @@ DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (Path(__file__).parents[2] / 
 HOSTILE_NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "emoji😀", "a/b", "{}=,", "x" * 64, "ünï", "'; DROP TABLE x; --"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def daemon(server: PrivateServer) -> Iterator[Daemon]:
     with serving("--socket", server.socket, "--user", "root") as running:
         yield running
@@ -125,7 +125,7 @@ def test_scrapes_open_no_table_and_use_one_connection(server: PrivateServer, dae
         for table in range(20):
             server.execute(f"CREATE TABLE t{table} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", database=name)
         server.execute("FLUSH TABLES")
-        daemon.looked()
+        assert wait_for(lambda: daemon.get().value("tables") == 20)
         cursor = connection.cursor()
 
         def counters() -> dict[str, int]:
