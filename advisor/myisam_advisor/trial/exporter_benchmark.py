@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ from rich.console import Console
 from myisam_advisor.trial.benchmark import OPTIONS, Line, make_tables, median_seconds, opened_tables
 from myisam_advisor.trial.binaries import ServerBinaries, cache_directory
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.errors import UserError
+from myisam_exporter.tracepoints import PageCacheTracer
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 SCRAPES = 200
@@ -79,6 +82,7 @@ def lines(console: Console, binaries: ServerBinaries) -> list[Line]:
         *_hundred_thousand(console, binaries),
         *_steady(console, binaries),
         *_many_targets(console, binaries),
+        *_tracing(console),
     ]
 
 
@@ -276,6 +280,43 @@ def _many_targets(console: Console, binaries: ServerBinaries) -> list[Line]:
             share < 1 and not failed,
         )
     ]
+
+
+def _tracing(console: Console) -> list[Line]:
+    """What the tracepoints cost a reader of the page cache while a window is open, and us per event."""
+    console.print("read calls, traced and not ...")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data"
+        path.write_bytes(b"x" * (1 << 20))
+        with path.open("rb") as file:
+            descriptor, state = file.fileno(), os.fstat(file.fileno())
+            untraced = _microseconds_per_read(descriptor)
+            try:
+                tracer = PageCacheTracer(budget=1.0)
+            except UserError as error:
+                return [Line("precise page-cache counts", str(error), "", None)]
+            tracer.follow("bench", frozenset({(state.st_dev, state.st_ino)}))
+            time.sleep(1)
+            traced = _microseconds_per_read(descriptor)
+            counts = tracer.counts()
+            tracer.close()
+    counted = sum(counts.lookups.values())
+    return [
+        Line(
+            "read call of a cached page, while a tracing window is open",
+            f"{traced:.2f} us, {untraced:.2f} us without",
+            "",
+            None,
+        ),
+        Line("    our CPU for each event counted", f"{counts.cpu_seconds / max(counted, 1) * 1e6:.2f} us", "", None),
+    ]
+
+
+def _microseconds_per_read(descriptor: int, reads: int = 200_000) -> float:
+    started = time.perf_counter()
+    for number in range(reads):
+        os.pread(descriptor, 100, (number % 256) * 4096)
+    return (time.perf_counter() - started) / reads * 1e6
 
 
 def _socket_alias(server: PrivateServer, number: int) -> Path:
