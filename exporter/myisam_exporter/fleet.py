@@ -16,8 +16,8 @@ from myisam_exporter.table_choice import TableChooser
 from myisam_exporter.target import Target
 from myisam_exporter.watch import Follower, Watch, WatchOptions
 
-# Looks at the same time, whatever the number of targets: more would only fight for the CPU.
-LOOKS_AT_ONCE = 2
+# Looks at the same time, whatever the number of targets: some of them wait for servers that hang.
+LOOKS_AT_ONCE = 8
 GLANCES_PER_LOOK = 10
 FIRST_LOOKS_APART_SECONDS = 10.0
 # A target that nobody probes for so many background intervals is forgotten, its connection closed.
@@ -55,7 +55,7 @@ class Fleet:
             targets = self.targets
             watch = self._watch(listed.name, lambda: targets.resolve(listed, module))
             self._probed[key] = watch
-            self._start(self._beat(watch, lambda: self._is_wanted(key)))
+            self._start(self._beat(watch, lambda: self._is_wanted(key, watch)))
         return watch
 
     def reload(self, targets: ProbeTargets) -> None:
@@ -87,9 +87,9 @@ class Fleet:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _is_wanted(self, key: tuple[str, str]) -> bool:
-        watch = self._probed.get(key)
-        if watch is None:
+    def _is_wanted(self, key: tuple[str, str], watch: Watch) -> bool:
+        """Whether it was probed lately; a reload may have put another in its place."""
+        if self._probed.get(key) is not watch:
             return False
         if time.monotonic() - watch.last_asked < IDLE_INTERVALS * self.options.background_seconds:
             return True
@@ -105,10 +105,10 @@ class Fleet:
         failure = ""
         while is_wanted():
             started = time.monotonic()
-            reading = await loop.run_in_executor(self._looker, _look, watch)
-            if reading != failure:
-                _log.log(logging.WARNING if reading else logging.INFO, "%s: %s", watch.label, reading or "answers")
-                failure = reading
+            found = await loop.run_in_executor(self._looker, _look, watch)
+            if found != failure:
+                _log.log(logging.WARNING if found else logging.INFO, "%s: %s", watch.label, found or "answers")
+                failure = found
             due = started + pause
             while (rest := due - time.monotonic()) > 0:
                 await asyncio.sleep(min(rest, interval / GLANCES_PER_LOOK))

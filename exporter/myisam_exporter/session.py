@@ -65,11 +65,14 @@ class Session:
 
     def close(self) -> None:
         """End the connection. One that another thread is using is cut, and closed when that thread lets go of it."""
+        import MySQLdb
+
         if not self._one_at_a_time.acquire(blocking=False):
             self.abort()
             return
         try:
-            self._connection.close()  # type: ignore[no-untyped-call]
+            with contextlib.suppress(MySQLdb.Error):  # it is closed already
+                self._connection.close()  # type: ignore[no-untyped-call]
             self._wire.close()
         finally:
             self._one_at_a_time.release()
@@ -95,7 +98,8 @@ class Session:
                 cursor.execute(statement, arguments)
                 return list(cursor.fetchall())
         except MySQLdb.Error as error:
-            if _number(error) in LOST:
+            # Without a number it is the library's own word for a connection that is closed.
+            if _number(error) in LOST or isinstance(error, MySQLdb.InterfaceError):
                 raise self._lost(error) from None
             raise
         finally:

@@ -99,7 +99,7 @@ class Reading:
     pages: Mapping[str, Page] = field(default_factory=dict)
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     failure: str = ""
-    taken_at: float = 0.0
+    moment: float = field(default_factory=time.monotonic)
 
 
 @lru_cache(maxsize=1)
@@ -145,7 +145,7 @@ class Watch:
         return self._flights.join(selected, lambda: self._read(selected))
 
     def give_up(self) -> None:
-        """Cut the connection: a reading did not end in time."""
+        """Cut the connection: whoever waits for the server in another thread stops waiting."""
         self.connection.abort()
 
     def no_reading(self, why: str) -> Reading:
@@ -196,9 +196,12 @@ class Watch:
         if session is None:
             return
         try:
-            self._threads_running.append(float(session.rows(f"SHOW GLOBAL STATUS LIKE '{THREADS_RUNNING}'")[0][1]))
+            rows = session.rows_or_unknown(f"SHOW GLOBAL STATUS LIKE '{THREADS_RUNNING}'")
         except UserError as error:
             self.connection.lost(session, str(error))
+            return
+        if not isinstance(rows, Unknown) and rows:
+            self._threads_running.append(float(rows[0][1]))
 
     def close(self) -> None:
         """End the connection."""
@@ -217,12 +220,14 @@ class Watch:
         )
 
     def _read(self, selected: frozenset[str]) -> Reading:
-        """The selected cheap collectors, now."""
+        """The selected cheap collectors, now; the status always, for whether the server answers."""
         session = None
-        wanted = with_prerequisites(selected & cheap_collectors())
+        wanted = with_prerequisites({"status", *(selected & cheap_collectors())})
         try:
             session = self.connection.session()
             snapshot = take_snapshot(self._context(session), only=wanted)
+            if snapshot.status is None:
+                raise UserError("the server does not tell its status.")
         except UserError as error:
             if session is not None:
                 self.connection.lost(session, str(error))
@@ -233,7 +238,7 @@ class Watch:
             scene = Scene(self._pairs_since_last(snapshot), self._cheap_running)
             pages, failed_groups = _pages(snapshot, scene, selected & cheap_collectors())
         outcomes = self._outcomes(snapshot, selected & cheap_collectors(), failed_groups)
-        return Reading(pages, outcomes, taken_at=snapshot.taken_at)
+        return Reading(pages, outcomes)
 
     def _pairs_since_last(self, snapshot: Snapshot) -> dict[str, Pair[Any]]:
         """Each sample with the last one before it, whichever scrape took that."""
@@ -241,12 +246,14 @@ class Watch:
         pairs = {}
         for name, sample in snapshot.samples.items():
             moment, before = self._previous.get(name, (0.0, Unknown("")))
-            if isinstance(before, Unknown):
+            seconds = snapshot.moments[name] - moment
+            # A reading that began before the last one and ended after it adds nothing to what is counted.
+            if isinstance(before, Unknown) or seconds <= 0:
                 pairs[name] = Pair(sample, None, None, snapshot.samples, others_before)
             else:
-                seconds = snapshot.moments[name] - moment
                 pairs[name] = Pair(sample, before, seconds, snapshot.samples, others_before)
-            self._previous[name] = (snapshot.moments[name], sample)
+            if seconds > 0:
+                self._previous[name] = (snapshot.moments[name], sample)
         return pairs
 
     def _judged(self, snapshot: Snapshot) -> Reading:
@@ -270,7 +277,7 @@ class Watch:
         outcomes = self._outcomes(snapshot, expensive, failed_groups)
         for follower in self.followers:
             pages[follower.name], outcomes[follower.name] = self._followed(follower, facts, choice)
-        return Reading(pages, outcomes, taken_at=snapshot.taken_at)
+        return Reading(pages, outcomes)
 
     def _followed(self, follower: Follower, facts: FactSet, choice: Choice) -> tuple[Page, Outcome]:
         started = time.monotonic()
@@ -301,7 +308,7 @@ class Watch:
         return [] if self._is_stale() else [page for name, page in self._background.pages.items() if name in selected]
 
     def _is_stale(self) -> bool:
-        return time.time() - self._background.taken_at > STALE_INTERVALS * self.options.background_seconds
+        return time.monotonic() - self._background.moment > STALE_INTERVALS * self.options.background_seconds
 
     def _own_values(
         self, reading: Reading, outcomes: Mapping[str, Outcome], selected: Collection[str]
@@ -324,9 +331,7 @@ def _known(snapshot: Snapshot | None, name: str) -> Any:
 
 
 def _failed_reading(names: Iterable[str], error: UserError) -> Reading:
-    return Reading(
-        outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error), taken_at=time.time()
-    )
+    return Reading(outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error))
 
 
 def _pages(snapshot: Snapshot, scene: Scene, names: Collection[str]) -> tuple[dict[str, Page], set[str]]:

@@ -187,8 +187,8 @@ class Exporter:
         try:
             return await asyncio.wait_for(asyncio.shield(flight), _deadline_seconds(request))
         except asyncio.TimeoutError:
-            flight.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody else will look
-            await asyncio.get_running_loop().run_in_executor(None, watch.give_up)
+            # The reading goes on, bounded by its own timeouts: a client's haste must not cost others the connection.
+            flight.add_done_callback(lambda done: done.cancelled() or done.exception())
             return watch.no_reading("no answer in time")
 
     def _own_pages(self) -> list[Page]:

@@ -107,6 +107,29 @@ def test_facts_grow_stale_and_are_no_longer_shown(mariadb: PrivateServer) -> Non
         watching.close()
 
 
+def test_whether_the_server_answers_is_asked_whatever_is_selected(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch.look()
+    names = frozenset({"myi"})
+    assert Answer(200, watch.exposition(watch.scrape(names).result(10), names, (), False), {}).value("up") == 1
+    session = watch.connection.open_session
+    assert session is not None
+    session.close()  # as if another thread had lost it
+    down = Answer(200, watch.exposition(watch.scrape(names).result(10), names, (), False), {})
+    assert down.value("up") == 0
+    assert down.value("tables") is None
+
+
+def test_readings_that_overlap_count_nothing_twice(watch: Watch) -> None:
+    for names in (frozenset({"mysqld_process"}), frozenset({"mysqld_process", "status"}), frozenset({"mysqld_process"})):
+        watch.scrape(names).result(10)
+    totals = dict(watch._cheap_running.totals)
+    stale = watch._previous["mysqld_process"]
+    watch._previous["mysqld_process"] = (stale[0] + 3600, stale[1])  # a reading that ended later than this one began
+    watch.scrape(frozenset({"mysqld_process"})).result(10)
+    assert dict(watch._cheap_running.totals) == totals
+    assert watch._previous["mysqld_process"] == (stale[0] + 3600, stale[1])
+
+
 def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:
     with schema(mariadb, "traced") as name:
         mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c CHAR(200) NOT NULL) ENGINE=MyISAM", database=name)
