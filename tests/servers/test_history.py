@@ -69,10 +69,10 @@ def test_facts_of_another_or_a_restarted_server_are_not_used(recorded: tuple[Dae
 def test_a_daemon_that_ended_long_ago_is_not_a_running_one(mariadb: PrivateServer, recorded: tuple[Daemon, Path]) -> None:
     daemon, path = recorded
     daemon.stop()
-    time.sleep(3)
-    done = json.loads(run("check", "--socket", mariadb.socket, "--user", "root", "--history", path, "--format", "json").stdout)
-    assert done["origin"] is None
-    assert done["interval_seconds"] > 9
+    with Session(target(mariadb)) as session:
+        assert recent_look(path, session) is not None
+        time.sleep(3)
+        assert recent_look(path, session) is None
 
 
 def test_findings_carry_first_and_last_seen(mariadb: PrivateServer, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ else; a file that SQLite cannot read is set aside and a new one begun.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import sqlite3
@@ -47,7 +48,7 @@ class History:
     )
 
     def __init__(self, path: Path, days: float = DEFAULT_DAYS, megabytes: int = DEFAULT_MEGABYTES) -> None:
-        """Open or make the file. Raises UserError when its directory cannot be written."""
+        """Open or make the file. Raises UserError when it cannot be written; a disk that is full now may have room later."""
         self.path = path
         self._keep_seconds = days * _SECONDS_PER_DAY
         self._limit_bytes = megabytes << 20
@@ -59,6 +60,9 @@ class History:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
         except (OSError, sqlite3.OperationalError) as error:
+            if "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
+                self._say(str(error))
+                return
             raise UserError(
                 f"the history cannot be kept in {path} ({error}). Give another file (--history FILE), or --no-history."
             ) from None
