@@ -102,9 +102,10 @@ class Connection:
 
     def _failed(self, why: str, attempt: Future[Session] | None) -> None:
         with self._lock:
-            if attempt is not None and self._attempt is not None and self._attempt[0] is not attempt:
-                return
-            self._attempt = None
+            if attempt is not None:
+                if self._attempt is None or self._attempt[0] is not attempt:
+                    return  # given up long ago: another one is under way
+                self._attempt = None
             self._failure = why
             self._pause_seconds = min(max(self._pause_seconds * 2, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
             self._not_before = time.monotonic() + self._pause_seconds

@@ -7,6 +7,7 @@ import html
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
@@ -46,12 +47,13 @@ class BadRequestError(Exception):
 class Exporter:
     """The application.
 
-    `reload` reads the configuration anew and raises UserError when it is broken; `further_page` answers paths that are not ours, or None.
+    `reload` reads the configuration anew and gives what puts it into force, or raises UserError when it is broken; `further_page`
+    answers paths that are not ours, or None.
     """
 
     fleet: Fleet
     gate: Gate
-    reload: Callable[[], None]
+    reload: Callable[[], Callable[[], None]]
     further_page: Callable[[str], Response | None] = lambda path: None
     telemetry_path: str = "/metrics"
     maximum_scrapes: int = MAXIMUM_SCRAPES
@@ -60,6 +62,8 @@ class Exporter:
     _reload_successful: bool = True
     _reloaded_at: float = field(default_factory=time.time)
     _process_page: Callable[[], Page] | None = None
+    # Passwords are slow to verify, on purpose: guessing must keep no page waiting.
+    _logins: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="login"))
 
     async def handle(self, request: Request) -> Response:
         """The answer to one request."""
@@ -71,8 +75,9 @@ class Exporter:
     def reload_configuration(self) -> str:
         """Read the configuration anew; why that failed, or nothing. What was read before stays in force then."""
         try:
-            self.reload()
+            put_into_force = self.reload()
             self.gate.reload()
+            put_into_force()
         except UserError as error:
             self._reload_successful = False
             _log.error("reload failed: %s", error)
@@ -89,7 +94,9 @@ class Exporter:
             return None
         authorization = request.headers.get("authorization", "")
         loop = asyncio.get_running_loop()
-        admitted: bool = bool(authorization) and await loop.run_in_executor(None, self.gate.admits, authorization)
+        admitted: bool = bool(authorization) and await loop.run_in_executor(
+            self._logins, self.gate.admits, authorization
+        )
         if admitted:
             return None
         return Response(401, b"Unauthorized\n", headers=(("WWW-Authenticate", "Basic"),))

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -278,7 +278,7 @@ def test_a_full_disk_stops_the_history_and_nothing_else(mariadb: PrivateServer, 
 
 
 def samples_in(path: Path) -> int:
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return int(database.execute("SELECT COUNT(*) FROM sample").fetchone()[0])
 

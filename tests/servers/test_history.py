@@ -5,6 +5,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_facts_of_another_or_a_restarted_server_are_not_used(recorded: tuple[Dae
         assert recent_look(path, session) is not None
         daemon, _ = recorded
         daemon.stop()
-        with sqlite3.connect(path) as database:
+        with closing(sqlite3.connect(path)) as database, database:
             database.execute("UPDATE latest SET started_at = started_at - 60")
         assert recent_look(path, session) is None
 
@@ -142,7 +143,7 @@ def test_it_is_bounded_by_age_and_by_size(tmp_path: Path, facts: FactSet, monkey
         list(history.follow("s", facts, choice))
         now[0] += 60
     history.close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         oldest, count = database.execute("SELECT MIN(taken_at), COUNT(*) FROM sample").fetchone()
     assert oldest > now[0] - 86_400
     assert 50 < count < 600
@@ -161,7 +162,7 @@ def test_an_episode_ends_after_a_pause(tmp_path: Path) -> None:
 
 def test_another_format_is_set_aside_by_the_daemon_and_refused_by_readers(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite"
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA user_version = 99")
     with pytest.raises(UserError, match="format 99"):
         episodes(path)

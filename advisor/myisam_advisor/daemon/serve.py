@@ -36,6 +36,7 @@ from myisam_exporter.web_config import Gate
 
 # Readings under way at once: one a scrape, and as many that hang and were given up.
 READERS = 2 * MAXIMUM_SCRAPES
+SWITCH_SECONDS = 0.001
 M_ARENA_MAX = -8  # mallopt(3)
 MEMORY_ARENAS = 2
 _log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ class _Rules:
 
 def serve(options: ServeOptions) -> NoReturn:
     """Run until SIGTERM or SIGINT. Raises UserError for a configuration that cannot be used, before anything is served."""
-    _use_little_memory()
+    _settle_in()
     status = asyncio.run(_serve(options))
     logging.shutdown()
     sys.stdout.flush()
@@ -94,12 +95,17 @@ async def _serve(options: ServeOptions) -> int:
     tracer = _tracer(options)
     fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), rules, history)
 
-    def reload() -> None:
+    def reload() -> Callable[[], None]:
         targets = read_probe_targets(options.targets_file, options.defaults_files)
         fresh = options.load_rules()
-        options.resolve()
-        rules.now = fresh
-        loop.call_soon_threadsafe(fleet.reload, targets)
+        if options.watch_own:
+            options.resolve()
+
+        def put_into_force() -> None:
+            rules.now = fresh
+            loop.call_soon_threadsafe(fleet.reload, targets)
+
+        return put_into_force
 
     exporter = Exporter(
         fleet,
@@ -213,8 +219,10 @@ def parse_address(text: str) -> tuple[str | None, int]:
     return host.removeprefix("[").removesuffix("]") or None, int(port)
 
 
-def _use_little_memory() -> None:
-    """Collect garbage again, which commands of a moment do not; keep glibc from an arena of memory per thread."""
+def _settle_in() -> None:
+    """Collect garbage again, which commands of a moment do not; keep glibc from an arena of memory per thread; share the interpreter."""
     gc.enable()
+    # A look at many tables holds the interpreter; a scrape asks for it at every read of a file or socket.
+    sys.setswitchinterval(SWITCH_SECONDS)
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, MEMORY_ARENAS)
