@@ -1,0 +1,153 @@
+"""What several commands take on the command line, and what it stands for. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from myisam_exporter.errors import UserError
+
+if TYPE_CHECKING:
+    from myisam_advisor.rules import Rule
+    from myisam_exporter.target import Target
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")
+_DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, None: 1.0}
+
+DEFAULT_TIMEOUT_SECONDS = 10
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]
+    """A length of time such as 10s, 500ms or 5min; a bare number is seconds."""
+
+    name = "duration"
+    maximum_seconds = 86_400.0
+    maximum = "a day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        if isinstance(value, float):
+            return value
+        found = _DURATION.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f"{value!r} is no duration: write 10s, 500ms or 5min", param, ctx)
+        seconds = float(found[1]) * _DURATION_SECONDS[found[2]]
+        if seconds > self.maximum_seconds:
+            self.fail(f"{value!r} is longer than {self.maximum}", param, ctx)
+        return seconds
+
+
+class LongDuration(Duration):
+    """A length of time that may be days."""
+
+    maximum_seconds = 3650 * 86_400.0
+    maximum = "ten years"
+
+
+def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS) -> Command:
+    """The options that say which server to look at, and how."""
+    options = (
+        click.option(
+            "--defaults-file",
+            "defaults_files",
+            type=click.Path(path_type=Path),
+            multiple=True,
+            help="Option file to read instead of the standard ones.",
+        ),
+        click.option("--host", help="Host of the server; localhost means its socket."),
+        click.option("--port", type=click.IntRange(1, 65535), help="TCP port."),
+        click.option("--socket", type=click.Path(path_type=Path), help="UNIX socket of the server."),
+        click.option("--user", help="Account; its password belongs into an option file."),
+        click.option(
+            "--timeout",
+            "timeout_seconds",
+            type=click.IntRange(1, 600),
+            default=timeout_seconds,
+            show_default=True,
+            help="Seconds that a connection or a query may take.",
+        ),
+        click.option(
+            "--key-cache",
+            "key_caches",
+            multiple=True,
+            metavar="NAME",
+            help="A named key cache (MySQL cannot list them).",
+        ),
+        click.option(
+            "--page-cache-seconds",
+            type=click.FloatRange(0, 600),
+            default=2.0,
+            show_default=True,
+            help="Time that the page-cache sweep may take.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def connection_options(command: Command) -> Command:
+    """The server's options, and where facts come from instead."""
+    facts = click.option(
+        "--facts",
+        "facts_file",
+        metavar="FILE",
+        help="Judge the facts in this file ('-': standard input) instead of a server.",
+    )
+    return server_options(facts(command))
+
+
+def interval_option(default: str) -> Callable[[Command], Command]:
+    """How long to look; rates need two samples."""
+    return click.option(
+        "--interval", type=Duration(), default=default, show_default=True, help="Time between two samples; 0 takes one."
+    )
+
+
+def history_option(command: Command) -> Command:
+    """Which history to read."""
+    path = click.Path(path_type=Path)
+    return click.option(
+        "--history", "history_file", type=path, help="The daemon's history [default: where it is kept]."
+    )(command)
+
+
+def output_option(command: Command) -> Command:
+    """In which form facts are printed."""
+    forms = click.Choice(["table", "json", "csv"])
+    return click.option("--format", "format_name", type=forms, default="table", show_default=True, help="Form.")(
+        command
+    )
+
+
+def rules_of(folders: tuple[Path, ...]) -> tuple[Rule, ...]:
+    """The shipped rules and those of these folders. Raises UserError for one that cannot be used."""
+    from myisam_advisor.rules import load_rules, shipped_rules
+
+    own = load_rules(folders)
+    taken = {rule.id for rule in shipped_rules()}
+    for rule in own:
+        if rule.id in taken:
+            raise UserError(f"{rule.path}: the rule id {rule.id} is taken by a shipped rule: give it another.")
+    return tuple(sorted((*shipped_rules(), *own), key=lambda rule: rule.id))
+
+
+def was_given(parameter: str) -> bool:
+    """Whether the user chose this, rather than its default."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is not click.core.ParameterSource.DEFAULT
+
+
+def target_of(options: dict[str, Any]) -> Target:
+    """The server that the connection options name."""
+    from myisam_exporter.target import target_from_options
+
+    return target_from_options(
+        options["defaults_files"], options["user"], options["host"], options["port"], options["socket"]
+    )
