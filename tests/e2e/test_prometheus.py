@@ -1,12 +1,14 @@
 """The whole chain on real programs: a contended server, the daemon, Prometheus with the shipped rules, Alertmanager, the dashboards."""
 
 import json
+import os
 import re
 import subprocess
 import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,14 +74,25 @@ def with_short_waits(folder: Path) -> Path:
     return path
 
 
-def in_own_share(program: Path) -> list[str]:
-    """Debian's Alertmanager reads its templates below /usr/share: let it see those it came with there, and nobody else."""
+@contextmanager
+def templates_in_place(program: Path) -> Iterator[list[str]]:
+    """Debian's Alertmanager reads its templates below /usr/share. Gives the words that start it where it sees those it came with.
+
+    In a mount namespace of its own where the machine allows one; else, as root, by a link for as long as the tests last.
+    """
     share = program.parents[1] / "share"
-    words = ["unshare", "--mount", "--map-root-user", "--", "sh", "-c", f'mount --bind "{share}" /usr/share && exec "$0" "$@"']
-    tried = subprocess.run([*words, "true"], capture_output=True, check=False)
-    if tried.returncode != 0:
-        pytest.skip(f"Alertmanager cannot be shown its templates, this machine allows no mount: {tried.stderr.decode().strip()}")
-    return words
+    words = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--", "sh", "-c", f'mount --bind "{share}" /usr/share && exec "$0" "$@"']
+    if subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
+        yield words
+        return
+    link = Path("/usr/share/prometheus")
+    if os.geteuid() != 0 or link.exists():
+        pytest.skip("Alertmanager cannot be shown its templates: this machine allows no mount, and we may not write below /usr/share")
+    link.symlink_to(share / "prometheus")
+    try:
+        yield []
+    finally:
+        link.unlink()
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +102,11 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     options = ["--key-buffer-size=64M", "--performance-schema=ON", "--performance-schema-instrument=wait/synch/mutex/mysys/KEY_CACHE::cache_lock=ON",
                "--performance-schema-instrument=wait/io/table/sql/handler=ON", "--performance-schema-instrument=wait/lock/table/sql/handler=ON"]  # fmt: skip
     processes = []
-    with PrivateServer(binaries_of("mariadb-10.11"), options) as server, serving("--socket", server.socket, "--user", "root", "--collect.interval", "3s") as daemon:
+    with (
+        templates_in_place(alertmanager) as within,
+        PrivateServer(binaries_of("mariadb-10.11"), options) as server,
+        serving("--socket", server.socket, "--user", "root", "--collect.interval", "3s") as daemon,
+    ):
         ports = free_port(), free_port()
         (folder / "alertmanager.yaml").write_text(yaml.safe_dump({"route": {"receiver": "nobody", "group_wait": "1s"}, "receivers": [{"name": "nobody"}]}))
         (folder / "prometheus.yaml").write_text(
@@ -104,7 +121,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
         )
         commands = (
             [prometheus, f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{ports[0]}"],
-            [*in_own_share(alertmanager), alertmanager, f"--config.file={folder}/alertmanager.yaml", f"--storage.path={folder}/am", f"--web.listen-address=127.0.0.1:{ports[1]}", "--cluster.listen-address="],
+            [*within, alertmanager, f"--config.file={folder}/alertmanager.yaml", f"--storage.path={folder}/am", f"--web.listen-address=127.0.0.1:{ports[1]}", "--cluster.listen-address="],
         )
         try:
             for command in commands:
