@@ -18,6 +18,10 @@ from myisam_exporter.unknown import Unknown
 UPTIME_TOLERANCE_SECONDS = 5.0
 # Crash recovery runs before Uptime starts to count: the process may be older than the server says.
 STARTUP_TOLERANCE_SECONDS = 3600.0
+ELSEWHERE = Unknown(
+    "the server is on another host: its process, files and machine cannot be seen from here",
+    "run myisam-advisor on that host",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,7 @@ def locate(
         proc: where /proc is.
     """
     if not may_be_local:
-        remote = Unknown(
-            "the server is on another host: its process and files cannot be seen from here",
-            "run myisam-advisor on that host",
-        )
-        return Location(remote, remote)
+        return Location(ELSEWHERE, ELSEWHERE)
     directory = Path(variables.get("datadir", ""))
     pid_file = Path(variables.get("pid_file", ""))
     if not pid_file.is_absolute():

@@ -30,6 +30,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.exposition import Page, joined, page_of
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
+from myisam_exporter.location import ELSEWHERE
 from myisam_exporter.metric import Group, Metric, Running, Scene, Value, all_groups
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot
@@ -298,7 +299,8 @@ class Watch:
                 sample = snapshot.samples[collector.name]
                 known = not isinstance(sample, Unknown)
                 whole = known and collector.incomplete(sample) is None and collector.name not in failed_groups
-                supported = known or not sample.off
+                # What a daemon elsewhere can never see is no failure of it.
+                supported = known or not (sample.off or sample == ELSEWHERE)
                 outcomes[collector.name] = Outcome(whole, supported, snapshot.durations[collector.name])
                 if whole:
                     self._last_success[collector.name] = snapshot.taken_at

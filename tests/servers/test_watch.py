@@ -14,10 +14,11 @@ from myisam_exporter.fact_set import FactSet
 from myisam_exporter.metric import Metric, Scene, Value
 from myisam_exporter.metrics import status as status_metrics
 from myisam_exporter.table_choice import Choice, TableChooser
+from myisam_exporter.target import Target
 from myisam_exporter.watch import Watch, WatchOptions
 
-from .conftest import schema, target
-from .daemon import Answer, serving, wait_for
+from .conftest import binaries_of, schema, target
+from .daemon import Answer, free_port, serving, wait_for
 
 
 class Broken:
@@ -128,6 +129,25 @@ def test_readings_that_overlap_count_nothing_twice(watch: Watch) -> None:
     watch.scrape(frozenset({"mysqld_process"})).result(10)
     assert dict(watch._cheap_running.totals) == totals
     assert watch._previous["mysqld_process"] == (stale[0] + 3600, stale[1])
+
+
+def test_what_cannot_be_seen_of_a_remote_server_is_no_failure() -> None:
+    port = free_port()
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--bind-address=127.0.0.2"], port=port) as server, ThreadPoolExecutor(4) as pool:
+        server.execute("CREATE USER 'away'@'%' IDENTIFIED BY ''", "GRANT PROCESS ON *.* TO 'away'@'%'", "CREATE DATABASE d", "CREATE TABLE d.t (id INT) ENGINE=MyISAM", "GRANT SELECT ON d.* TO 'away'@'%'")
+        server.execute("INSERT INTO t VALUES (1)", "SELECT * FROM t", database="d")
+        watching = Watch("away", lambda: Target("away", host="127.0.0.2", port=port), pool, WatchOptions(), TableChooser())
+        watching.look()
+        found = page(watching)
+        watching.close()
+        assert found.value("up") == 1
+        for collector in ("myi", "page_cache", "host", "mysqld_process"):
+            assert found.value("exporter_collector_supported", collector=collector) == 0
+            assert found.value("exporter_collector_success", collector=collector) is None
+        # The sample by SQL takes the place of the files; what it cannot sum up is left out.
+        assert found.value("table_rows", schema="d", table="t") == 1
+        assert found.value("tables") is None
+        assert found.value("key_cache_size_bytes", cache="default") is not None
 
 
 def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.location import ELSEWHERE
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -107,9 +108,7 @@ class HostCollector(Collector[HostSample]):
         """Read psutil and /proc; a remote server's machine cannot be seen."""
         server: ServerIdentity | Unknown = context.sample("server")
         if not context.target.may_be_local:
-            return Unknown(
-                "the server is on another host: its machine cannot be seen from here", "run myisam-advisor on that host"
-            )
+            return ELSEWHERE
         directory = (
             None
             if isinstance(server, Unknown) or isinstance(server.location.data_directory, Unknown)
