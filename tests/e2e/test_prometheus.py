@@ -269,3 +269,16 @@ def test_the_documented_fleet_configuration_probes_every_listed_target(tmp_path:
                 process.kill()
                 process.wait()
             assert int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[0][1])) == count + 1
+
+
+@pytest.mark.parametrize("name", ["prometheus.yml", "agent.yml"])
+def test_promtool_accepts_every_documented_configuration(name: str, tmp_path: Path) -> None:
+    blocks = re.findall(rf"```yaml\n# {name}\n(.*?)```", (ROOT / "docs" / "fleet.md").read_text("utf-8"), re.DOTALL)
+    assert blocks
+    (tmp_path / "remote-write.password").write_text("secret")
+    for number, block in enumerate(blocks):
+        path = tmp_path / f"{number}.yml"
+        path.write_text(block.replace("/etc/prometheus", str(tmp_path)).replace("/usr/share/myisam-advisor/prometheus", str(RULES)))
+        agent = ["--agent"] if name == "agent.yml" else []
+        done = subprocess.run([peer("promtool"), "check", "config", *agent, path], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr

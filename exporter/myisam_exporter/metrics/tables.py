@@ -92,7 +92,8 @@ class TableMetrics(Group):
             yield Value(f"omitted_tables_{name}", total(omitted, column))
         for name, column, sources, _ in GROWTH:
             seconds = _seconds(scene, sources)
-            if seconds is not None and scene.facts.tables["tables"].has(column):
+            # A source that is off has no counters; one that could not tell this time keeps those it has.
+            if seconds is not None and f"tables.{column}" not in scene.facts.unknown:
                 yield from _growth(name, column, scene.choice, seconds, scene.running)
 
 
