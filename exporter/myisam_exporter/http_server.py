@@ -106,7 +106,7 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, han
             request = await asyncio.wait_for(_next_request(connection, reader), patience)
             if request is None:
                 return
-            await asyncio.wait_for(_discard_body(connection, reader, writer), BODY_SECONDS)
+            await asyncio.wait_for(_discard_body(connection, reader), BODY_SECONDS)
         except h11.RemoteProtocolError as error:
             if connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
                 response = Response(error.error_status_hint, f"{error}\n".encode())
@@ -148,7 +148,7 @@ async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader
     return Request(event.method.decode("ascii"), path, query, headers)
 
 
-async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader) -> None:
     """No request here needs a body: a short one is read and dropped, a long one refused."""
     length = 0
     if connection.they_are_waiting_for_100_continue:

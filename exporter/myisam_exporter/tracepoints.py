@@ -11,7 +11,6 @@ ratio needs no more.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import fcntl
@@ -229,18 +228,18 @@ def _device(number: int) -> int:
 
 def _events_folder() -> Path:
     for root in TRACEFS:
-        folder = root / "events" / "filemap"
-        with contextlib.suppress(PermissionError):
+        try:
+            is_mounted, folder = (root / "events").is_dir(), root / "events" / "filemap"
             if folder.is_dir():
                 return folder
-            if (root / "events").is_dir():
-                raise UserError(
-                    "this kernel has no filemap tracepoints: precise page-cache counts need Linux 6.12 or later."
-                )
-            continue
-        raise UserError(
-            f"{root} may not be read: precise page-cache counts need root, or CAP_PERFMON and read access to tracefs."
-        )
+        except PermissionError:
+            raise UserError(
+                f"{root} may not be read: precise page-cache counts need root, or CAP_PERFMON and read access to tracefs."
+            ) from None
+        if is_mounted:
+            raise UserError(
+                "this kernel has no filemap tracepoints: precise page-cache counts need Linux 6.12 or later."
+            )
     raise UserError(
         "tracefs is not mounted: precise page-cache counts need `mount -t tracefs none /sys/kernel/tracing`."
     )

@@ -148,7 +148,7 @@ class Exporter:
             raise BadRequestError("this path is for the exporter's own server: ask /probe?target=...")
         watch = self.fleet.own
         if watch is None:
-            return self._limited_page([], parameters, request)
+            return self._own_page(parameters, request)
         return await self._scrape(watch, parameters, request, with_own=True)
 
     async def _probe(self, request: Request) -> Response:
@@ -221,8 +221,9 @@ class Exporter:
             self._process_page = lambda: Page(generate_latest(registry))
         return self._process_page()
 
-    def _limited_page(self, pages: list[Page], parameters: Mapping[str, list[str]], request: Request) -> Response:
-        pages = [*pages, *self._own_pages()]
+    def _own_page(self, parameters: Mapping[str, list[str]], request: Request) -> Response:
+        """What there is to say where no server is watched but those probed."""
+        pages = self._own_pages()
         names = parameters.get("name[]", ())
         gzipped = _accepts_gzip(request)
         return _exposition(joined([page.restricted(names) for page in pages] if names else pages, gzipped), gzipped)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from MySQLdb.connections import Connection
 
 from myisam_advisor.live import collect_facts
 from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
@@ -66,6 +67,21 @@ def run(*words: object, timeout: float = 60) -> subprocess.CompletedProcess[str]
     """The program as a user runs it, without any option file of this machine."""
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     return subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=timeout, env=environment, check=False)
+
+
+@contextmanager
+def connections_taken(server: PrivateServer) -> Iterator[list[Connection]]:
+    """All connections that the server has, the administrator's too; those still in the list are closed at the end."""
+    server.execute("SET GLOBAL max_connections = 10")
+    connections: list[Connection] = []
+    try:
+        with pytest.raises(Exception, match="Too many connections"):
+            while True:
+                connections.append(server.connect())
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()  # type: ignore[no-untyped-call]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 
 from myisam_advisor.trial.private_server import PrivateServer
 
-from .conftest import PROGRAM, binaries_of, run
+from .conftest import binaries_of, connections_taken, run
 from .daemon import Daemon, free_port, serving, wait_for
 
 SECRET = "correct-horse?&%#$;@"
@@ -70,23 +70,13 @@ def test_a_killed_and_restarted_server_is_down_then_up(own: PrivateServer) -> No
 
 
 def test_no_connection_left_is_down_and_passes(own: PrivateServer) -> None:
-    own.execute("SET GLOBAL max_connections = 10")
-    connections = []
-    try:
-        with pytest.raises(Exception, match="Too many connections"):
-            while True:
-                connections.append(own.connect())
-        with serving("--socket", own.socket, "--user", "root") as daemon:
-            # mysqld keeps one for an administrator, who we are here: take it too.
-            assert daemon.get().value("up") == 0
-            connections.pop().close()  # type: ignore[no-untyped-call]
-            connections.pop().close()  # type: ignore[no-untyped-call]
-            assert wait_for(lambda: is_up(daemon), 30)
-            daemon.stop()
-            assert b"no connection left" in daemon.log
-    finally:
-        for connection in connections:
-            connection.close()  # type: ignore[no-untyped-call]
+    with connections_taken(own) as connections, serving("--socket", own.socket, "--user", "root") as daemon:
+        assert daemon.get().value("up") == 0
+        connections.pop().close()  # type: ignore[no-untyped-call]
+        connections.pop().close()  # type: ignore[no-untyped-call]
+        assert wait_for(lambda: is_up(daemon), 30)
+        daemon.stop()
+        assert b"no connection left" in daemon.log
 
 
 def test_a_rotated_password_is_used_without_a_restart_and_never_shown(own: PrivateServer, tmp_path: Path) -> None:
@@ -345,4 +335,3 @@ def test_the_program_does_not_need_a_server_to_start(tmp_path: Path) -> None:
         assert daemon.get("/-/ready").status == 200
         daemon.stop()
         assert b"does not exist" in daemon.log
-    assert PROGRAM.exists()

@@ -17,7 +17,7 @@ from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.session import Session
 
-from .conftest import PROGRAM, as_other_user, binaries_of, look, run, schema, target
+from .conftest import PROGRAM, as_other_user, binaries_of, connections_taken, look, run, schema, target
 
 SECRET = "correct-horse-#?&%$"
 
@@ -229,17 +229,8 @@ def test_ddl_storm_while_looking(mariadb: PrivateServer) -> None:
 
 
 def test_no_connection_left_is_said(own: PrivateServer) -> None:
-    own.execute("SET GLOBAL max_connections = 10")
-    connections = []
-    try:
-        with pytest.raises(Exception, match="Too many connections"):
-            while True:
-                connections.append(own.connect())
-        with pytest.raises(UserError, match="no connection left"):
-            Session(target(own))
-    finally:
-        for connection in connections:
-            connection.close()  # type: ignore[no-untyped-call]
+    with connections_taken(own), pytest.raises(UserError, match="no connection left"):
+        Session(target(own))
 
 
 def test_a_query_is_stopped_by_the_server_or_by_us(server: PrivateServer) -> None:

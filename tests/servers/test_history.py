@@ -1,7 +1,6 @@
 """What the daemon keeps, and what check and history make of it."""
 
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -176,4 +175,3 @@ def test_a_history_of_others_is_not_readable(tmp_path: Path) -> None:
     History(path).close()
     assert path.stat().st_mode & 0o007 == 0
     assert curves(path, "mysqld.threads", 0) == []
-    assert os.access(path, os.R_OK)

@@ -10,8 +10,10 @@ import pytest
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors import key_caches
+from myisam_exporter.collectors.mysqld_process import PageCacheHits
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.metric import Metric, Scene, Value
+from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
 from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.target import Target
@@ -82,6 +84,18 @@ def test_what_does_not_exist_here_is_unsupported_and_no_failure(watch: Watch) ->
     found = page(watch)
     assert found.value("exporter_collector_supported", collector="performance_schema") == 0
     assert found.value("exporter_collector_success", collector="performance_schema") is None
+
+
+def test_what_could_never_be_counted_is_absent_and_not_zero(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    blind = PageCacheHits(10.0, 1.0, None, "no ratio: NFS", "NFS")
+    monkeypatch.setattr(process_metrics, "page_cache_hits_of", lambda pair: blind)
+    found = page(watch)
+    assert found.value("mysqld_page_cache_countable") == 0
+    assert found.value("mysqld_page_cache_accesses_total") is None
+    monkeypatch.setattr(process_metrics, "page_cache_hits_of", lambda pair: PageCacheHits(10.0, 1.0, 0.9, ""))
+    counted = page(watch)
+    assert counted.value("mysqld_page_cache_countable") == 1
+    assert (counted.value("mysqld_page_cache_accesses_total") or 0) > (counted.value("mysqld_page_cache_misses_total") or 0) > 0
 
 
 def test_a_truncated_sweep_is_a_failure(mariadb: PrivateServer) -> None:

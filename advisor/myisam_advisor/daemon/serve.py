@@ -13,7 +13,7 @@ import ssl
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -70,8 +70,7 @@ class ServeOptions:
 class _Rules:
     """The rules in force; a reload replaces them whole, or not at all."""
 
-    load: Callable[[], Sequence[Rule]]
-    now: Sequence[Rule] = field(default=())
+    now: Sequence[Rule]
 
 
 def serve(options: ServeOptions) -> NoReturn:
@@ -90,7 +89,7 @@ async def _serve(options: ServeOptions) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     gate = Gate(options.web_config_file)
-    rules = _Rules(options.load_rules, options.load_rules())
+    rules = _Rules(options.load_rules())
     history = _history(options)
     tracer = _tracer(options)
     fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), rules, history)

@@ -28,7 +28,7 @@ class ControlGroup:
 
     path: str
     file_bytes: int
-    file_refaults: int
+    file_refaults: int | None
     limit_bytes: int | None
     pressure_seconds: Mapping[tuple[str, str], float]
 
@@ -91,7 +91,13 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
             return Unknown(NOT_OWN, REMEDY, off=True)
         stat = dict(line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines())
         refaults = stat.get("workingset_refault_file", stat.get("workingset_refault"))
-        return ControlGroup(path, int(stat["file"]), int(refaults or 0), _limit(folder), dict(_pressure(folder)))
+        return ControlGroup(
+            path,
+            int(stat["file"]),
+            None if refaults is None else int(refaults),
+            _limit(folder),
+            dict(_pressure(folder)),
+        )
     except FileNotFoundError:
         return Unknown("the server's control group does not count memory", "MemoryAccounting=yes in its unit", off=True)
     except (OSError, ValueError, KeyError) as error:

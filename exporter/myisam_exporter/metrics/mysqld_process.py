@@ -92,8 +92,10 @@ def _page_cache(pair: Pair[ProcessSample], running: Running) -> Iterable[Value]:
         accesses = (hits.accesses_per_second or 0) * pair.seconds
         # Readahead may fetch more than was asked for: no ratio is below 0.
         misses = min((hits.misses_per_second or 0) * pair.seconds, accesses)
-    yield Value("mysqld_page_cache_accesses_total", running.grow(accesses, "page cache accesses"))
-    yield Value("mysqld_page_cache_misses_total", running.grow(misses, "page cache misses"))
+    counted, missed = running.grow(accesses, "page cache accesses"), running.grow(misses, "page cache misses")
+    if counted or accesses is not None:  # 0 would say that nothing was read where nothing could be counted
+        yield Value("mysqld_page_cache_accesses_total", counted)
+        yield Value("mysqld_page_cache_misses_total", missed)
     if hits:
         yield Value("mysqld_page_cache_countable", int(not hits.blind_spot))
 
