@@ -11,8 +11,8 @@ import pytest
 
 from myisam_advisor.facts import complete
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.collectors import myi
-from myisam_exporter.collectors.myi import YOUNG_SECONDS, scan_data_directory
+from myisam_exporter import data_directory
+from myisam_exporter.data_directory import YOUNG_SECONDS, scan_data_directory
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.session import Session
@@ -182,7 +182,7 @@ def test_tables_dropped_between_listing_and_reading_are_passed_over(tmp_path: Pa
         return [*listed(path), "dropped.MYI"]
 
     monkeypatch.setattr(os, "listdir", listing)
-    monkeypatch.setattr(myi, "YOUNG_SECONDS", 0)
+    monkeypatch.setattr(data_directory, "YOUNG_SECONDS", 0)
     assert [file.table_name for file in scan_data_directory(tmp_path).files] == ["t"]
 
 

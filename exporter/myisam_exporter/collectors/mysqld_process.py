@@ -1,7 +1,7 @@
 """The server's process: threads, switches, faults, memory, files, and how often the page cache served it.
 
 Context switches are kept per thread and only growth is added: psutil sees the main thread alone, and sums over threads fall when
-connections end. The page-cache hit ratio counts pages, never bytes: see `page_cache_hits`. Source: proc(5).
+connections end. The page-cache hit ratio counts pages, never bytes: see page_cache_hits.py. Source: proc(5).
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.page_cache_hits import page_cache_hits_of
 from myisam_exporter.residency import storage_blind_spot
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity
 
-PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-MINIMUM_ACCESSES = 1000
-MAXIMUM_OTHER_SHARE = 0.2
 MALLOC_LIBRARIES = ("jemalloc", "tcmalloc", "mimalloc")
 PROCESS_REMEDY = "run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
 _SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s*(\d+)\nnonvoluntary_ctxt_switches:\s*(\d+)")
@@ -319,48 +317,6 @@ def _io_rates(pair: Pair[ProcessSample]) -> dict[str, Value]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class PageCacheHits:
-    """Accesses and misses in pages per second; `ratio` is None where `method` says why it cannot be true."""
-
-    accesses_per_second: float | None
-    misses_per_second: float | None
-    ratio: float | None
-    method: str
-    blind_spot: str = ""
-
-
-def page_cache_hits(
-    calls: int, read_bytes: int, storage_bytes: int, seconds: float, blind_spot: str = ""
-) -> PageCacheHits:
-    """The page-cache hit ratio of the process, in pages.
-
-    A row read of 100 bytes that misses fetches a page of 4096: by bytes the ratio would be -3996 %. So accesses are
-    max(calls, bytes / page size), a lower bound, and misses are pages fetched from storage; readahead counts as misses.
-    Measured against kernel tracepoints: equal for random reads, pessimistic for scans.
-
-    Args:
-        calls: read calls in the interval (syscr).
-        read_bytes: bytes they returned (rchar).
-        storage_bytes: bytes fetched from storage (read_bytes), InnoDB's own already taken off.
-        seconds: length of the interval.
-        blind_spot: why the counters cannot be trusted for a ratio here, or "".
-    """
-    accesses, misses = max(calls, read_bytes / PAGE_BYTES), max(storage_bytes, 0) / PAGE_BYTES
-    rates = accesses / seconds, misses / seconds
-    if blind_spot:
-        return PageCacheHits(*rates, None, f"no ratio: {blind_spot}", blind_spot)
-    if accesses < MINIMUM_ACCESSES:
-        return PageCacheHits(*rates, None, f"no ratio: fewer than {MINIMUM_ACCESSES} accesses in the interval")
-    if misses > accesses:
-        return PageCacheHits(*rates, None, "no ratio: readahead fetched more pages than were asked for")
-    return PageCacheHits(
-        *rates,
-        1 - misses / accesses,
-        "pages of /proc/PID/io; readahead counts as misses, mapped files are not seen, the binary log is",
-    )
-
-
 def _page_cache_columns(pair: Pair[ProcessSample]) -> dict[str, Value]:
     names = (
         "page_cache_accesses_per_second",
@@ -372,50 +328,6 @@ def _page_cache_columns(pair: Pair[ProcessSample]) -> dict[str, Value]:
     if hits is None:
         return dict.fromkeys(names)
     return dict(zip(names, (hits.accesses_per_second, hits.misses_per_second, hits.ratio, hits.method), strict=True))
-
-
-def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
-    """How often the page cache served the process over the interval; None without an interval or without the right to know."""
-    now, before = pair.after, pair.before
-    if before is None or not pair.seconds or isinstance(now.io, Unknown) or isinstance(before.io, Unknown):
-        return None
-    innodb_bytes = _growth(pair, "Innodb_data_read")
-    read_bytes = now.io.bytes - before.io.bytes
-    return page_cache_hits(
-        now.io.calls - before.io.calls,
-        read_bytes,
-        int(now.io.storage_bytes - before.io.storage_bytes - innodb_bytes),
-        pair.seconds,
-        _blind_spot(pair, innodb_bytes, read_bytes),
-    )
-
-
-def _growth(pair: Pair[ProcessSample], name: str) -> float:
-    after, before = pair.others.get("status"), pair.others_before.get("status")
-    if not isinstance(after, Status) or not isinstance(before, Status):
-        return 0.0
-    return max((after.number(name) or 0) - (before.number(name) or 0), 0)
-
-
-def _blind_spot(pair: Pair[ProcessSample], innodb_bytes: float, read_bytes: int) -> str:
-    """What in this interval the counters of the process cannot tell from reads of MyISAM files."""
-    now, before = pair.after, pair.before
-    if now.storage_blind_spot:
-        return now.storage_blind_spot
-    if not all(isinstance(others.get("status"), Status) for others in (pair.others, pair.others_before)):
-        return "what InnoDB and TLS read is not known"
-    if (
-        before
-        and isinstance(now.mapped, MappedFiles)
-        and now.mapped.data_files
-        and now.major_faults > before.major_faults
-    ):
-        return "data files are mapped, and their page faults are not read calls"
-    if innodb_bytes > MAXIMUM_OTHER_SHARE * max(read_bytes, 1):
-        return "InnoDB read a large share of the bytes"
-    if _growth(pair, "Ssl_accepts") or _growth(pair, "Ssl_finished_accepts"):
-        return "TLS clients connected, and their network reads look like file reads"
-    return ""
 
 
 COLLECTOR = MysqldProcessCollector()

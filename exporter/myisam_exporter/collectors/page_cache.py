@@ -17,7 +17,7 @@ from myisam_exporter.residency import PAGE_BYTES, FilePages, Prober
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.myi import DataDirectoryScan, TableFile
+    from myisam_exporter.data_directory import DataDirectoryScan, TableFile
 
 CLOCK_EVERY_FILES = 64
 

@@ -15,7 +15,7 @@ from myisam_exporter.columns import Block, Value, columns
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.myi import DataDirectoryScan, TableFile
+    from myisam_exporter.data_directory import DataDirectoryScan, TableFile
     from myisam_exporter.tracepoints import File
 
 FILES = {"data": ".MYD", "index": ".MYI"}

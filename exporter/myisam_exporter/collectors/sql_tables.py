@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.collectors.myi import SYSTEM_SCHEMAS, MyiCollector
+from myisam_exporter.collectors.myi import MyiCollector
 from myisam_exporter.columns import Block, Value
+from myisam_exporter.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.unknown import Unknown
 
 MAXIMUM_TABLES = 100

@@ -9,10 +9,10 @@ from myisam_exporter.collectors.mysqld_process import (
     TICKS_PER_SECOND,
     ProcessSample,
     of_one_process,
-    page_cache_hits_of,
     switch_rates,
 )
 from myisam_exporter.metric import Group, Metric, Running, Scene, Value
+from myisam_exporter.page_cache_hits import page_cache_hits_of
 from myisam_exporter.unknown import Unknown
 
 SINCE = "counted while this exporter runs"

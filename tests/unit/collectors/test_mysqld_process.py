@@ -4,14 +4,9 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.collector import Pair
-from myisam_exporter.collectors.mysqld_process import (
-    COLLECTOR,
-    PAGE_BYTES,
-    ProcessSample,
-    page_cache_hits,
-    read_process,
-)
+from myisam_exporter.collectors.mysqld_process import COLLECTOR, ProcessSample, read_process
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.page_cache_hits import PAGE_BYTES, page_cache_hits
 from myisam_exporter.unknown import Unknown
 
 PID = 77

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from myisam_exporter.collectors.myi import scan_data_directory
 from myisam_exporter.collectors.page_cache import COLLECTOR, sweep
+from myisam_exporter.data_directory import scan_data_directory
 from myisam_exporter.residency import PAGE_BYTES, Prober
 
 from ..test_myi_header import header
