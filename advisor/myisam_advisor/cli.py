@@ -17,7 +17,8 @@ from myisam_advisor.options import (
     history_option,
     interval_option,
     output_option,
-    rules_of,
+    site_of,
+    site_options,
     target_of,
     was_given,
 )
@@ -57,16 +58,15 @@ cli.add_command(serve)
     show_default=True,
     help="Exit with 1 from this severity on.",
 )
-@click.option(
-    "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
-)
+@site_options
+@click.option("--show-suppressed", is_flag=True, help="Also show what the configuration suppresses, and why.")
 @click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
 @history_option
 def check(
     interval: float,
     format_name: str,
     fail_on: str,
-    rule_folders: tuple[Path, ...],
+    show_suppressed: bool,
     verbose: bool,
     history_file: Path | None,
     **options: Any,
@@ -77,10 +77,10 @@ def check(
     """
     from myisam_advisor.engine import judge
     from myisam_advisor.facts import complete
-    from myisam_advisor.reports import report_named
+    from myisam_advisor.reports import Shown, report_named
 
     try:
-        rules = rules_of(rule_folders)
+        site = site_of(options)
         recorded = None if options["facts_file"] else _recorded(options, history_file)
         facts = complete(recorded.facts if recorded else _facts(options, interval))
     except UserError as error:
@@ -90,11 +90,11 @@ def check(
             click.echo(f"MYISAM UNKNOWN - {plain(str(error))}")
             sys.exit(NAGIOS_UNKNOWN)
         raise
-    judgement = judge(facts, rules)
+    judgement = judge(facts, site)
     if recorded is not None:
         judgement = recorded.dated(judgement)
     report = report_named(format_name)
-    report.render(judgement, facts, verbose=verbose, fail_on=fail_on)
+    report.render(judgement, facts, Shown(verbose, show_suppressed, fail_on))
     sys.exit(report.exit_status(judgement, fail_on))
 
 
@@ -119,14 +119,12 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
 
 @cli.command()
 @click.argument("rule_id", metavar="RULE", required=False)
-@click.option(
-    "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
-)
-def explain(rule_id: str | None, rule_folders: tuple[Path, ...]) -> None:
+@site_options
+def explain(rule_id: str | None, **options: Any) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
     from myisam_advisor.explanation import explain_rule, list_rules
 
-    rules = rules_of(rule_folders)
+    rules = site_of(options).rules
     click.echo(explain_rule(rule_id, rules) if rule_id else list_rules(rules))
 
 
@@ -187,13 +185,15 @@ def snapshot(interval: float, **options: Any) -> None:
 
 @cli.command()
 @connection_options
+@site_options
 def doctor(**options: Any) -> None:
     """Say what each collector can see, what it lacks, how to grant it, and which rules that would enable."""
     from myisam_advisor.doctor import print_examination
 
     if options["facts_file"]:
         raise UserError("doctor examines a server: it has no use for --facts.")
-    sys.exit(print_examination(target_of(options), options["timeout_seconds"], options["key_caches"], rules_of(())))
+    rules = site_of(options).rules
+    sys.exit(print_examination(target_of(options), options["timeout_seconds"], options["key_caches"], rules))
 
 
 def _recorded(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:

@@ -6,12 +6,15 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.facts import complete, open_database
-from myisam_advisor.findings import Dropped, Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
+from myisam_advisor.findings import Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
 from myisam_advisor.guard import GuardedDatabase, QueryError
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds, planner_named
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
+from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
-from myisam_advisor.texts import fill, object_name, printable, template
+from myisam_advisor.site import Site
+from myisam_advisor.texts import TextError, fill, object_name, printable, template
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactSet
@@ -29,41 +32,56 @@ class RuleError(Exception):
     message: str
 
 
-Outcome = list[Finding] | NotEvaluated | NotApplicable
+Asked = list[Candidate] | NotEvaluated | NotApplicable
 
 
-def judge(facts: FactSet, rules: Sequence[Rule]) -> Judgement:
-    """Run every rule over the facts, once."""
-    facts = complete(facts)
-    findings: list[Finding] = []
-    quiet: list[str] = []
+def judge(facts: FactSet, site: Site) -> Judgement:
+    """Run every rule of the site over the facts, once."""
+    facts, suspicious = set_aside_contradictions(complete(site.without_ignored_schemas(facts)))
+    candidates: list[Candidate] = []
+    asked: set[str] = set()
     not_evaluated: list[NotEvaluated] = []
     not_applicable: list[NotApplicable] = []
     seconds: dict[str, float] = {}
     with GuardedDatabase(open_database(facts)) as database:
         bench = _Bench(facts, database)
-        for rule in rules:
+        for rule in site.rules:
             started = time.monotonic()
-            outcome = bench.run(rule)
+            answer = bench.ask(rule)
             seconds[rule.id] = time.monotonic() - started
-            if isinstance(outcome, NotEvaluated):
-                not_evaluated.append(outcome)
-            elif isinstance(outcome, NotApplicable):
-                not_applicable.append(outcome)
-            elif outcome:
-                findings += outcome
+            if isinstance(answer, NotEvaluated):
+                not_evaluated.append(answer)
+            elif isinstance(answer, NotApplicable):
+                not_applicable.append(answer)
             else:
-                quiet.append(rule.id)
-    kept, dropped, mooted = _resolve(findings, {rule.id: rule for rule in rules})
+                asked.add(rule.id)
+                candidates += answer
+    wording = _Wording(facts)
+    resolution = resolve(
+        candidates, site.rules, wording.put_in_words, lambda one: site.suppression(one.rule.id, one.object)
+    )
+    spoken = {finding.rule for finding in resolution.kept} | {dropped.rule for dropped in resolution.dropped}
+    spoken |= {suppressed.finding.rule for suppressed in resolution.suppressed}
+    not_evaluated += wording.faults + [one for one in resolution.undecided if one.rule not in spoken]
+    silenced = {one.rule for one in not_evaluated} | spoken
+    mooted = resolution.mooted
     return Judgement(
-        sorted(kept, key=lambda finding: finding.rank),
-        quiet,
-        [outcome for outcome in not_evaluated if outcome.rule not in mooted],
+        resolution.kept,
+        sorted(asked - silenced),
+        [outcome for outcome in _once_a_rule(not_evaluated) if outcome.rule not in mooted],
         not_applicable
-        + [NotApplicable(outcome.rule, mooted[outcome.rule]) for outcome in not_evaluated if outcome.rule in mooted],
-        dropped,
+        + [NotApplicable(one.rule, mooted[one.rule]) for one in _once_a_rule(not_evaluated) if one.rule in mooted],
+        resolution.dropped,
+        resolution.suppressed,
+        suspicious,
+        site.warnings,
+        wording.known.budget,
         seconds,
     )
+
+
+def _once_a_rule(outcomes: Iterable[NotEvaluated]) -> list[NotEvaluated]:
+    return list({outcome.rule: outcome for outcome in reversed(list(outcomes))}.values())[::-1]
 
 
 class _Bench:
@@ -77,8 +95,8 @@ class _Bench:
             for table in ("variable", "status")
         }
 
-    def run(self, rule: Rule) -> Outcome:
-        """One rule's outcome."""
+    def ask(self, rule: Rule) -> Asked:
+        """What the rule's query finds, or why it cannot be asked."""
         why_not = self._not_applicable(rule)
         if why_not:
             return NotApplicable(rule.id, why_not)
@@ -89,8 +107,6 @@ class _Bench:
             return self._apply(rule)
         except QueryError as error:
             return NotEvaluated(rule.id, f"a query that works: {error}", f"mend {rule.path}")
-        except RuleError as error:
-            return NotEvaluated(rule.id, error.message, f"mend {rule.path}")
 
     def _not_applicable(self, rule: Rule) -> str:
         server = self.facts.single("server")
@@ -149,10 +165,10 @@ class _Bench:
         reason = self.facts.why_unknown(table, rest or None)
         return reason.reason, reason.remedy
 
-    def _apply(self, rule: Rule) -> Outcome:
+    def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
         parameters: dict[str, Value] = {**rule.values(), "interval_seconds": self.facts.interval_seconds}
         result = self.database.query(rule.query, parameters, maximum_rows=MAXIMUM_FINDINGS_PER_RULE)
-        findings: list[Finding] = []
+        candidates: list[Candidate] = []
         undecided: NotEvaluated | None = None
         for row in result.dictionaries():
             verdict = row.get("verdict", 1)
@@ -161,37 +177,63 @@ class _Bench:
                     rule.id, str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
                 )
             elif verdict:
-                outcome = self._finding(rule, row)
-                if isinstance(outcome, Finding):
-                    findings.append(outcome)
-                elif isinstance(outcome, PlanNeeds):
-                    undecided = NotEvaluated(rule.id, outcome.needs, outcome.how)
-        return findings or undecided or []
+                candidates.append(_candidate(rule, row))
+        return candidates or undecided or []
 
-    def _finding(self, rule: Rule, row: Row) -> Finding | NotWorth | PlanNeeds:
+
+def _candidate(rule: Rule, row: Row) -> Candidate:
+    names = [str(row[name]) for name in ("schema_name", "table_name") if row.get(name) is not None]
+    variable = row.get("variable", rule.variable)
+    return Candidate(
+        rule,
+        row,
+        _among(row.get("severity"), SEVERITIES, rule.severity),
+        object_name(*names) if names else str(row.get("object") or ""),
+        str(variable) if variable else None,
+    )
+
+
+class _Wording:
+    """Candidates as findings. `faults` gathers rules whose texts or planners fail."""
+
+    def __init__(self, facts: FactSet) -> None:
+        self.known = PlanFacts(facts)
+        self.faults: list[NotEvaluated] = []
+
+    def put_in_words(self, candidate: Candidate) -> Outcome:
+        """The finding, or why there is none."""
+        try:
+            plan = self._plan(candidate.rule, candidate.row)
+            if not isinstance(plan, Plan):
+                return plan
+            finding = self._finding(candidate, plan)
+        except RuleError as error:
+            if candidate.rule.id not in {fault.rule for fault in self.faults}:
+                self.faults.append(NotEvaluated(candidate.rule.id, error.message, f"mend {candidate.rule.path}"))
+            return NotWorth(error.message)
+        self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
+        return finding
+
+    def _finding(self, candidate: Candidate, plan: Plan) -> Finding:
         from jinja2 import TemplateError
 
-        plan = self._plan(rule, row)
-        if not isinstance(plan, Plan):
-            return plan
-        names = [str(row[name]) for name in ("schema_name", "table_name") if row.get(name) is not None]
-        about = object_name(*names) if names else str(row.get("object") or "")
+        rule, row = candidate.rule, candidate.row
         values: dict[str, object] = {**rule.values(), **row, **plan.values}
         shown = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()} | {
-            "object": printable(about)
+            "object": printable(candidate.object)
         }
         try:
             commands = [template(command).render(values).strip() for command in rule.commands]
             return Finding(
                 rule=rule.id,
                 title=rule.title,
-                severity=_among(row.get("severity"), SEVERITIES, rule.severity),
+                severity=candidate.severity,
                 confidence=_among(row.get("confidence"), CONFIDENCES, rule.confidence),
                 scope=rule.scope,
-                object=about,
-                variable=rule.variable,
+                object=candidate.object,
+                variable=candidate.variable,
                 message=fill(rule.finding, shown),
-                evidence=tuple(self._shown(rule, values)),
+                evidence=tuple(_shown(rule, values)),
                 recommendation=fill(rule.recommendation, shown),
                 expect=fill(rule.expect, shown),
                 cost=fill(rule.cost, shown),
@@ -203,32 +245,34 @@ class _Bench:
                 my_cnf=tuple(filter(None, (template(line).render(values).strip() for line in rule.my_cnf)))
                 + plan.my_cnf,
                 init_file=plan.init_file,
+                memory_bytes=plan.memory_bytes,
             )
-        except (TemplateError, *FAULTS) as error:
+        except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from None
 
-    def _plan(self, rule: Rule, row: Row) -> Plan | NotWorth | PlanNeeds:
+    def _plan(self, rule: Rule, row: Row) -> Planned:
         if rule.planner is None:
             return Plan()
         try:
-            return planner_named(rule.planner)(row, PlanContext(self.facts, rule.values()))
+            return planner_named(rule.planner)(row, PlanContext(self.known, rule.values()))
         except (ImportError, *FAULTS) as error:
             raise RuleError(f"a planner that works: {rule.planner} failed with {error!r}") from None
 
-    def _shown(self, rule: Rule, values: Mapping[str, object]) -> Iterable[ShownFact]:
-        for evidence in rule.evidence:
-            value = values.get(evidence.value)
-            if value is None or not isinstance(value, int | float | str):
-                continue
-            threshold = values.get(evidence.threshold) if evidence.threshold else None
-            source = evidence.source or _source(evidence.fact)
-            yield ShownFact(
-                evidence.fact,
-                value,
-                evidence.unit,
-                threshold if isinstance(threshold, int | float | str) else None,
-                source,
-            )
+
+def _shown(rule: Rule, values: Mapping[str, object]) -> Iterable[ShownFact]:
+    for evidence in rule.evidence:
+        value = values.get(evidence.value)
+        if value is None or not isinstance(value, int | float | str):
+            continue
+        threshold = values.get(evidence.threshold) if evidence.threshold else None
+        source = evidence.source or _source(evidence.fact)
+        yield ShownFact(
+            evidence.fact,
+            value,
+            evidence.unit,
+            threshold if isinstance(threshold, int | float | str) else None,
+            source,
+        )
 
 
 def _source(fact: str) -> str:
@@ -251,30 +295,3 @@ def version_matches(number: int, wanted: str) -> bool:
         if not {">=": number >= limit, ">": number > limit, "<": number < limit, "<=": number <= limit}[operator]:
             return False
     return True
-
-
-def _resolve(
-    findings: Sequence[Finding], rules: Mapping[str, Rule]
-) -> tuple[list[Finding], list[Dropped], dict[str, str]]:
-    """One voice: drop what another finding makes pointless, and all but the worst finding for one variable of one object."""
-    dropped: list[Dropped] = []
-    mooted: dict[str, str] = {}
-    for finding in findings:
-        for target in rules[finding.rule].moots:
-            names = [name for name in rules if name != finding.rule] if target == "*" else [target]
-            mooted |= dict.fromkeys(names, f"pointless while {finding.rule} holds: {finding.title}")
-    kept: list[Finding] = []
-    taken: dict[tuple[str, str], str] = {}
-    for finding in sorted(findings, key=lambda one: one.rank):
-        if finding.rule in mooted:
-            dropped.append(Dropped(finding.rule, finding.object, mooted[finding.rule]))
-            continue
-        knob = (finding.variable or "", finding.object)
-        if finding.variable and taken.get(knob, finding.rule) != finding.rule:
-            dropped.append(
-                Dropped(finding.rule, finding.object, f"{finding.variable} is already advised on by {taken[knob]}")
-            )
-            continue
-        taken[knob] = finding.rule
-        kept.append(finding)
-    return kept, dropped, mooted

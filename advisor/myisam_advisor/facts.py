@@ -6,7 +6,13 @@ import sqlite3
 from collections.abc import Mapping
 
 from myisam_exporter.collector import Pair, declared_columns
-from myisam_exporter.collectors.key_caches import default_cache, key_cache_block
+from myisam_exporter.collectors.key_caches import (
+    DEFAULT_BLOCK_SIZE_BYTES,
+    DEFAULT_CACHE,
+    default_cache,
+    key_cache_block,
+    usable_bytes,
+)
 from myisam_exporter.columns import TABLES, Value
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactRows, FactSet
@@ -15,6 +21,12 @@ from myisam_exporter.version_number import parse_version
 
 AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30
+STATUS_OF_DEFAULT_CACHE = {
+    "read_requests": "Key_read_requests",
+    "reads": "Key_reads",
+    "write_requests": "Key_write_requests",
+    "writes": "Key_writes",
+}
 
 
 def open_database(facts: FactSet) -> sqlite3.Connection:
@@ -65,7 +77,7 @@ def _pairs(facts: FactSet, table: str, column: str) -> dict[str, Value]:
 
 def _derived_key_cache(facts: FactSet) -> FactRows | None:
     if facts.tables["key_cache"].rows:
-        return None
+        return _completed_key_caches(facts)
     status = _pairs(facts, "status", "value")
     cache = default_cache(_pairs(facts, "variable", "value") or {}, status)
     if cache is None:
@@ -76,12 +88,7 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
     block = key_cache_block([(cache, None, Pair((cache,)))] if cache else [])
     rows = [dict(zip(block.columns, row, strict=True)) for row in block.rows]
     for row in rows:
-        for column, name in (
-            ("read_requests", "Key_read_requests"),
-            ("reads", "Key_reads"),
-            ("write_requests", "Key_write_requests"),
-            ("writes", "Key_writes"),
-        ):
+        for column, name in STATUS_OF_DEFAULT_CACHE.items():
             row[f"{column}_per_second"] = rates.get(name)
         requests, misses = row["read_requests_per_second"], row["reads_per_second"]
         if isinstance(requests, int | float) and isinstance(misses, int | float) and requests:
@@ -89,6 +96,26 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
         if not row["size_bytes"]:
             row["size_bytes"] = row["usable_bytes"] = None
     return _rows(facts, "key_cache", rows)
+
+
+def _completed_key_caches(facts: FactSet) -> FactRows | None:
+    """What follows from a cache's size, and from the counters that speak of the default cache only."""
+    rates, now = _pairs(facts, "status", "per_second"), _pairs(facts, "status", "value")
+    rows = facts.tables["key_cache"].dictionaries()
+    before = [dict(row) for row in rows]
+    for row in rows:
+        size, block = row["size_bytes"], row["block_size_bytes"] or DEFAULT_BLOCK_SIZE_BYTES
+        if row["usable_bytes"] is None and isinstance(size, int) and isinstance(block, int):
+            row["usable_bytes"] = usable_bytes(size, block)
+        if row["name"] == DEFAULT_CACHE and len(rows) == 1:
+            for column, name in STATUS_OF_DEFAULT_CACHE.items():
+                row[column] = now.get(name) if row[column] is None else row[column]
+                rate = f"{column}_per_second"
+                row[rate] = rates.get(name) if row[rate] is None else row[rate]
+        requests, misses = row["read_requests_per_second"], row["reads_per_second"]
+        if row["miss_ratio"] is None and isinstance(requests, int | float) and isinstance(misses, int | float):
+            row["miss_ratio"] = misses / requests if requests else None
+    return _rows(facts, "key_cache", rows) if rows != before else None
 
 
 def _derived_totals(facts: FactSet) -> FactRows | None:

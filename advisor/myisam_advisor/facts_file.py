@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.yaml_files import line_of
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import TABLES, Column, FactTable, Value
 from myisam_exporter.errors import UserError
@@ -46,7 +47,7 @@ def read_facts_file(path: str) -> FactSet:
     try:
         return facts_from_document(document)
     except _FactsError as error:
-        line = _line_of(text, error.path)
+        line = line_of(text, error.path)
         raise UserError(f"{path}, line {line}: {error}") from None
 
 
@@ -107,24 +108,6 @@ def _parse(path: str, text: str) -> Any:
         raise UserError(f"{path}{where}: neither JSON nor YAML: {getattr(error, 'problem', None) or error}") from None
     except RecursionError:
         raise UserError(f"{path}: nested too deeply to be a facts file") from None
-
-
-def _line_of(text: str, path: KeyPath) -> int:
-    """The line of the deepest part of the path that the text has."""
-    import yaml
-
-    node = yaml.compose(text, Loader=yaml.SafeLoader)
-    line = 1
-    for part in path:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((key, value) for key, value in node.value if key.value == str(part)), None)
-            if pair is None:
-                break
-            line, node = pair[0].start_mark.line + 1, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-            line = node.start_mark.line + 1
-    return line
 
 
 def _rows(table: FactTable, document: dict[str, Any]) -> FactRows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from myisam_advisor.memory_budget import MemoryBudget
 from myisam_advisor.rules import SEVERITIES
 from myisam_exporter.columns import Value
 
@@ -24,7 +25,8 @@ class ShownFact:
 class Finding:
     """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it.
 
-    `first_seen` and `last_seen` are moments (seconds since 1970) where a daemon's history knows them.
+    `memory_bytes` is what the change takes beyond what is taken now. `first_seen` and `last_seen` are moments (seconds since 1970) where
+    a daemon's history knows them.
     """
 
     rule: str
@@ -46,6 +48,7 @@ class Finding:
     undo_commands: tuple[str, ...] = ()
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
+    memory_bytes: float = 0.0
     first_seen: float | None = None
     last_seen: float | None = None
 
@@ -74,7 +77,7 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A finding that another one made pointless."""
+    """A finding that is not shown among the others: another one made it pointless, or memory has no room for its remedy."""
 
     rule: str
     object: str
@@ -82,14 +85,36 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that the site does not want to see, and why."""
+
+    finding: Finding
+    reason: str
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Facts that contradict each other: they are set aside, and nothing is concluded from them."""
+
+    facts: tuple[str, ...]
+    object: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
-    """All outcomes over one set of facts."""
+    """All outcomes over one set of facts; `warnings` concern the site's configuration, `memory` is the account of what remedies take."""
 
     findings: Sequence[Finding] = ()
     quiet: Sequence[str] = ()
     not_evaluated: Sequence[NotEvaluated] = ()
     not_applicable: Sequence[NotApplicable] = ()
     dropped: Sequence[Dropped] = ()
+    suppressed: Sequence[Suppressed] = ()
+    suspicious: Sequence[Suspicion] = ()
+    warnings: Sequence[str] = ()
+    memory: MemoryBudget = field(default_factory=MemoryBudget)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from myisam_exporter.errors import UserError
-
 if TYPE_CHECKING:
-    from myisam_advisor.rules import Rule
+    from myisam_advisor.site import Site
     from myisam_exporter.target import Target
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")
@@ -126,16 +124,28 @@ def output_option(command: Command) -> Command:
     )
 
 
-def rules_of(folders: tuple[Path, ...]) -> tuple[Rule, ...]:
-    """The shipped rules and those of these folders. Raises UserError for one that cannot be used."""
-    from myisam_advisor.rules import load_rules, shipped_rules
+def site_options(command: Command) -> Command:
+    """What holds at this site: its configuration, and further rules."""
+    configuration = click.option(
+        "--config",
+        "configuration_file",
+        type=click.Path(path_type=Path),
+        help="Thresholds, suppressions, own rules, ignored schemas [default: /etc/myisam-advisor/config.yaml].",
+    )
+    rules = click.option(
+        "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
+    )
+    return configuration(rules(command))
 
-    own = load_rules(folders)
-    taken = {rule.id for rule in shipped_rules()}
-    for rule in own:
-        if rule.id in taken:
-            raise UserError(f"{rule.path}: the rule id {rule.id} is taken by a shipped rule: give it another.")
-    return tuple(sorted((*shipped_rules(), *own), key=lambda rule: rule.id))
+
+def site_of(options: dict[str, Any]) -> Site:
+    """The rules in force, with the site's thresholds and suppressions; these options are taken out of `options`.
+
+    Raises UserError for a configuration or a rule that cannot be used.
+    """
+    from myisam_advisor.configuration import load_site
+
+    return load_site(options.pop("configuration_file"), options.pop("rule_folders"))
 
 
 def was_given(parameter: str) -> bool:

@@ -6,26 +6,62 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
-from myisam_exporter.columns import Value
+from myisam_advisor.memory_budget import MemoryBudget, budget_of
+from myisam_exporter.columns import Row, Value
 from myisam_exporter.fact_set import FactSet
 
-HEADROOM_RATIO = 0.1
+
+class PlanFacts:
+    """The facts as planners ask for them, worked out once for all rules; `budget` is the account of memory they share."""
+
+    def __init__(self, facts: FactSet) -> None:
+        self.all = facts
+        self.budget: MemoryBudget = budget_of(facts)
+
+    @cached_property
+    def tables(self) -> Sequence[Row]:
+        """The rows of `tables`."""
+        return self.all.tables["tables"].dictionaries()
+
+    @cached_property
+    def variables(self) -> Mapping[str, Value]:
+        """The server's variables."""
+        return {str(row["name"]): row["value"] for row in self.all.tables["variable"].dictionaries()}
+
+    @cached_property
+    def indexes(self) -> Mapping[tuple[Value, Value], Sequence[Row]]:
+        """The indexes of each table."""
+        found: dict[tuple[Value, Value], list[Row]] = {}
+        for row in self.all.tables["indexes"].dictionaries():
+            found.setdefault((row["schema_name"], row["table_name"]), []).append(row)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What a planner may use: all facts, and the rule's parameters."""
+    """What a planner may use: all facts, the memory that is left, and the rule's parameters."""
 
-    facts: FactSet
+    known: PlanFacts
     parameters: Mapping[str, Value]
+
+    @property
+    def facts(self) -> FactSet:
+        """All facts."""
+        return self.known.all
+
+    @property
+    def room_bytes(self) -> float | None:
+        """Memory that this remedy may take, after the more urgent ones; None while the machine's is not known."""
+        return self.known.budget.room_bytes
 
     def variable(self, name: str) -> Value:
         """A server variable, or None."""
-        return next((row["value"] for row in self.facts.tables["variable"].dictionaries() if row["name"] == name), None)
+        return self.known.variables.get(name)
 
     def number(self, table: str, column: str) -> float | None:
         """A number from a table of one row, or None."""
@@ -52,13 +88,21 @@ class PlanContext:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Values for the rule's texts, and what to run."""
+    """Values for the rule's texts, what to run, and the memory it takes beyond what is taken now."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     undo_commands: tuple[str, ...] = ()
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
+    memory_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoom:
+    """The change would help, and memory has no room for it: the finding is dropped, and the report says so."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +120,8 @@ class PlanNeeds:
     how: str = ""
 
 
-Planner = Callable[[Mapping[str, Value], PlanContext], Plan | NotWorth | PlanNeeds]
+Planned = Plan | NotWorth | NoRoom | PlanNeeds
+Planner = Callable[[Mapping[str, Value], PlanContext], Planned]
 
 
 def planner_named(name: str) -> Planner:

@@ -10,6 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.thresholds import threshold_value
+from myisam_advisor.yaml_files import YamlFile, fault_at, first_fault, read_yaml
 from myisam_exporter.columns import Value
 from myisam_exporter.errors import UserError
 
@@ -23,11 +25,12 @@ Need = str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A threshold: its value, unit and reason. A site may set another value."""
+    """A threshold: its value, unit and reason. Where the site set another value, `shipped` is the rule's own."""
 
     default: Value
     unit: str
     why: str
+    shipped: Value = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,31 +142,26 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
 
 
 def load_rule(path: Path) -> Rule:
-    """One rule file."""
-    import yaml
-
-    try:
-        text = path.read_text("utf-8")
-        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the rule {path}: {error}") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise UserError(
-            f"{path}, line {mark.line + 1 if mark else 1}: no YAML: {getattr(error, 'problem', error)}"
-        ) from None
+    """One rule file. Raises UserError naming file, line and fault."""
+    file = read_yaml(path, "rule")
+    content = file.document
     if not isinstance(content, dict) or not (content.keys() >= REQUIRED and content.keys() <= KNOWN):
-        raise _fault(path, text, content)
+        raise _fault(file)
     try:
         rule = _build(path, content)
     except (TypeError, ValueError, KeyError, AttributeError):
-        raise _fault(path, text, content) from None
+        raise _fault(file) from None
     if rule.id != path.stem:
         raise UserError(f"{path}: the rule's id is {rule.id!r}, its file's name {path.stem!r}: they must be the same.")
     if not path.is_relative_to(_shipped_folder()):
-        fault = _first_fault(content)  # the shipped ones are validated by the tests: start-up counts
-        if fault:
-            raise _fault(path, text, content)
+        # The shipped ones are validated by the tests: start-up counts.
+        if first_fault(content, schema()):
+            raise _fault(file)
+        for name, parameter in rule.parameters.items():
+            try:
+                threshold_value(parameter.default, parameter.unit)
+            except ValueError as error:
+                raise fault_at(file, ("parameters", name, "default"), f"{error}.") from None
     return rule
 
 
@@ -200,28 +198,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _first_fault(content: object) -> tuple[list[str | int], str] | None:
-    import jsonschema
-
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema()).iter_errors(content),
-        key=lambda error: (len(error.absolute_path), str(error.message)),
-    )
-    return (list(errors[0].absolute_path), errors[0].message) if errors else None
-
-
-def _fault(path: Path, text: str, content: object) -> UserError:
+def _fault(file: YamlFile) -> UserError:
     """What the schema says is wrong, with the line."""
-    import yaml
-
-    place, message = _first_fault(content) or ([], "the rule's form is not right")
-    node, line = yaml.compose(text, Loader=yaml.SafeLoader), 1
-    for part in place:
-        if isinstance(node, yaml.MappingNode):
-            key, node = next((pair for pair in node.value if pair[0].value == str(part)), (None, None))
-        elif isinstance(node, yaml.SequenceNode):
-            key = node = node.value[int(part)]
-        if key is not None:
-            line = key.start_mark.line + 1
-    where = ".".join(str(part) for part in place)
-    return UserError(f"{path}, line {line}: {where + ': ' if where else ''}{message}")
+    place, message = first_fault(file.document, schema()) or ((), "the rule's form is not right")
+    return fault_at(file, place, message)

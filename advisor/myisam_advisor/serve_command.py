@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from myisam_advisor.options import Command, Duration, rules_of, server_options, target_of
+from myisam_advisor.options import Command, Duration, server_options, site_of, site_options, target_of
 from myisam_exporter.errors import UserError
 
 # Prometheus waits 10 s by default: a query must have failed before that.
@@ -113,9 +113,7 @@ def _daemon_options(command: Command) -> Command:
 
 @click.command()
 @_daemon_options
-@click.option(
-    "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
-)
+@site_options
 def serve(**options: Any) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
     import logging
@@ -142,7 +140,7 @@ def serve(**options: Any) -> None:
                 options["key_caches"],
             ),
             resolve=lambda: target_of(options),
-            load_rules=lambda: rules_of(options["rule_folders"]),
+            load_site=lambda: site_of(dict(options)),
             defaults_files=options["defaults_files"],
             telemetry_path=options["telemetry_path"],
             web_config_file=options["web_config_file"],

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.sql import quote_identifier
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from jinja2.runtime import Context
     from jinja2.sandbox import SandboxedEnvironment
 
 UNKNOWN = "unknown"
@@ -116,22 +117,59 @@ def _escape(character: str) -> str:
     )
 
 
+class TextError(Exception):
+    """A template that could run without end, or build a text of any length; the message says how."""
+
+
+# A text may choose and print, and nothing that repeats: no deadline can stop a template.
+OWN_FILTERS: dict[str, Callable[..., str]] = {
+    "bytes": size,
+    "count": count,
+    "rate": rate,
+    "percent": percent,
+    "duration": duration,
+    "identifier": quote_identifier,
+}
+ALLOWED_FILTERS = OWN_FILTERS.keys() | {"abs", "default", "float", "int", "length", "lower", "round", "trim", "upper"}
+REPEATING_OPERATORS = frozenset({"*", "**", "%"})
+
+
 @lru_cache(maxsize=1)
 def environment() -> SandboxedEnvironment:
     """Jinja2 as the rules use it: sandboxed, and a name that a rule's query does not give is an error."""
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
-    made = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
-    made.filters.update(
-        bytes=size, count=count, rate=rate, percent=percent, duration=duration, identifier=quote_identifier
-    )
+    class Environment(SandboxedEnvironment):
+        """Arithmetic on numbers only: 'x' * 10**9 is a text without end."""
+
+        intercepted_binops = REPEATING_OPERATORS
+
+        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+            if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
+                raise TextError(f"a text may not use {operator} on {left!r} and {right!r}")
+            return super().call_binop(context, operator, left, right)
+
+    made = Environment(undefined=StrictUndefined, autoescape=False)
+    made.globals.clear()
+    made.filters.update(OWN_FILTERS)
     return made
 
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Template:
-    """A compiled template."""
+    """A compiled template. Raises TextError for one that loops or calls."""
+    from jinja2 import nodes
+
+    forbidden = (nodes.For, nodes.Call, nodes.CallBlock, nodes.Macro, nodes.Import, nodes.FromImport, nodes.Include)
+    found = next(environment().parse(text).find_all(forbidden), None)
+    if found is not None:
+        raise TextError(f"a text may not loop, call or include ({type(found).__name__}, line {found.lineno})")
+    strange = {node.name for node in environment().parse(text).find_all(nodes.Filter)} - ALLOWED_FILTERS
+    if strange:
+        raise TextError(
+            f"a text may not use the filter {min(strange)}; allowed are {', '.join(sorted(ALLOWED_FILTERS))}"
+        )
     return environment().from_string(text)
 
 

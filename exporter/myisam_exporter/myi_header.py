@@ -14,13 +14,14 @@ MAGIC = b"\xfe\xfe\x07\x01"
 FIRST_READ_BYTES = 4096  # holds the whole header of nearly every table
 STATE_FIXED_BYTES = 124
 STATE_LENGTH_KNOWN = 176  # state_info_length of 5.5 to 9.7; what exceeds it stands before the key roots
+KEY_MAP_AFTER_FREE_LISTS = 12  # sec_index_changed, sec_index_used and version stand between
 NO_HOLE = 0xFFFF_FFFF_FFFF_FFFF
 SQLITE_MAXIMUM = 2**63 - 1
 
 OPTION_PACK_RECORD, OPTION_COMPRESS_RECORD = 1, 4
 CHANGED_CRASHED, CHANGED_CRASHED_ON_REPAIR = 2, 4
 
-KEY_NOSAME, KEY_PACK, KEY_VAR_LENGTH, KEY_BINARY_PACK = 1, 2, 8, 32
+KEY_NOSAME, KEY_PACK, KEY_VAR_LENGTH, KEY_AUTO, KEY_BINARY_PACK = 1, 2, 8, 16, 32
 KEY_FULLTEXT, KEY_SPATIAL = 128, 1024
 ALGORITHM_BTREE = 1
 SEGMENT_SPACE_PACK, SEGMENT_VAR_LENGTH, SEGMENT_NULL, SEGMENT_BLOB = 1, 8, 16, 32
@@ -28,7 +29,7 @@ SEGMENT_SPACE_PACK, SEGMENT_VAR_LENGTH, SEGMENT_NULL, SEGMENT_BLOB = 1, 8, 16, 3
 _STATE = struct.Struct(">4s H H H H H H H B B B B B x H B B 9Q Q 4I")
 _KEY = struct.Struct(">B B H H H H H")
 _SEGMENT = struct.Struct(">B B B B B B H H I I")
-_BASE = struct.Struct(">5Q 8I B B B B")
+_BASE = struct.Struct(">5Q 8I B B B B H H")
 
 # my_base.h, enum ha_base_keytype
 KEY_TYPES = {
@@ -122,6 +123,8 @@ class Definition:
     maximum_data_bytes: int
     maximum_index_bytes: int
     record_bytes: int
+    blob_columns: int
+    auto_increment_within_index: bool
     keys: tuple[Key, ...]
 
 
@@ -145,6 +148,7 @@ class Header:
     auto_increment: int
     writer: int
     update_count: int
+    enabled_keys: int
     definition: Definition
 
 
@@ -170,7 +174,7 @@ def parse_header(data: bytes) -> Header:
     length = header_length(data)
     if len(data) < length:
         raise HeaderError(f"it ends after {len(data)} bytes, within its header of {length}")
-    (_, options, _, _, _, base_position, _, _, key_count, _, language, _, _, open_count, changed, _,
+    (_, options, _, state_length, _, base_position, _, _, key_count, _, language, page_sizes, _, open_count, changed, _,
      rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, _, process, unique, _, update_count,
     ) = _STATE.unpack_from(data)  # fmt: skip
     compressed = bool(options & OPTION_COMPRESS_RECORD)
@@ -194,8 +198,15 @@ def parse_header(data: bytes) -> Header:
         auto_increment=min(auto_increment, SQLITE_MAXIMUM),
         writer=process << 32 | unique,
         update_count=update_count,
+        enabled_keys=_key_map(data, max(state_length - STATE_LENGTH_KNOWN, 0), key_count, page_sizes),
         definition=_parse_definition(bytes(data[base_position:length]), key_count, compressed or dynamic),
     )
+
+
+def _key_map(data: bytes, excess: int, key_count: int, page_sizes: int) -> int:
+    """One bit for each index that is kept up to date: ALTER TABLE ... DISABLE KEYS clears them."""
+    position = STATE_FIXED_BYTES + excess + 8 * (key_count + page_sizes) + KEY_MAP_AFTER_FREE_LISTS
+    return int.from_bytes(data[position : position + 8], "big")
 
 
 @lru_cache(maxsize=8192)
@@ -218,6 +229,9 @@ def _parse_definition(data: bytes, key_count: int, variable_rows: bool) -> Defin
         min(maximum, SQLITE_MAXIMUM),
         min(1024 * ((1 << 8 * key_pointer) - 1), SQLITE_MAXIMUM),
         record_bytes,
+        base[18],
+        # The engine keeps the counter only where it is the first column of its index (ha_myisam.cc, with_auto_increment).
+        base[16] == 0 and any(key.flag & KEY_AUTO for key in keys),
         tuple(keys),
     )
 

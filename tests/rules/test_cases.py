@@ -11,6 +11,7 @@ from myisam_advisor.engine import judge
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
 
 FOLDER = Path(__file__).parent
 CASE_FIELDS = {"name", "source", "note", "facts", "expect"}
@@ -27,7 +28,7 @@ CASES = list(load_cases())
 
 
 def judged(case: dict[str, Any]) -> Judgement:
-    return judge(facts_from_document({"schema": 1, **case["facts"]}), shipped_rules())
+    return judge(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules()))
 
 
 @pytest.mark.parametrize(("rule", "case"), CASES, ids=[f"{rule}:{case['name']}" for rule, case in CASES])

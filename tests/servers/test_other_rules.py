@@ -10,6 +10,7 @@ from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.live import collect_facts
 from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
 from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private_server import PrivateServer
 
@@ -18,7 +19,7 @@ from .test_verdicts import under_load
 
 
 def findings(server: PrivateServer, rule: str, seconds: float = 1.0) -> list[Finding]:
-    return [found for found in judge(complete(look(server, seconds)), shipped_rules()).findings if found.rule == rule]
+    return [found for found in judge(complete(look(server, seconds)), Site(shipped_rules())).findings if found.rule == rule]
 
 
 def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:

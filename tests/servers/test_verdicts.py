@@ -10,6 +10,7 @@ from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private_server import PrivateServer
@@ -22,7 +23,7 @@ ATTEMPTS = 3
 
 
 def verdict(server: PrivateServer, seconds: float = LOOK_SECONDS) -> Judgement:
-    return judge(complete(look(server, seconds)), shipped_rules())
+    return judge(complete(look(server, seconds)), Site(shipped_rules()))
 
 
 def finding(judgement: Judgement, rule: str) -> Finding | None:
@@ -102,7 +103,7 @@ def test_a_crashed_and_a_compressed_table_are_seen(server: PrivateServer) -> Non
         if server.binaries.tool("myisampack"):
             assert formats["packed"] == "compressed"
             assert facts.single("totals")["compressed_tables"] == 1
-        found = [one for one in judge(complete(facts), shipped_rules()).findings if one.rule == "table-crashed"]
+        found = [one for one in judge(complete(facts), Site(shipped_rules())).findings if one.rule == "table-crashed"]
         assert [one.object for one in found] == ["wrecks.broken"]
         server.execute(*(command.rstrip(";") for command in found[0].commands))
         assert not [one for one in verdict(server, 0).findings if one.rule == "table-crashed"]

@@ -10,6 +10,7 @@ from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.planning import planner_named
 from myisam_advisor.rules import load_rule, load_rules, schema, shipped_rules
+from myisam_advisor.site import Site
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.errors import UserError
 
@@ -91,7 +92,7 @@ def test_other_faults_of_rule_files(tmp_path: Path) -> None:
 
 
 def outcome(folder: Path, facts: dict[str, Any] | None = None, **changes: Any) -> Any:
-    return judge(facts_from_document({"schema": 1, **(facts or {})}), [load_rule(write(folder, **changes))])
+    return judge(facts_from_document({"schema": 1, **(facts or {})}), Site([load_rule(write(folder, **changes))]))
 
 
 def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:

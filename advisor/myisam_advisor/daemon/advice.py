@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from myisam_advisor.daemon.history import History
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
-from myisam_advisor.rules import SEVERITIES, Rule
+from myisam_advisor.rules import SEVERITIES
+from myisam_advisor.site import Site
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.metric import Metric, Value
 from myisam_exporter.table_choice import Choice
@@ -20,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class Advice:
-    """Findings of the last interval. `rules` is asked at each look: a reload may bring others."""
+    """Findings of the last interval. `site` is asked at each look: a reload may bring others."""
 
     name = "advice"
     metrics = (
@@ -40,22 +41,24 @@ class Advice:
         Metric(
             "advice_not_evaluated", "gauge", "Always 1; rules that lack a fact: `myisam-advisor doctor`.", ("rule",)
         ),
+        Metric("advice_suppressed", "gauge", "Number of findings that the configuration suppresses."),
         Metric(
             "advice_interval_seconds", "gauge", "Length of the interval that was judged; absent before there is one."
         ),
     )
 
-    def __init__(self, rules: Callable[[], Sequence[Rule]], history: History | None) -> None:
-        self._rules = rules
+    def __init__(self, site: Callable[[], Site], history: History | None) -> None:
+        self._site = site
         self._history = history
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Judge these facts."""
-        judgement = judge(complete(facts), self._rules())
+        judgement = judge(complete(facts), self._site())
         yield Value("advice_interval_seconds", facts.interval_seconds)
         counted = Counter(finding.severity for finding in judgement.findings)
         for severity in SEVERITIES:
             yield Value("advice_findings", counted[severity], (severity,))
+        yield Value("advice_suppressed", len(judgement.suppressed))
         for outcome in judgement.not_evaluated:
             yield Value("advice_not_evaluated", 1, (outcome.rule,))
         since = self._history.seen(label, judgement.findings, time.time()) if self._history else {}

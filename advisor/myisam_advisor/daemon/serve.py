@@ -21,6 +21,7 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.history import History
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.rules import Rule
+from myisam_advisor.site import Site
 from myisam_exporter.collector import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
@@ -49,7 +50,7 @@ class ServeOptions:
     listen_addresses: Sequence[str]
     watch: WatchOptions
     resolve: Callable[[], Target]
-    load_rules: Callable[[], Sequence[Rule]]
+    load_site: Callable[[], Site]
     defaults_files: Sequence[Path] = ()
     telemetry_path: str = "/metrics"
     web_config_file: Path | None = None
@@ -67,10 +68,10 @@ class ServeOptions:
 
 
 @dataclass(slots=True)
-class _Rules:
-    """The rules in force; a reload replaces them whole, or not at all."""
+class _InForce:
+    """The rules and the site's wishes; a reload replaces them whole, or not at all."""
 
-    now: Sequence[Rule]
+    site: Site
 
 
 def serve(options: ServeOptions) -> NoReturn:
@@ -89,19 +90,19 @@ async def _serve(options: ServeOptions) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     gate = Gate(options.web_config_file)
-    rules = _Rules(options.load_rules())
+    in_force = _InForce(_load_site(options))
     history = _history(options)
     tracer = _tracer(options)
-    fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), rules, history)
+    fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), in_force, history)
 
     def reload() -> Callable[[], None]:
         targets = read_probe_targets(options.targets_file, options.defaults_files)
-        fresh = options.load_rules()
+        fresh = _load_site(options)
         if options.watch_own:
             options.resolve()
 
         def put_into_force() -> None:
-            rules.now = fresh
+            in_force.site = fresh
             loop.call_soon_threadsafe(fleet.reload, targets)
 
         return put_into_force
@@ -110,7 +111,7 @@ async def _serve(options: ServeOptions) -> int:
         fleet,
         gate,
         reload,
-        lambda path: _rule_page(path, rules.now),
+        lambda path: _rule_page(path, in_force.site.rules),
         options.telemetry_path,
         options.maximum_scrapes,
         options.own_process_metrics,
@@ -132,6 +133,13 @@ async def _serve(options: ServeOptions) -> int:
     if not isinstance(tracer, Unknown):
         tracer.close()
     return 0
+
+
+def _load_site(options: ServeOptions) -> Site:
+    site = options.load_site()
+    for warning in site.warnings:
+        _log.warning("%s", warning)
+    return site
 
 
 def _tracer(options: ServeOptions) -> PageCacheTracer | Unknown:
@@ -158,10 +166,10 @@ def _history(options: ServeOptions) -> History | None:
     return History(options.history_file, options.history_days, options.history_megabytes)
 
 
-def _fleet(options: ServeOptions, rules: _Rules, history: History | None) -> Fleet:
+def _fleet(options: ServeOptions, in_force: _InForce, history: History | None) -> Fleet:
     include = table_pattern(options.tables_include, "--collect.tables.include")
     exclude = table_pattern(options.tables_exclude, "--collect.tables.exclude")
-    followers: list[Follower] = [Advice(lambda: rules.now, history)]
+    followers: list[Follower] = [Advice(lambda: in_force.site, history)]
     if history is not None:
         followers.append(history)
     return Fleet(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.planning import NoRoom, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
@@ -12,11 +12,10 @@ from myisam_exporter.columns import Value
 HEADROOM = 1.1
 STEP_BYTES = 1 << 20
 DEFAULT_BLOCK_SIZE_BYTES = 1024
-MEMORY_SHARE, AVAILABLE_SHARE = 0.25, 0.5
 SAFE_ONLINE_RESIZE_FROM = 50100  # bug 17332: resizing under load could crash 4.1 and 5.0
 
 
-def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """A size in bytes and how to set it; twice the present size where the indexes' size is not known."""
     present = row.get("size_bytes")
     index_bytes, block_size = row.get("index_bytes"), row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
@@ -35,12 +34,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | Pl
                 "way_back": "Set key_buffer_size to its former value.",
             }
         )
-    room = _room(context, known_size or 0)
+    room = None if context.room_bytes is None else (known_size or 0) + context.room_bytes
     if room is not None and wanted > room:
         wanted, basis = room, f"all that memory can spare; {basis} would be more"
     target = int(wanted) // STEP_BYTES * STEP_BYTES
     if known_size and target <= known_size:
-        return NotWorth("memory has no room for a larger key cache")
+        return NoRoom(
+            f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
+        )
     prefix = "" if row.get("name") in ("default", None) else f"{row['name']}."
     if (context.version_number or SAFE_ONLINE_RESIZE_FROM) < SAFE_ONLINE_RESIZE_FROM:
         commands: tuple[str, ...] = ()
@@ -57,12 +58,5 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | Pl
         commands=commands,
         undo_commands=(f"SET GLOBAL {prefix}key_buffer_size = {known_size};",) if known_size and commands else (),
         my_cnf=(f"{prefix}key_buffer_size = {target}",),
+        memory_bytes=target - (known_size or 0),
     )
-
-
-def _room(context: PlanContext, present: float) -> float | None:
-    available, memory = context.number("host", "memory_available_bytes"), context.number("host", "memory_bytes")
-    if memory is None:
-        return None
-    limits = [memory * MEMORY_SHARE] + ([present + available * AVAILABLE_SHARE] if available is not None else [])
-    return min(limits)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
 from myisam_exporter.sql import quote_table
@@ -20,7 +20,6 @@ GROWTH = 1.25  # an index that is being inserted into will not stay as large as 
 MINIMUM_CACHE_BYTES = 8 << 20
 SIZE_STEP_BYTES = 1 << 20
 DEFAULT_BLOCK_SIZE_BYTES = 1024
-MEMORY_SHARE, AVAILABLE_SHARE = 0.25, 0.5
 CACHE_PREFIX = "hot_"
 MAXIMUM_LOCKED_TABLES = 200
 MAXIMUM_SHOWN_LENGTH = 200
@@ -54,7 +53,7 @@ class HotTable:
         return f"{self.name} PARTITION (ALL)" if self.partitioned else self.name
 
 
-def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """Segments on MariaDB, caches on MySQL; silent where the layout is right already."""
     if context.is_mariadb:
         return _segments(row, context)
@@ -108,7 +107,7 @@ def _locked(context: PlanContext, statement: str) -> tuple[str, ...]:
     Measured on MariaDB 10.11.19 and 11.8.6: SET GLOBAL key_cache_segments while statements read or write MyISAM tables ended in
     signal 11 nearly every time, under FLUSH TABLES WITH READ LOCK still with readers, under LOCK TABLES ... WRITE never.
     """
-    tables = context.facts.tables["tables"].dictionaries()
+    tables = context.known.tables
     known = len(tables) == (context.number("totals", "myisam_tables") or len(tables))
     # A compressed table takes no write lock (error 1036), and opening a crashed one may start its repair.
     lockable = all(not table["crashed"] and table["row_format"] != "compressed" for table in tables)
@@ -126,7 +125,7 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
         context.parameter("hot_rows_per_second"),
     )
     found = []
-    for table in context.facts.tables["tables"].dictionaries():
+    for table in context.known.tables:
         statements, added, read = (
             _number(table[name])
             for name in ("write_statements_per_second", "rows_added_per_second", "rows_read_per_second")
@@ -149,12 +148,16 @@ def _number(value: Value | None) -> float:
     return value if isinstance(value, int | float) else 0.0
 
 
-def _caches(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     hot = hot_tables(context)
     if len(hot) < context.parameter("minimum_hot_tables"):
         return _which_tables()
     block_size = _number(context.variable("key_cache_block_size")) or DEFAULT_BLOCK_SIZE_BYTES
-    budget = _budget_bytes(context, _number(row.get("size_bytes")))
+    present = _number(row.get("size_bytes"))
+    # Unknown memory allows what the cache has now.
+    budget = max(present, 2.0 * MINIMUM_CACHE_BYTES) if context.room_bytes is None else context.room_bytes
+    if budget < 2 * MINIMUM_CACHE_BYTES:
+        return NoRoom("memory has no room for further key caches")
     # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
     sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, _number(row.get("size_bytes")))
     names = [f"{CACHE_PREFIX}{place + 1}" for place in range(len(sizes))]
@@ -191,6 +194,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth |
             "init_file = /etc/mysql/myisam-key-caches.sql",
         ),
         init_file=assignment + loading,
+        memory_bytes=sum(sizes),
     )
 
 
@@ -204,14 +208,6 @@ def _which_tables() -> Plan:
             "way_back": "CACHE INDEX t IN default;",
         }
     )
-
-
-def _budget_bytes(context: PlanContext, present_bytes: float) -> float:
-    """What new caches may take in all: within available memory and a quarter of the machine; unknown memory allows what the cache has now."""
-    available, memory = context.number("host", "memory_available_bytes"), context.number("host", "memory_bytes")
-    if available is None or memory is None:
-        return max(present_bytes, 2.0 * MINIMUM_CACHE_BYTES)
-    return min(available * AVAILABLE_SHARE, memory * MEMORY_SHARE)
 
 
 def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_bytes: float = 0) -> list[int]:

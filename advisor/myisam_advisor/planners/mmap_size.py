@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.columns import Value
 
 STEP_BYTES = 1 << 20
 
 
-def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The number, and where it comes from."""
     budget, compressed = row.get("budget_bytes"), row.get("compressed_bytes")
     if isinstance(budget, int | float):
-        recommended, basis = int(budget), f"half of the memory less the key caches, {size(budget)}"
+        granted = context.known.budget.granted_bytes
+        recommended, basis = int(budget - granted), f"half of the memory less the key caches, {size(budget - granted)}"
         if isinstance(compressed, int | float):
             basis += f", for {size(compressed)} of compressed data"
     else:

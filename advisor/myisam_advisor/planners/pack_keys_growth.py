@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from myisam_advisor.planning import HEADROOM_RATIO, NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
 from myisam_exporter.columns import Row, Value
 
 PAGE_FILL = 0.67  # manual, "MyISAM key space": pages filled at random
 PAGE_POINTER_BYTES = 4
 
 
-def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The grown size and a sentence for each packed index; not worth it where the grown indexes no longer fit."""
     schema, table = row["schema_name"], row["table_name"]
-    indexes = [
-        index
-        for index in context.facts.tables["indexes"].dictionaries()
-        if (index["schema_name"], index["table_name"]) == (schema, table)
-    ]
+    indexes = context.known.indexes.get((schema, table), ())
     grown = grown_index_bytes(row.get("rows"), indexes)
     room = _room_bytes(context)
     if grown is not None and room is not None:
@@ -46,13 +42,10 @@ def grown_index_bytes(rows: Value, indexes: Iterable[Row]) -> int | None:
 
 
 def _room_bytes(context: PlanContext) -> float | None:
-    """What the key cache holds now or could hold: all caches, or a quarter of memory, whichever is more."""
+    """What the key cache holds now or could hold: all caches, and what memory can add."""
     usable = [_number(cache["usable_bytes"]) for cache in context.facts.tables["key_cache"].dictionaries()]
-    memory = context.number("host", "memory_available_bytes")
     known = sum(usable) or None
-    if memory is None:
-        return known
-    return max(known or 0, memory * (0.25 - 0.25 * HEADROOM_RATIO))
+    return known if context.room_bytes is None else (known or 0) + context.room_bytes
 
 
 def _sentences(indexes: Iterable[Row]) -> Iterable[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanNeeds
+from myisam_advisor.planning import Plan, PlanContext, Planned, PlanNeeds
 from myisam_exporter.columns import Value
 
 FILES_PER_TABLE = 2  # sql/mysqld.cc, adjust_open_files_limit: "MyISAM requires two file handles per table"
@@ -13,7 +13,7 @@ SMALLEST = 400
 RENAMED_IN = 50103  # table_cache became table_open_cache
 
 
-def plan(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth | PlanNeeds:
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """Twice the present size, at least 400, as far as open_files_limit reaches."""
     present, limit, connections = (row.get(name) for name in ("cache_size", "open_files_limit", "max_connections"))
     if not isinstance(present, int | float):

@@ -7,6 +7,8 @@ from dataclasses import asdict
 
 from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Judgement
+from myisam_advisor.memory_budget import MemoryBudget
+from myisam_advisor.reports import Shown
 from myisam_exporter.fact_set import FactSet
 
 __all__ = ["document", "exit_status", "render"]
@@ -14,8 +16,8 @@ __all__ = ["document", "exit_status", "render"]
 SCHEMA_VERSION = 1
 
 
-def document(judgement: Judgement, facts: FactSet) -> dict[str, object]:
-    """The judgement as JSON-ready values."""
+def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, object]:
+    """The judgement as JSON-ready values; what is suppressed is only counted unless it is asked for."""
     return {
         "schema": SCHEMA_VERSION,
         "server": {name: value for name, value in facts.single("server").items() if value is not None},
@@ -25,12 +27,21 @@ def document(judgement: Judgement, facts: FactSet) -> dict[str, object]:
         "not_evaluated": [asdict(outcome) for outcome in judgement.not_evaluated],
         "not_applicable": [asdict(outcome) for outcome in judgement.not_applicable],
         "dropped": [asdict(outcome) for outcome in judgement.dropped],
+        "suppressed": [asdict(one) for one in judgement.suppressed] if shown.suppressed else len(judgement.suppressed),
+        "suspicious": [asdict(suspicion) for suspicion in judgement.suspicious],
+        "warnings": list(judgement.warnings),
+        "memory": _memory(judgement.memory),
         "quiet": list(judgement.quiet),
         "notes": [{"reason": note.reason, "remedy": note.remedy} for note in facts.notes if not note.off],
     }
 
 
-def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
+def _memory(budget: MemoryBudget) -> dict[str, object]:
+    """The account that all remedies share."""
+    return asdict(budget) | {"room_bytes": budget.room_bytes}
+
+
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     """Print the document; `verbose` adds how long each rule took."""
-    whole = document(judgement, facts) | ({"rule_seconds": judgement.seconds} if verbose else {})
+    whole = document(judgement, facts, shown) | ({"rule_seconds": judgement.seconds} if shown.verbose else {})
     print(json.dumps(whole, indent=2))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from myisam_advisor import exit_status as statuses
 from myisam_advisor.findings import Judgement
+from myisam_advisor.reports import Shown
 from myisam_advisor.rules import SEVERITIES
 from myisam_advisor.texts import printable
 from myisam_exporter.fact_set import FactSet
@@ -28,10 +29,10 @@ def exit_status(judgement: Judgement, fail_on: str) -> int:
     return statuses.NAGIOS_CRITICAL if judgement.worst == "critical" else statuses.NAGIOS_WARNING
 
 
-def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     """Print the status line and a line for each finding; `verbose` adds what to do."""
     findings = judgement.findings
-    status = exit_status(judgement, fail_on)
+    status = exit_status(judgement, shown.fail_on)
     if status == statuses.NAGIOS_UNKNOWN:
         needs = judgement.not_evaluated[0].needs if judgement.not_evaluated else "no rules"
         summary = f"nothing could be judged: {needs}"
@@ -43,14 +44,16 @@ def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str)
     counts = {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}
     data = (
         " ".join(f"{severity}={count};;;0" for severity, count in counts.items())
-        + f" not_evaluated={len(judgement.not_evaluated)};;;0"
+        + f" not_evaluated={len(judgement.not_evaluated)};;;0 suppressed={len(judgement.suppressed)};;;0"
     )
     print(f"MYISAM {WORDS[status]} - {plain(summary)} | {data}")
     for finding in findings:
         about = f" {finding.object}" if finding.object else ""
         print(plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}"))
-        if verbose:
+        if shown.verbose:
             print(plain(f"  {finding.recommendation}"))
+    for suppressed in judgement.suppressed if shown.suppressed else ():
+        print(plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}"))
 
 
 def plain(text: str) -> str:

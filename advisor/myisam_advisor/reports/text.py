@@ -14,6 +14,8 @@ from rich.text import Text
 
 from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Finding, Judgement, ShownFact
+from myisam_advisor.memory_budget import MemoryBudget
+from myisam_advisor.reports import Shown
 from myisam_advisor.texts import count, duration, printable, size, with_unit
 from myisam_exporter.fact_set import FactSet
 
@@ -26,37 +28,37 @@ SHOWN_PER_RULE = 8
 NAMED_PER_RULE = 12
 SHOWN_COMMANDS = 24
 STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
-LABEL_WIDTH = 9
+LABEL_WIDTH = 10
 
 
-def render(judgement: Judgement, facts: FactSet, *, verbose: bool, fail_on: str) -> None:
-    """Print the report; `verbose` adds sources, what does not apply and why, and what was dropped."""
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
+    """Print the report; `verbose` adds sources, what does not apply and why, and the account of memory."""
     terminal = Console()
     if terminal.is_terminal:
         _print_all(
             Console(highlight=False, markup=False, emoji=False, width=min(terminal.width, MAXIMUM_WIDTH)),
             judgement,
             facts,
-            verbose,
+            shown,
         )
         return
     text = StringIO()
     _print_all(
-        Console(file=text, highlight=False, markup=False, emoji=False, width=PIPED_WIDTH), judgement, facts, verbose
+        Console(file=text, highlight=False, markup=False, emoji=False, width=PIPED_WIDTH), judgement, facts, shown
     )
     # A table pads its cells, which a file or a pipe has no use for.
     print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
 
 
-def _print_all(console: Console, judgement: Judgement, facts: FactSet, verbose: bool) -> None:
+def _print_all(console: Console, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     console.print(_headline(facts))
     console.print()
     for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule)):
-        _print_rule(console, list(group), verbose)
+        _print_rule(console, list(group), shown.verbose)
     if not judgement.findings:
         console.print(_verdict(judgement))
         console.print()
-    _print_rest(console, judgement, facts, verbose)
+    _print_rest(console, judgement, facts, shown)
 
 
 def _headline(facts: FactSet) -> Text:
@@ -206,8 +208,13 @@ def _evidence_of_many(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _print_rest(console: Console, judgement: Judgement, facts: FactSet, verbose: bool) -> None:
+def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     rest = _grid()
+    for warning in judgement.warnings:
+        rest.add_row(_label("warning"), Text(printable(warning), style="yellow"))
+    for suspicion in judgement.suspicious:
+        about = f"{suspicion.object}: " if suspicion.object else ""
+        rest.add_row(_label("suspicious"), Text(printable(f"{about}{suspicion.why}. Set aside."), style="yellow"))
     if judgement.quiet:
         rest.add_row(_label("quiet"), Text(", ".join(judgement.quiet), style="dim"))
     for outcome in judgement.not_evaluated:
@@ -215,23 +222,48 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, verbose:
         rest.add_row(
             _label("unknown"), Text.assemble((outcome.rule, "yellow"), printable(f": needs {outcome.needs}{how}"))
         )
+    for label, line in (*_dropped(judgement, shown), *_suppressed(judgement, shown), *_skipped(judgement, shown)):
+        rest.add_row(_label(label), Text(printable(line), style="dim"))
     for note in facts.notes:
         if not note.off:
-            rest.add_row(
-                _label("note"),
-                Text(printable(f"{note.reason}. {f'Remedy: {note.remedy}' if note.remedy else ''}"), style="dim"),
-            )
-    if verbose:
-        for not_applicable in judgement.not_applicable:
-            rest.add_row(
-                _label("skipped"), Text(printable(f"{not_applicable.rule}: {not_applicable.why}"), style="dim")
-            )
-        for dropped in judgement.dropped:
-            rest.add_row(
-                _label("dropped"), Text(printable(f"{dropped.rule} {dropped.object}: {dropped.why}"), style="dim")
-            )
-    elif judgement.not_applicable:
-        rest.add_row(
-            _label("skipped"), Text(", ".join(outcome.rule for outcome in judgement.not_applicable), style="dim")
-        )
+            remedy = f"Remedy: {note.remedy}" if note.remedy else ""
+            rest.add_row(_label("note"), Text(printable(f"{note.reason}. {remedy}"), style="dim"))
+    if shown.verbose and judgement.memory.limit_bytes is not None:
+        rest.add_row(_label("memory"), Text(_account(judgement.memory), style="dim"))
     console.print(Padding(rest, (0, 0, 0, 1)))
+
+
+def _dropped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
+    """What was found and is not said, and why; alike ones in one line."""
+    for (rule, why), group in groupby(judgement.dropped, key=lambda one: (one.rule, one.why)):
+        objects = [one.object for one in group if one.object]
+        named = f" ({', '.join(objects[:TOLD_PER_RULE])}{' ...' if len(objects) > TOLD_PER_RULE else ''})"
+        yield "dropped", f"{rule}{named if objects and (shown.verbose or len(objects) > 1) else ''}: {why}"
+
+
+def _suppressed(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
+    if not shown.suppressed and judgement.suppressed:
+        yield "hidden", f"{len(judgement.suppressed)} suppressed by the configuration: check --show-suppressed"
+    for one in judgement.suppressed if shown.suppressed else ():
+        until = f" (until {one.until})" if one.until else ""
+        about = f" {one.finding.object}" if one.finding.object else ""
+        yield (
+            "hidden",
+            f"{one.finding.severity} {one.finding.rule}{about}: {one.finding.message} Suppressed{until}: {one.reason}",
+        )
+
+
+def _skipped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
+    if shown.verbose:
+        yield from (("skipped", f"{outcome.rule}: {outcome.why}") for outcome in judgement.not_applicable)
+    elif judgement.not_applicable:
+        yield "skipped", ", ".join(outcome.rule for outcome in judgement.not_applicable)
+
+
+def _account(memory: MemoryBudget) -> str:
+    granted = "; ".join(f"{remedy} takes {size(taken)}" for remedy, taken in memory.granted.items())
+    return printable(
+        f"of {size(memory.limit_bytes)}, {size(memory.available_bytes)} available; row data wants {size(memory.row_data_bytes)}; "
+        f"present key caches will still grow by {size(memory.unfilled_key_cache_bytes)}; room left {size(memory.room_bytes)}"
+        + (f"; {granted}" if granted else "")
+    )

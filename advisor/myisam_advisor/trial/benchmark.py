@@ -221,6 +221,7 @@ def measure_one(socket: str) -> str:
     """In a process of its own: a snapshot's seconds and megabytes; seconds of all rules, without and with loading the facts."""
     from myisam_advisor.engine import judge
     from myisam_advisor.rules import shipped_rules
+    from myisam_advisor.site import Site
     from myisam_exporter.collector import Context
     from myisam_exporter.interval import Interval
     from myisam_exporter.session import Session
@@ -235,7 +236,7 @@ def measure_one(socket: str) -> str:
         megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
         facts = Interval(take_snapshot(context), first).facts()
     started = time.monotonic()
-    judgement = judge(facts, shipped_rules())
+    judgement = judge(facts, Site(shipped_rules()))
     judged = time.monotonic() - started
     return f"{seconds} {megabytes} {sum(judgement.seconds.values())} {judged}"
 

@@ -21,8 +21,9 @@ from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.progress import observe_with_progress
-from myisam_advisor.reports import text
+from myisam_advisor.reports import Shown, text
 from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import ServerBinaries, find_installed_mariadb, find_server
 from myisam_advisor.trial.load import SCHEMA, InsertLoad, LoadError
 from myisam_advisor.trial.private_server import PrivateServer, PrivateServerError
@@ -150,8 +151,8 @@ def _check_under_load(server: PrivateServer, load: InsertLoad) -> Finding | None
         time.sleep(SETTLE_SECONDS)
         target = Target("root", socket=server.socket)
         facts = complete(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress))
-        judgement = judge(facts, shipped_rules())
-        text.render(judgement, facts, verbose=False, fail_on="never")
+        judgement = judge(facts, Site(shipped_rules()))
+        text.render(judgement, facts, Shown())
         running.communicate()
     finally:
         running.kill()

@@ -28,6 +28,8 @@ WRITE_COMMANDS = (
 )  # fmt: skip
 # The server counts statements when they begin and the header when they end, and some change no row.
 MINIMUM_COUNTED_SHARE = 0.8
+NOT_IN_HEADER = Unknown("the .MYI file does not hold it: SHOW CREATE TABLE does", off=True)
+NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
 )
@@ -82,6 +84,18 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "Over the interval: rows added by write statements; unknown while handles hide statements.",
             ),
             ("data_modified_seconds_ago", "real", "Age of the data file's last change."),
+            (
+                "fixed_row_bytes",
+                "integer",
+                "What each row takes in fixed format; unknown where BLOB or TEXT forbid that.",
+            ),
+            (
+                "auto_increment_within_index",
+                "integer",
+                "1 when AUTO_INCREMENT is not the first column of its index and counts within a group.",
+            ),
+            ("pack_keys_option", "integer", "PACK_KEYS as declared: 0 or 1; unknown for DEFAULT."),
+            ("key_cache", "text", "The key cache that CACHE INDEX assigned the table to."),
             source=source,
         ),
         "indexes": columns(
@@ -99,6 +113,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("maximum_key_bytes", "integer", "Longest entry, with the row pointer."),
             ("key_parts", "integer", "Number of columns."),
             ("key_description", "text", "The columns' types, lengths in bytes."),
+            ("is_enabled", "integer", "0 after ALTER TABLE ... DISABLE KEYS: no statement uses it."),
             source=source,
         ),
     }
@@ -134,6 +149,14 @@ class MyiCollector(Collector[DataDirectoryScan]):
     def unknown_over_interval(self) -> Mapping[str, Unknown]:
         """Rows per statement, while handles hide statements."""
         return {"tables.rows_per_write_statement": HIDDEN_STATEMENTS}
+
+    def unknown_columns(self, sample: DataDirectoryScan) -> Mapping[str, Unknown]:
+        """What only a facts file can say."""
+        return {
+            "tables.pack_keys_option": NOT_IN_HEADER,
+            "indexes.index_name": NOT_IN_HEADER,
+            "tables.key_cache": NOT_EXPOSED,
+        }
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
         """Directories that could not be read."""
@@ -183,7 +206,20 @@ def _table_row(
         partitions = len(files)
         crashed_partitions = ", ".join(file.partition or "" for file in files if _crashed(file)) or None
     if header is None:
-        return (*name, *[None] * 10, 1, None, problem, partitions, crashed_partitions, None, None, None, age)
+        return (
+            *name,
+            *[None] * 10,
+            1,
+            None,
+            problem,
+            partitions,
+            crashed_partitions,
+            None,
+            None,
+            None,
+            age,
+            *[None] * 4,
+        )
     return (
         *name,
         header.row_format,
@@ -203,6 +239,10 @@ def _table_row(
         crashed_partitions,
         *_write_rates(files, before, pair),
         age,
+        None if header.definition.blob_columns else header.definition.record_bytes,
+        int(header.definition.auto_increment_within_index),
+        None,
+        None,
     )
 
 
@@ -271,15 +311,17 @@ def _counts_all_statements(
 
 def _index_rows(tables: Mapping[tuple[str, str], list[TableFile]]) -> Iterator[tuple[Value, ...]]:
     # Tables of the same shape share one definition: what it says of its indexes is worked out once.
-    known: dict[int, list[tuple[Value, ...]]] = {}
+    known: dict[tuple[int, int], list[tuple[Value, ...]]] = {}
     for name, files in tables.items():
         header = next((file.header for file in files if file.header), None)
         if header is None:
             continue
-        described = known.get(id(header.definition))
+        shape = (id(header.definition), header.enabled_keys)
+        described = known.get(shape)
         if described is None:
-            described = known[id(header.definition)] = [
-                _index(number, key) for number, key in enumerate(header.definition.keys, 1)
+            described = known[shape] = [
+                (*_index(number, key), header.enabled_keys >> (number - 1) & 1)
+                for number, key in enumerate(header.definition.keys, 1)
             ]
         for index in described:
             yield name + index

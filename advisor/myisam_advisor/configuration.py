@@ -1,0 +1,117 @@
+"""/etc/myisam-advisor/config.yaml: thresholds, suppressions, further rules and ignored schemas, read and validated.
+
+Every fault is one message with file, line and remedy. An expired suppression is no fault: its finding is back, and a warning says why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.rules import SHIPPED, Parameter, Rule, load_rules, shipped_rules
+from myisam_advisor.site import Site, Suppression
+from myisam_advisor.thresholds import threshold_value
+from myisam_advisor.yaml_files import fault_at, first_fault, read_yaml
+from myisam_exporter.errors import UserError
+
+STANDARD_PATH = Path("/etc/myisam-advisor/config.yaml")
+
+
+def load_site(path: Path | None, rule_folders: Sequence[Path], today: date | None = None) -> Site:
+    """The site that the configuration file describes; without one, the shipped rules and those of the folders.
+
+    `path` is None for the standard place, where a missing file is no fault. Raises UserError for a file that cannot be used.
+    """
+    if path is None and not _exists(STANDARD_PATH):
+        return Site(with_own_rules(rule_folders))
+    file = path or STANDARD_PATH
+    content = read_yaml(file, "configuration")
+    if content.document is None:
+        return Site(with_own_rules(rule_folders))
+    fault = first_fault(content.document, _schema())
+    if fault:
+        raise fault_at(content, *fault)
+    document: Mapping[str, Any] = content.document
+    folders = [file.parent / folder for folder in document.get("rules_directories", ())]
+    rules = {rule.id: rule for rule in with_own_rules((*folders, *rule_folders))}
+    for name, thresholds in document.get("thresholds", {}).items():
+        if name not in rules:
+            raise fault_at(content, ("thresholds", name), _no_such(name, "rule", rules))
+        rules[name] = _with_thresholds(rules[name], thresholds, content)
+    suppressions = [
+        _suppression(entry, place, rules, content) for place, entry in enumerate(document.get("suppressions", ()))
+    ]
+    now = today or date.today()
+    return Site(
+        tuple(rules.values()),
+        tuple(suppression for suppression in suppressions if not suppression.expired(now)),
+        tuple(document.get("ignored_schemas", ())),
+        tuple(_expired(suppression, file) for suppression in suppressions if suppression.expired(now)),
+    )
+
+
+def with_own_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """The shipped rules and those of these folders, by id. Raises UserError for one that cannot be used."""
+    own = load_rules(folders)
+    taken = {rule.id for rule in shipped_rules()}
+    for rule in own:
+        if rule.id in taken:
+            raise UserError(f"{rule.path}: the rule id {rule.id} is taken by a shipped rule: give it another.")
+    return tuple(sorted((*shipped_rules(), *own), key=lambda rule: rule.id))
+
+
+def _with_thresholds(rule: Rule, thresholds: Mapping[str, Any], content: Any) -> Rule:
+    parameters = dict(rule.parameters)
+    for name, value in thresholds.items():
+        place = ("thresholds", rule.id, name)
+        if name not in parameters:
+            raise fault_at(content, place, _no_such(name, f"threshold of {rule.id}", parameters))
+        known: Parameter = parameters[name]
+        try:
+            chosen = threshold_value(value, known.unit)
+        except ValueError as error:
+            raise fault_at(content, place, f"{error}.") from None
+        parameters[name] = replace(known, default=chosen, shipped=known.default)
+    return replace(rule, parameters=parameters)
+
+
+def _suppression(entry: Mapping[str, Any], place: int, rules: Mapping[str, Rule], content: Any) -> Suppression:
+    if entry["rule"] not in rules:
+        raise fault_at(content, ("suppressions", place, "rule"), _no_such(entry["rule"], "rule", rules))
+    until = entry.get("until")
+    try:
+        last_day = date.fromisoformat(until) if until else None
+    except ValueError:
+        raise fault_at(content, ("suppressions", place, "until"), f"{until} is no date: write 2027-01-31.") from None
+    return Suppression(entry["rule"], entry["reason"], entry.get("object", "*"), last_day)
+
+
+def _expired(suppression: Suppression, file: Path) -> str:
+    about = "" if suppression.object == "*" else f" for {suppression.object}"
+    return (
+        f"the suppression of {suppression.rule}{about} in {file} expired on {suppression.until}: "
+        "its findings are shown again. Renew or remove it."
+    )
+
+
+def _no_such(name: object, kind: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(str(name), known, 1)
+    return f"there is no {kind} {name!r}" + (f"; did you mean {near[0]}?" if near else ".")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True  # there is something that may not be read: the error will say so
+
+
+def _schema() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((resources.files(SHIPPED) / "configuration-schema.json").read_text("utf-8"))
+    return loaded

@@ -1,0 +1,173 @@
+"""Facts that cannot all be true: they are set aside and reported, and no rule reasons from them.
+
+What the server itself can show for a moment is not among them: dirty blocks that are flushed count as writes without a request, and a
+file is longer than its header says while a statement runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from myisam_advisor.findings import Suspicion
+from myisam_advisor.texts import count, object_name
+from myisam_exporter.columns import Value
+from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.unknown import Unknown
+
+# Two counters are not read in the same instant.
+SLACK_RATIO = 0.05
+SLACK = 1.0
+MAXIMUM_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """In one row, one fact can be no larger than another times a number. `derived` are columns that follow from the two."""
+
+    table: str
+    smaller: str
+    larger: str
+    derived: tuple[str, ...] = ()
+    per_unit: str | None = None
+
+    def why(self, small: float, large: float) -> str:
+        """The contradiction in words."""
+        return f"{self.smaller} is {count(small)}, above {self.larger} ({count(large)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A fact has bounds of its own."""
+
+    table: str
+    column: str
+    minimum: float = 0.0
+    maximum: float | None = None
+
+
+PAIRS_OF_COLUMNS = (
+    AtMost("key_cache", "reads", "read_requests", ("miss_ratio",)),
+    AtMost("key_cache", "reads_per_second", "read_requests_per_second", ("miss_ratio",)),
+    AtMost("key_cache", "usable_bytes", "size_bytes"),
+    AtMost("key_cache", "blocks_used", "size_bytes", per_unit="block_size_bytes"),
+    AtMost("key_cache", "blocks_unused", "size_bytes", per_unit="block_size_bytes"),
+    # FLUSH STATUS sets the number of dirty blocks to 0 while there are some, and it wraps below 0 later (mf_keycache.c).
+    AtMost("key_cache", "blocks_dirty", "size_bytes", per_unit="block_size_bytes"),
+    AtMost("tables", "free_bytes", "data_bytes"),
+    AtMost("totals", "crashed_tables", "myisam_tables"),
+    AtMost("totals", "compressed_tables", "myisam_tables"),
+    AtMost("totals", "compressed_data_bytes", "myisam_data_bytes"),
+    AtMost("host", "memory_available_bytes", "memory_bytes"),
+    AtMost("host", "page_cache_bytes", "memory_bytes"),
+    AtMost("host", "swap_used_bytes", "swap_total_bytes"),
+    AtMost("mysqld", "open_files", "open_files_limit"),
+)
+BOUNDS = (
+    *(Between("host", f"cpu_{kind}_ratio", maximum=1.0) for kind in ("user", "system", "idle", "iowait")),
+    Between("host", "disk_busy_ratio", maximum=1.0),
+    Between("host", "io_pressure_some_ratio", maximum=1.0),
+    Between("host", "io_pressure_full_ratio", maximum=1.0),
+    Between("host", "memory_pressure_some_ratio", maximum=1.0),
+    Between("mysqld", "page_cache_hit_ratio", maximum=1.0),
+    Between("server", "uptime_seconds"),
+    Between("tables", "data_bytes"),
+    Between("tables", "index_bytes"),
+    Between("tables", "rows"),
+    Between("key_cache", "size_bytes"),
+    Between("host", "memory_bytes"),
+)
+STATUS_PAIRS = (
+    ("Created_tmp_disk_tables", "Created_tmp_tables"),
+    ("Slow_queries", "Queries"),
+)
+
+
+def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
+    """The facts without those that contradict each other, and what was set aside."""
+    found: list[Suspicion] = []
+    tables = dict(facts.tables)
+    unknown = dict(facts.unknown)
+    doubtful: dict[str, list[tuple[int, str]]] = {}
+    for table, cells, suspicion in (*_impossible_pairs(facts), *_out_of_bounds(facts), *_status(facts)):
+        found.append(suspicion)
+        doubtful.setdefault(table, []).extend(cells)
+    for table, cells in doubtful.items():
+        tables[table] = _without(tables[table], cells)
+        for _, column in cells:
+            if not tables[table].has(column):
+                unknown[f"{table}.{column}"] = Unknown(
+                    "the facts contradict each other", "look at where they come from"
+                )
+    if not found:
+        return facts, []
+    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin), found[:MAXIMUM_SHOWN]
+
+
+Doubt = tuple[str, list[tuple[int, str]], Suspicion]
+
+
+def _impossible_pairs(facts: FactSet) -> Iterator[Doubt]:
+    for check in PAIRS_OF_COLUMNS:
+        rows = facts.tables[check.table]
+        units: Iterable[Value] = rows.values(check.per_unit) if check.per_unit else [1] * len(rows.rows)
+        for place, (small, large, unit) in enumerate(
+            zip(rows.values(check.smaller), rows.values(check.larger), units, strict=True)
+        ):
+            scaled = _product(small, unit)
+            if scaled is None or not isinstance(large, int | float) or scaled <= large * (1 + SLACK_RATIO) + SLACK:
+                continue
+            # Where a count of blocks cannot be, the size stays known.
+            about = (check.smaller, *(() if check.per_unit else (check.larger,)), *check.derived)
+            names = (f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")
+            suspicion = Suspicion(names, _object(rows, place), check.why(scaled, float(large)))
+            yield check.table, [(place, column) for column in about], suspicion
+
+
+def _out_of_bounds(facts: FactSet) -> Iterator[Doubt]:
+    for bound in BOUNDS:
+        rows = facts.tables[bound.table]
+        for place, value in enumerate(rows.values(bound.column)):
+            if not isinstance(value, int | float):
+                continue
+            high = bound.maximum is not None and value > bound.maximum * (1 + SLACK_RATIO)
+            if value < bound.minimum or high:
+                limit = f"above {count(bound.maximum)}" if high else f"below {count(bound.minimum)}"
+                name = f"{bound.table}.{bound.column}"
+                why = f"{bound.column} is {count(value)}, {limit}"
+                yield bound.table, [(place, bound.column)], Suspicion((name,), _object(rows, place), why)
+
+
+def _status(facts: FactSet) -> Iterator[Doubt]:
+    rows = facts.tables["status"]
+    places = {name: place for place, name in enumerate(rows.values("name"))}
+    for smaller, larger in STATUS_PAIRS:
+        if smaller not in places or larger not in places:
+            continue
+        for column in ("value", "per_second"):
+            values = rows.values(column)
+            small, large = values[places[smaller]], values[places[larger]]
+            if not isinstance(small, int | float) or not isinstance(large, int | float):
+                continue
+            if small > large * (1 + SLACK_RATIO) + SLACK:
+                rate = " per second" if column == "per_second" else ""
+                names = (f"status.{smaller}", f"status.{larger}")
+                suspicion = Suspicion(names, "", f"{smaller}{rate} is {count(small)}, above {larger} ({count(large)})")
+                yield "status", [(places[smaller], column), (places[larger], column)], suspicion
+
+
+def _product(value: Value, unit: Value) -> float | None:
+    return float(value) * unit if isinstance(value, int | float) and isinstance(unit, int | float) else None
+
+
+def _object(rows: FactRows, place: int) -> str:
+    row = dict(zip(rows.columns, rows.rows[place], strict=True))
+    parts = [str(row[name]) for name in ("schema_name", "table_name", "name") if row.get(name) is not None]
+    return object_name(*parts) if parts else ""
+
+
+def _without(rows: FactRows, cells: Iterable[tuple[int, str]]) -> FactRows:
+    changed = [list(row) for row in rows.rows]
+    for place, column in cells:
+        changed[place][rows.columns.index(column)] = None
+    return FactRows(rows.columns, changed)

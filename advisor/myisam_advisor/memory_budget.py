@@ -1,0 +1,88 @@
+"""One account of memory for all remedies: key caches, mapped tables, buffers and the page cache for row data must fit together.
+
+What memory can give is what is available now, less what the present key caches will still grow into, less the page cache that row data
+keeps, less a tenth of the whole as headroom. The whole is the machine's memory or the limit of the server's control group, whichever
+is smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.columns import Row, Value
+from myisam_exporter.fact_set import FactSet
+
+HEADROOM_RATIO = 0.1
+# Row data lives in the page cache: where all of it would take more, it keeps half of what is available.
+ROW_DATA_SHARE = 0.5
+# No remedy alone takes more than this, however much is free: the next one may need it, and a machine does not serve key caches only.
+LARGEST_SHARE = 0.25
+
+
+@dataclass(slots=True)
+class MemoryBudget:
+    """The account. `room_bytes` is None while the machine's memory is not known; `granted` says who took what."""
+
+    limit_bytes: float | None = None
+    available_bytes: float | None = None
+    unfilled_key_cache_bytes: float = 0.0
+    row_data_bytes: float | None = None
+    granted: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def room_bytes(self) -> float | None:
+        """What the next remedy may take; never below 0."""
+        if self.limit_bytes is None:
+            return None
+        if self.available_bytes is None:
+            return max(self.limit_bytes * LARGEST_SHARE - self.granted_bytes, 0.0)
+        kept = ROW_DATA_SHARE * self.available_bytes
+        if self.row_data_bytes is not None:
+            kept = min(kept, self.row_data_bytes)
+        free = self.available_bytes - kept - self.unfilled_key_cache_bytes - HEADROOM_RATIO * self.limit_bytes
+        return max(min(free - self.granted_bytes, self.limit_bytes * LARGEST_SHARE), 0.0)
+
+    @property
+    def granted_bytes(self) -> float:
+        """What the remedies before took."""
+        return sum(self.granted.values())
+
+    def grant(self, remedy: str, wanted_bytes: float) -> None:
+        """Book what a remedy takes."""
+        if wanted_bytes > 0:
+            self.granted[remedy] = self.granted.get(remedy, 0.0) + wanted_bytes
+
+
+def budget_of(facts: FactSet) -> MemoryBudget:
+    """The account as these facts open it."""
+    host, mysqld, totals = (facts.single(table) for table in ("host", "mysqld", "totals"))
+    memory, group = _number(host, "memory_bytes"), _number(mysqld, "cgroup_memory_limit_bytes")
+    limits = [limit for limit in (memory, group) if limit]
+    if not limits:
+        return MemoryBudget()
+    available = _number(host, "memory_available_bytes")
+    anonymous = _number(mysqld, "anonymous_bytes")
+    if group and anonymous is not None:
+        in_group = max(group - anonymous, 0.0)
+        available = in_group if available is None else min(available, in_group)
+    return MemoryBudget(
+        limit_bytes=min(limits),
+        available_bytes=available,
+        unfilled_key_cache_bytes=sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries()),
+        row_data_bytes=_number(totals, "myisam_data_bytes"),
+    )
+
+
+def _unfilled(cache: Row) -> float:
+    """Memory that a key cache was promised and has not touched yet: blocks are only written when an index block comes in."""
+    size, used = _number(cache, "size_bytes"), _number(cache, "blocks_used")
+    if size is None or used is None:
+        return 0.0
+    block = _number(cache, "block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
+    return max(size - used * (block + OVERHEAD_BYTES_PER_BLOCK), 0.0)
+
+
+def _number(row: Row, name: str) -> float | None:
+    value: Value = row.get(name)
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,114 @@
+"""One voice: of all that the rules found, what is worth saying, in which order, and why the rest is not said.
+
+Those that make others pointless come first. A finding is dropped when one that stands makes it pointless, when the variable that it would
+change is taken for the same object, or when memory has no room for its remedy beside those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
+from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
+from myisam_advisor.rules import SEVERITIES, Rule
+from myisam_exporter.columns import Value
+
+EVERY_RULE = "*"
+Outcome = Finding | NotWorth | NoRoom | PlanNeeds
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A row that a rule's query gave: a finding, once it is planned and put in words."""
+
+    rule: Rule
+    row: Mapping[str, Value]
+    severity: str
+    object: str
+    variable: str | None
+
+    @property
+    def rank(self) -> tuple[int, bool, str, str]:
+        """Worst first; among equals what makes others pointless."""
+        return SEVERITIES.index(self.severity), not self.rule.moots, self.rule.id, self.object
+
+    def moots(self, other: Candidate) -> bool:
+        """Whether the other is pointless while this holds: the whole rule, or only what concerns the same object."""
+        if other.rule.id == self.rule.id or not {EVERY_RULE, other.rule.id} & set(self.rule.moots):
+            return False
+        return self.rule.scope == "server" or other.object == self.object
+
+
+@dataclass(slots=True)
+class Resolution:
+    """What stands, and what became of the rest. `mooted` are whole rules, with the reason."""
+
+    kept: list[Finding] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    suppressed: list[Suppressed] = field(default_factory=list)
+    undecided: list[NotEvaluated] = field(default_factory=list)
+    mooted: dict[str, str] = field(default_factory=dict)
+
+
+def resolve(
+    candidates: Iterable[Candidate],
+    rules: Sequence[Rule],
+    put_in_words: Callable[[Candidate], Outcome],
+    suppression: Callable[[Candidate], tuple[str, str] | None],
+) -> Resolution:
+    """Decide on each candidate in turn. `suppression` gives a reason and a date for what the site does not want to see."""
+    resolution = Resolution()
+    mooting: list[Candidate] = []
+    taken: dict[tuple[str, str], str] = {}
+    ranks: dict[int, tuple[int, bool, str, str]] = {}
+    for candidate in sorted(candidates, key=lambda one: (not one.rule.moots, one.rank)):
+        unwanted = suppression(candidate)
+        why = None if unwanted else _why_not(candidate, mooting, taken)
+        if why:
+            resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, why))
+            continue
+        outcome = put_in_words(candidate)
+        if isinstance(outcome, PlanNeeds):
+            resolution.undecided.append(NotEvaluated(candidate.rule.id, outcome.needs, outcome.how))
+        elif isinstance(outcome, NoRoom):
+            resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, outcome.why))
+        elif isinstance(outcome, Finding):
+            if unwanted:
+                resolution.suppressed.append(Suppressed(outcome, *unwanted))
+                continue
+            resolution.kept.append(outcome)
+            ranks[id(outcome)] = candidate.rank
+            if candidate.rule.moots:
+                mooting.append(candidate)
+            if candidate.variable:
+                taken[candidate.variable, candidate.object] = candidate.rule.id
+    resolution.kept.sort(key=lambda finding: ranks[id(finding)])
+    resolution.mooted = _mooted_rules(mooting, rules)
+    return resolution
+
+
+def _why_not(candidate: Candidate, mooting: Sequence[Candidate], taken: Mapping[tuple[str, str], str]) -> str | None:
+    for other in mooting:
+        if other.moots(candidate):
+            return _pointless(other)
+    holder = taken.get((candidate.variable or "", candidate.object))
+    if holder is None or holder == candidate.rule.id:
+        return None
+    return f"{candidate.variable} is already advised on by {holder}"
+
+
+def _pointless(other: Candidate) -> str:
+    about = f" for {other.object}" if other.rule.scope != "server" and other.object else ""
+    return f"pointless while {other.rule.id} holds{about}: {other.rule.title}"
+
+
+def _mooted_rules(mooting: Sequence[Candidate], rules: Sequence[Rule]) -> dict[str, str]:
+    """Rules that a finding about the whole server makes pointless."""
+    mooted: dict[str, str] = {}
+    for other in mooting:
+        if other.rule.scope == "server":
+            named = {rule.id for rule in rules} if EVERY_RULE in other.rule.moots else set(other.rule.moots)
+            for name in named - {other.rule.id}:
+                mooted.setdefault(name, _pointless(other))
+    return mooted
