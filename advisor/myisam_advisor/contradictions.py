@@ -110,6 +110,8 @@ Doubt = tuple[str, list[tuple[int, str]], Suspicion]
 def _impossible_pairs(facts: FactSet) -> Iterator[Doubt]:
     for check in PAIRS_OF_COLUMNS:
         rows = facts.tables[check.table]
+        if not rows.has(check.smaller) or not rows.has(check.larger):
+            continue
         units: Iterable[Value] = rows.values(check.per_unit) if check.per_unit else [1] * len(rows.rows)
         for place, (small, large, unit) in enumerate(
             zip(rows.values(check.smaller), rows.values(check.larger), units, strict=True)
@@ -127,7 +129,11 @@ def _impossible_pairs(facts: FactSet) -> Iterator[Doubt]:
 def _out_of_bounds(facts: FactSet) -> Iterator[Doubt]:
     for bound in BOUNDS:
         rows = facts.tables[bound.table]
-        for place, value in enumerate(rows.values(bound.column)):
+        values = rows.values(bound.column)
+        numbers = [value for value in values if isinstance(value, int | float)]
+        if not numbers or (min(numbers) >= bound.minimum and (bound.maximum is None or max(numbers) <= bound.maximum)):
+            continue
+        for place, value in enumerate(values):
             if not isinstance(value, int | float):
                 continue
             high = bound.maximum is not None and value > bound.maximum * (1 + SLACK_RATIO)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from myisam_exporter.collector import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
@@ -39,11 +40,28 @@ def open_database(facts: FactSet) -> sqlite3.Connection:
         columns = declared_columns()[table.name]
         definition = ", ".join(f"{quote_identifier(column.name)} {AFFINITY[column.type]}" for column in columns)
         database.execute(f"CREATE TABLE {table.name} ({definition})")
-        places = ", ".join("?" * len(columns))
-        database.executemany(f"INSERT INTO {table.name} VALUES ({places})", facts.tables[table.name].rows)
+        _fill(database, table.name, facts.tables[table.name])
     database.execute("COMMIT")
     database.execute("PRAGMA query_only=ON")
     return database
+
+
+def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
+    """Insert the rows, without the columns that none of them knows: with many tables, that is a third of the time."""
+    known = [place for place, name in enumerate(rows.columns) if rows.has(name)]
+    if not known:
+        database.executemany(f"INSERT INTO {table} DEFAULT VALUES", [()] * len(rows.rows))
+        return
+    names = ", ".join(quote_identifier(rows.columns[place]) for place in known)
+    pick: Callable[[Sequence[Value]], Sequence[Value]] = (
+        tuple
+        if len(known) == len(rows.columns)
+        else itemgetter(*known)
+        if len(known) > 1
+        else lambda row: (row[known[0]],)
+    )
+    places = ", ".join("?" * len(known))
+    database.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", map(pick, rows.rows))
 
 
 def complete(facts: FactSet) -> FactSet:
@@ -122,25 +140,25 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
     known = facts.single("totals")
     if not facts.tables["tables"].rows or known.get("myisam_tables") is not None:
         return None
-    tables = facts.tables["tables"].dictionaries()
+    tables = facts.tables["tables"]
+    formats = tables.values("row_format")
 
     def total(column: str, only: str | None = None) -> Value:
-        values = [row[column] for row in tables if only is None or row["row_format"] == only]
-        return (
-            sum(value for value in values if isinstance(value, int | float))
-            if all(value is not None for value in values)
-            else None
-        )
+        values = tables.values(column)
+        if only is not None:
+            values = [value for value, kind in zip(values, formats, strict=True) if kind == only]
+        known = [value for value in values if isinstance(value, int | float)]
+        return sum(known) if len(known) == len(values) else None
 
     derived: dict[str, Value] = {
-        "myisam_tables": len(tables),
+        "myisam_tables": len(tables.rows),
         "myisam_rows": total("rows"),
         "myisam_data_bytes": total("data_bytes"),
         "myisam_index_bytes": total("index_bytes"),
         "crashed_tables": total("crashed"),
     }
-    if facts.tables["tables"].has("row_format"):
-        derived["compressed_tables"] = sum(row["row_format"] == "compressed" for row in tables)
+    if tables.has("row_format"):
+        derived["compressed_tables"] = formats.count("compressed")
         derived["compressed_data_bytes"] = total("data_bytes", only="compressed")
     return _rows(facts, "totals", [derived | {name: value for name, value in known.items() if value is not None}])
 

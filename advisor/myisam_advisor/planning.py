@@ -33,13 +33,21 @@ class PlanFacts:
         """The server's variables."""
         return {str(row["name"]): row["value"] for row in self.all.tables["variable"].dictionaries()}
 
+    def indexes_of(self, schema: Value, table: Value) -> Sequence[Row]:
+        """The indexes of one table."""
+        rows = self.all.tables["indexes"]
+        return [
+            dict(zip(rows.columns, rows.rows[place], strict=True))
+            for place in self._index_places.get((schema, table), ())
+        ]
+
     @cached_property
-    def indexes(self) -> Mapping[tuple[Value, Value], Sequence[Row]]:
-        """The indexes of each table."""
-        found: dict[tuple[Value, Value], list[Row]] = {}
-        for row in self.all.tables["indexes"].dictionaries():
-            found.setdefault((row["schema_name"], row["table_name"]), []).append(row)
-        return found
+    def _index_places(self) -> Mapping[tuple[Value, Value], Sequence[int]]:
+        rows = self.all.tables["indexes"]
+        places: dict[tuple[Value, Value], list[int]] = {}
+        for place, name in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
+            places.setdefault(name, []).append(place)
+        return places
 
 
 @dataclass(frozen=True, slots=True)

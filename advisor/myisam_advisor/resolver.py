@@ -31,13 +31,25 @@ class Candidate:
     @property
     def rank(self) -> tuple[int, bool, str, str]:
         """Worst first; among equals what makes others pointless."""
-        return SEVERITIES.index(self.severity), not self.rule.moots, self.rule.id, self.object
+        return SEVERITIES.index(self.severity), not self.makes_pointless, self.rule.id, self.object
+
+    @property
+    def makes_pointless(self) -> frozenset[str]:
+        """The rules that it makes pointless; a query's column `moots` of 0 says that this row does not."""
+        return frozenset(self.rule.moots if self.row.get("moots", 1) else ())
 
     def moots(self, other: Candidate) -> bool:
-        """Whether the other is pointless while this holds: the whole rule, or only what concerns the same object."""
-        if other.rule.id == self.rule.id or not {EVERY_RULE, other.rule.id} & set(self.rule.moots):
+        """Whether the other is pointless while this holds.
+
+        What concerns the whole server speaks for all of it; what concerns one object, for findings about that object, and for those
+        about another kind of thing that it names: a table may be what empties a key cache.
+        """
+        named = self.makes_pointless
+        if other.rule.id == self.rule.id or not {EVERY_RULE, other.rule.id} & named:
             return False
-        return self.rule.scope == "server" or other.object == self.object
+        if self.rule.scope == "server" or other.object == self.object:
+            return True
+        return other.rule.id in named and other.rule.scope != self.rule.scope
 
 
 @dataclass(slots=True)
@@ -62,7 +74,7 @@ def resolve(
     mooting: list[Candidate] = []
     taken: dict[tuple[str, str], str] = {}
     ranks: dict[int, tuple[int, bool, str, str]] = {}
-    for candidate in sorted(candidates, key=lambda one: (not one.rule.moots, one.rank)):
+    for candidate in sorted(candidates, key=lambda one: (not one.makes_pointless, one.rank)):
         unwanted = suppression(candidate)
         why = None if unwanted else _why_not(candidate, mooting, taken)
         if why:
@@ -79,7 +91,7 @@ def resolve(
                 continue
             resolution.kept.append(outcome)
             ranks[id(outcome)] = candidate.rank
-            if candidate.rule.moots:
+            if candidate.makes_pointless:
                 mooting.append(candidate)
             if candidate.variable:
                 taken[candidate.variable, candidate.object] = candidate.rule.id
@@ -108,7 +120,7 @@ def _mooted_rules(mooting: Sequence[Candidate], rules: Sequence[Rule]) -> dict[s
     mooted: dict[str, str] = {}
     for other in mooting:
         if other.rule.scope == "server":
-            named = {rule.id for rule in rules} if EVERY_RULE in other.rule.moots else set(other.rule.moots)
+            named = {rule.id for rule in rules} if EVERY_RULE in other.makes_pointless else other.makes_pointless
             for name in named - {other.rule.id}:
                 mooted.setdefault(name, _pointless(other))
     return mooted

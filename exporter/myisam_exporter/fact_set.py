@@ -16,6 +16,7 @@ class FactRows:
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
+    _known: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def dictionaries(self) -> list[dict[str, Value]]:
         """The rows by column name."""
@@ -28,8 +29,11 @@ class FactRows:
 
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
-        position = self.columns.index(column)
-        return any(row[position] is not None for row in self.rows)
+        known = self._known.get(column)
+        if known is None:
+            position = self.columns.index(column)
+            known = self._known[column] = any(row[position] is not None for row in self.rows)
+        return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 
 FOLDER = Path(__file__).parent
-CASE_FIELDS = {"name", "source", "note", "facts", "expect"}
-EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "says", "commands", "severity", "confidence"}
+CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "expect"}
+EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory"}
+BASES = ("expert", "author", "maintainer", "operator", "derived")
+NO_RULES = {"healthy", "published", "contradictions", "memory"}
 
 
 def load_cases() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -45,6 +47,20 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
         assert fired == set(expect["only"])
     assert set(expect.get("unknown", ())) <= {outcome.rule for outcome in judgement.not_evaluated}
     assert set(expect.get("not_applicable", ())) <= {outcome.rule for outcome in judgement.not_applicable}
+    assert set(expect.get("dropped", ())) <= {outcome.rule for outcome in judgement.dropped}
+    assert not expect.get("not_together") or not set(expect["not_together"]) <= fired
+    remedies = "\n".join(line for finding in judgement.findings for line in (*finding.commands, *finding.my_cnf))
+    assert all(remedy in remedies for remedy in expect.get("remedy", ()))
+    assert not any(remedy in remedies for remedy in expect.get("not_remedy", ()))
+    if "suspicious" in expect:
+        assert set(expect["suspicious"]) == {suspicion.facts[0] for suspicion in judgement.suspicious}
+    if "within_memory" in expect:
+        memory = judgement.memory
+        assert len(memory.granted) > 1
+        assert memory.limit_bytes is not None
+        assert memory.available_bytes is not None
+        assert memory.row_data_bytes is not None
+        assert memory.granted_bytes + memory.unfilled_key_cache_bytes + memory.row_data_bytes + 0.1 * memory.limit_bytes <= memory.available_bytes
     own = [finding for finding in judgement.findings if finding.rule == rule]
     for text in expect.get("says", ()):
         assert any(text in f"{finding.message} {finding.recommendation} {finding.verify}" for finding in own), [f.message + f.recommendation for f in own]
@@ -56,14 +72,27 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in shipped_rules()])
-def test_every_rule_has_cases_that_fire_and_that_stay_silent(rule: str) -> None:
-    own = [case["expect"] for stem, case in CASES if stem == rule]
-    assert any(rule in (*expect.get("fires", ()), *expect.get("only", ())) for expect in own)
-    assert any(rule in expect.get("silent", ()) or expect.get("only") == [] for expect in own)
+def test_every_rule_has_cases_that_fire_that_stay_silent_and_a_look_alike(rule: str) -> None:
+    own = [case for stem, case in CASES if stem == rule]
+    assert any(rule in (*case["expect"].get("fires", ()), *case["expect"].get("only", ())) for case in own)
+    assert any(is_silent(rule, case) for case in own)
+    # A look-alike shows the rule's symptom with another cause: another rule speaks, or none, and the case says which cause.
+    assert any(case.get("look_alike") and is_silent(rule, case) for case in own)
+
+
+def is_silent(rule: str, case: dict[str, Any]) -> bool:
+    return rule in case["expect"].get("silent", ()) or ("only" in case["expect"] and rule not in case["expect"]["only"])
+
+
+def test_every_case_names_its_source_and_every_published_one_its_basis() -> None:
+    assert all(case.get("source") for _, case in CASES)
+    assert all(case.get("basis") in BASES for stem, case in CASES if stem == "published")
+    names = [(stem, case["name"]) for stem, case in CASES]
+    assert len(names) == len(set(names))
 
 
 def test_case_files_belong_to_rules() -> None:
-    assert {stem for stem, _ in CASES} == {rule.id for rule in shipped_rules()} | {"healthy"}
+    assert {stem for stem, _ in CASES} == {rule.id for rule in shipped_rules()} | NO_RULES
 
 
 def test_no_case_gives_two_findings_for_one_variable_of_one_object() -> None:

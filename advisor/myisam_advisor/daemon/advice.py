@@ -53,6 +53,8 @@ class Advice:
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Judge these facts."""
+        if self._history is not None:
+            facts = self._history.with_former_key_caches(label, facts)
         judgement = judge(complete(facts), self._site())
         yield Value("advice_interval_seconds", facts.interval_seconds)
         counted = Counter(finding.severity for finding in judgement.findings)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.daemon.former_key_caches import with_former_key_caches
 from myisam_advisor.daemon.history_format import FORMAT, SCHEMA, identity_of, pack_facts, samples_of
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.findings import Finding
@@ -77,6 +78,14 @@ class History:
         yield Value("history_samples", counted[0])
         yield Value("history_oldest_timestamp_seconds", counted[1])
         yield Value("history_size_bytes", counted[2])
+
+    def with_former_key_caches(self, label: str, facts: FactSet) -> FactSet:
+        """The facts with the key caches that a restart of the server lost; see the module of that name."""
+        with self._lock:
+            return (
+                self._attempt(lambda database: with_former_key_caches(facts, database, _target_id(database, label)))
+                or facts
+            )
 
     def seen(self, label: str, findings: Iterable[Finding], now: float) -> Mapping[tuple[str, str], float]:
         """Note that these findings hold now; since when each has, by (rule, object)."""

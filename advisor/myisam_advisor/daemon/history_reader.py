@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from myisam_advisor.daemon.former_key_caches import with_former_key_caches
 from myisam_advisor.daemon.history_format import FORMAT, identity, unpack_facts
 from myisam_advisor.findings import Judgement
 from myisam_exporter.errors import UserError
@@ -108,6 +109,7 @@ def recent_look(path: Path, session: Session) -> RecentLook | None:
         seen = database.execute(
             "SELECT rule, object, MAX(first_seen) FROM episode WHERE target = ? GROUP BY rule, object", (target,)
         )
+        facts = with_former_key_caches(facts, database, target)
         return RecentLook(facts, {(rule, about): first for rule, about, first in seen}, taken_at)
 
 

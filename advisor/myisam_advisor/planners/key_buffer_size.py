@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.planning import NoRoom, Plan, PlanContext, Planned
+from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
@@ -12,6 +12,9 @@ from myisam_exporter.columns import Value
 HEADROOM = 1.1
 STEP_BYTES = 1 << 20
 DEFAULT_BLOCK_SIZE_BYTES = 1024
+# Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
+LARGE_CACHES_SAFE_FROM = 50500
+LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
 SAFE_ONLINE_RESIZE_FROM = 50100  # bug 17332: resizing under load could crash 4.1 and 5.0
 
 
@@ -37,6 +40,10 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     room = None if context.room_bytes is None else (known_size or 0) + context.room_bytes
     if room is not None and wanted > room:
         wanted, basis = room, f"all that memory can spare; {basis} would be more"
+    if (context.version_number or LARGE_CACHES_SAFE_FROM) < LARGE_CACHES_SAFE_FROM and wanted > LARGEST_SAFE_BYTES:
+        if known_size and known_size >= LARGEST_SAFE_BYTES:
+            return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
+        wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
     target = int(wanted) // STEP_BYTES * STEP_BYTES
     if known_size and target <= known_size:
         return NoRoom(

@@ -1,21 +1,26 @@
 """The key caches.
 
 MariaDB shows each of them in information_schema.KEY_CACHES; the rows without a segment number are the totals. MySQL shows the
-default cache in SHOW STATUS and a named one's parameters to whoever knows its name; a named cache's counters are nowhere.
+default cache in SHOW STATUS and a named one's parameters to whoever knows its name; a named cache's counters are nowhere. Names are
+known from the configuration and from the CACHE INDEX statements of the server's init_file; a planned cache that is not there has size 0.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
+from myisam_exporter.quiet_open import QuietOpener
 from myisam_exporter.sql import quote_identifier
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
+    from myisam_exporter.collectors.server import ServerIdentity
     from myisam_exporter.collectors.status import Status
     from myisam_exporter.collectors.variables import Variables
 
@@ -28,6 +33,10 @@ MARIADB_QUERY = (
     "FROM information_schema.KEY_CACHES WHERE SEGMENT_NUMBER IS NULL"
 )
 COUNTERS = ("read_requests", "reads", "write_requests", "writes")
+_CACHE_INDEX = re.compile(
+    rb"\bCACHE\s+INDEX\b(?:`[^`]*`|[^;`])*?\bIN\s+`?([0-9A-Za-z_$]{1,64})`?\s*(?:;|$)", re.IGNORECASE | re.MULTILINE
+)
+MAXIMUM_INIT_FILE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +102,11 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
 
     name = "key_caches"
     source = "information_schema.KEY_CACHES (MariaDB); SHOW STATUS and @@GLOBAL.name.key_buffer_size (MySQL)"
-    after = ("variables", "status")
+    after = ("variables", "status", "server")
     sections = {  # noqa: RUF012
         "key_cache": columns(
             ("name", "text", "The cache's name; the one every table starts in is called default."),
-            ("size_bytes", "integer", "key_buffer_size."),
+            ("size_bytes", "integer", "key_buffer_size; 0 for a planned cache that is not there."),
             ("usable_bytes", "integer", "Index bytes it can hold, without its bookkeeping."),
             ("block_size_bytes", "integer", "key_cache_block_size."),
             ("segments", "integer", "key_cache_segments (MariaDB); 0 is one lock for the whole cache."),
@@ -123,17 +132,21 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
 
     def collect(self, context: Context) -> tuple[KeyCache, ...] | Unknown:
         """All caches on MariaDB; on MySQL the default one and those named in the configuration."""
+        planned = dict.fromkeys((*context.key_caches, *_in_init_file(context)))
+        planned.pop(DEFAULT_CACHE, None)
         if context.session.version.flavour == "mariadb":
             rows = context.session.rows_or_unknown(MARIADB_QUERY)
             if isinstance(rows, Unknown):
                 return rows
-            return tuple(_from_mariadb(row) for row in rows)
+            found = tuple(_from_mariadb(row) for row in rows)
+            absent = planned.keys() - {cache.name for cache in found}
+            return found + tuple(KeyCache(name, 0, DEFAULT_BLOCK_SIZE_BYTES) for name in sorted(absent))
         variables: Variables | Unknown = context.sample("variables")
         status: Status | Unknown = context.sample("status")
         if isinstance(variables, Unknown):
             return variables
         default = default_cache(variables.values, {} if isinstance(status, Unknown) else status.values)
-        named = [_named(context, name) for name in context.key_caches]
+        named = [_named(context, name) for name in planned]
         return tuple(cache for cache in (default, *named) if cache)
 
     def facts(self, pair: Pair[tuple[KeyCache, ...]]) -> Iterable[Block]:
@@ -180,17 +193,35 @@ def _from_mariadb(row: tuple[object, ...]) -> KeyCache:
     )
 
 
+def _in_init_file(context: Context) -> list[str]:
+    """The caches that the server's init_file assigns tables to; none where that file cannot be seen."""
+    server: ServerIdentity | Unknown = context.sample("server")
+    variables: Variables | Unknown = context.sample("variables")
+    if isinstance(server, Unknown) or isinstance(variables, Unknown):
+        return []
+    directory, path = server.location.data_directory, variables.values.get("init_file", "")
+    if isinstance(directory, Unknown) or not path:
+        return []
+    try:
+        descriptor = QuietOpener().open(str(directory / path))
+        try:
+            text = os.read(descriptor, MAXIMUM_INIT_FILE_BYTES)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return []
+    return [name.decode("ascii") for name in _CACHE_INDEX.findall(text)]
+
+
 def _named(context: Context, name: str) -> KeyCache | None:
-    """A named cache's parameters; an unknown name answers 0, which is no cache."""
-    if name == DEFAULT_CACHE:
-        return None
+    """A named cache's parameters; one that does not exist answers 0."""
     quoted = quote_identifier(name)
     rows = context.session.rows_or_unknown(
         f"SELECT @@GLOBAL.{quoted}.key_buffer_size, @@GLOBAL.{quoted}.key_cache_block_size"
     )
-    if isinstance(rows, Unknown) or not int(rows[0][0]):
+    if isinstance(rows, Unknown):
         return None
-    return KeyCache(name, int(rows[0][0]), int(rows[0][1]))
+    return KeyCache(name, int(rows[0][0]), int(rows[0][1]) or DEFAULT_BLOCK_SIZE_BYTES)
 
 
 COLLECTOR = KeyCachesCollector()

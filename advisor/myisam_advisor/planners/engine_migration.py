@@ -1,0 +1,112 @@
+"""What stands in the way of InnoDB for one table, what it would weigh there, and what has to change around it.
+
+Size: measured, 1.1 x (data + indexes) + 45 bytes a row, within 20 % for rows of 8 to 350 bytes on MySQL 5.6, 9.7 and MariaDB 10.11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from myisam_advisor.planning import Plan, PlanContext, Planned
+from myisam_advisor.texts import duration, object_name, size
+from myisam_exporter.columns import Row, Value
+from myisam_exporter.sql import quote_table
+
+COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
+COPY_BYTES_PER_SECOND = 20 << 20
+# First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
+FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
+SHORT_KEY_BYTES, LONG_KEY_BYTES = 767, 3072
+ROW_POINTER_BYTES = 8
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """Blockers, size, and the list of what to change after; the statement only where nothing stands in its way."""
+    schema, table = str(row["schema_name"]), str(row["table_name"])
+    indexes = context.known.indexes_of(schema, table)
+    innodb_bytes = _size(row)
+    blockers = [*_blockers(row, indexes, context), *_disk(innodb_bytes, context)]
+    seconds = None if innodb_bytes is None else innodb_bytes / COPY_BYTES_PER_SECOND
+    return Plan(
+        {
+            "innodb_bytes": innodb_bytes,
+            "blockers": f"In the way: {'; '.join(blockers)}." if blockers else "",
+            "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
+            "price": _price(innodb_bytes, seconds),
+        },
+        commands=() if blockers else (f"ALTER TABLE {quote_table(schema, table)} ENGINE=InnoDB;",),
+        undo_commands=() if blockers else (f"ALTER TABLE {quote_table(schema, table)} ENGINE=MyISAM;",),
+    )
+
+
+def _size(row: Mapping[str, Value]) -> int | None:
+    data, index, rows = (row.get(name) for name in ("data_bytes", "index_bytes", "rows"))
+    if not all(isinstance(value, int | float) for value in (data, rows)):
+        return None
+    known_index = index if isinstance(index, int | float) else 0
+    return int(COPY_FACTOR * (_number(data) + known_index) + ROW_OVERHEAD_BYTES * _number(rows))
+
+
+def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanContext) -> Iterable[str]:
+    """What the ALTER would fail on, or change in silence."""
+    kinds = {index["algorithm"] for index in indexes}
+    if "fulltext" in kinds and not _since(FULLTEXT_FROM, context):
+        yield "a FULLTEXT index, which InnoDB has from MySQL 5.6 and MariaDB 10.0.5 on"
+    if "rtree" in kinds and not _since(SPATIAL_FROM, context):
+        yield "a SPATIAL index, which InnoDB has from MySQL 5.7.5 and MariaDB 10.2.2 on"
+    if row.get("auto_increment_within_index") == 1:
+        yield "AUTO_INCREMENT counts within a group (it is not the first column of its index), which InnoDB refuses"
+    longest = max(
+        (_number(index["maximum_key_bytes"]) for index in indexes if index["algorithm"] in ("btree", None)), default=0
+    )
+    limit = LONG_KEY_BYTES if _since(LONG_KEYS_FROM, context) else SHORT_KEY_BYTES
+    if longest - ROW_POINTER_BYTES > limit and not all((_number(index["key_parts"]) or 1) > 1 for index in indexes):
+        yield f"an index entry of up to {int(longest)} bytes: a column's part may have {limit}"
+    if str(context.variable("have_innodb") or "YES").upper() != "YES":
+        yield "InnoDB is switched off (have_innodb)"
+
+
+def _disk(innodb_bytes: int | None, context: PlanContext) -> Iterable[str]:
+    free = context.number("host", "data_directory_free_bytes")
+    if innodb_bytes is not None and free is not None and innodb_bytes > free:
+        yield f"the copy needs about {size(innodb_bytes)}, and the disk has {size(free)} free"
+
+
+def _since(versions: tuple[int, int], context: PlanContext) -> bool:
+    """Unknown versions count as recent: the ALTER would say so at once, and change nothing."""
+    wanted = versions[1] if context.is_mariadb else versions[0]
+    return (context.version_number or wanted) >= wanted
+
+
+def _advice(
+    schema: str, table: str, blocked: bool, innodb_bytes: int | None, indexes: Sequence[Row], context: PlanContext
+) -> Iterable[str]:
+    yield "First take the write off the read path (a counter into a table of its own, written in batches): that helps at once and costs nothing."
+    name = object_name(schema, table)
+    yield f"Then {'clear what is in the way and ' if blocked else ''}convert {name} alone, on a copy first."
+    pool = context.variable("innodb_buffer_pool_size")
+    if innodb_bytes is not None:
+        has = f"; the buffer pool has {size(pool)} for everything" if isinstance(pool, int | float) else ""
+        yield f"In InnoDB it takes about {size(innodb_bytes)}{has}: what is in use of it must fit there, no longer in the page cache."
+    yield "Afterwards: give innodb_buffer_pool_size that memory and take it from key_buffer_size;"
+    yield "COUNT(*) without WHERE becomes a scan;"
+    if any(index["algorithm"] == "fulltext" for index in indexes):
+        yield "FULLTEXT finds words by innodb_ft_min_token_size (3) instead of ft_min_word_len (4), with other stop words;"
+    if not any(index["is_unique"] for index in indexes):
+        yield "add a PRIMARY KEY, or InnoDB makes a hidden one;"
+    yield "statements can end in a deadlock or a lock wait timeout and must be repeated;"
+    yield "each one is a transaction that is flushed at its commit (group writes, or innodb_flush_log_at_trx_commit = 2);"
+    yield "LOCK TABLES and DDL commit implicitly; backups by copying files no longer work."
+
+
+def _price(innodb_bytes: int | None, seconds: float | None) -> str:
+    if innodb_bytes is None or seconds is None:
+        return "The ALTER copies the table while writers wait; its size in InnoDB is not known here, one and a half to three times is usual."
+    return (
+        f"The ALTER copies the table while writers wait, about {duration(seconds)} at {size(COPY_BYTES_PER_SECOND)}/s, and needs {size(innodb_bytes)} of disk. "
+        "Readers go on until the end."
+    )
+
+
+def _number(value: Value) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,23 @@
+"""A limit of open files with room: twice what is in use or planned for, as a power of two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
+from myisam_exporter.columns import Value
+
+SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """The limit to set; nothing where the largest possible one is set already."""
+    needs = [row.get(name) for name in ("open_files", "wanted_files", "servers_formula")]
+    most = max((float(value) for value in needs if isinstance(value, int | float)), default=0.0)
+    wanted = SMALLEST
+    present = row.get("limit_files")
+    while wanted < LARGEST and (wanted < 1.5 * most or (isinstance(present, int | float) and wanted <= present)):
+        wanted *= 2
+    if isinstance(present, int | float) and wanted <= present:
+        return NotWorth("the limit is as high as the kernel's usual one")
+    return Plan({"wanted_limit": wanted})

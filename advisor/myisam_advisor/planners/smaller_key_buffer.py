@@ -1,0 +1,41 @@
+"""How far a key cache can shrink: what its indexes need, and no more than a quarter of memory where that is more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.memory_budget import LARGEST_SHARE
+from myisam_advisor.planners.key_buffer_size import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES
+from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.texts import size
+from myisam_exporter.columns import Value
+
+SMALLEST_BYTES = 8 << 20  # the default of MySQL
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """A smaller size in bytes and how to set it."""
+    present, need, memory = (row.get(name) for name in ("size_bytes", "need_bytes", "memory_bytes"))
+    wanted = [float(value) for value in (need,) if isinstance(value, int | float)]
+    if isinstance(memory, int | float):
+        wanted.append(memory * LARGEST_SHARE)
+    target = -(-int(max(min(wanted), SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES
+    if not isinstance(present, int | float) or target >= present:
+        return NotWorth("it is no larger than it should be")
+    prefix = "" if row.get("name") == "default" else f"{row['name']}."
+    basis = (
+        f"{size(need)} for its indexes, with bookkeeping and growth"
+        if isinstance(need, int | float) and need <= target
+        else "a quarter of the memory"
+    )
+    online = (context.version_number or SAFE_ONLINE_RESIZE_FROM) >= SAFE_ONLINE_RESIZE_FROM
+    how = "" if online else " Set it in my.cnf and restart: resizing under load can crash this version."
+    return Plan(
+        {
+            "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).{how}",
+            "prefix": prefix,
+        },
+        commands=(f"SET GLOBAL {prefix}key_buffer_size = {target};",) if online else (),
+        undo_commands=(f"SET GLOBAL {prefix}key_buffer_size = {int(present)};",) if online else (),
+        my_cnf=(f"{prefix}key_buffer_size = {target}",),
+    )
