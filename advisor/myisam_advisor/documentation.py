@@ -8,6 +8,7 @@ from pathlib import Path
 
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.history import History
+from myisam_advisor.explanation import texts_of
 from myisam_advisor.rules import Rule, shipped_rules
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import TABLES
@@ -80,9 +81,7 @@ def rule_page(rule: Rule) -> str:
     """One rule's page."""
     changes = f" · would change `{rule.variable}`" if rule.variable else ""
     parts = [f"# {rule.id}\n", GENERATED, f"**{rule.title}.** Severity {rule.severity} · scope {rule.scope}{changes}\n"]
-    parts += [f"## Why\n\n{_plain(rule.why)}\n", f"## When it is wrong\n\n{_plain(rule.when_wrong)}\n"]
-    if rule.not_in_version:
-        parts.append(f"## Where it does not apply\n\n{_plain(rule.not_in_version)}\n")
+    parts += [f"## {heading}\n\n{_plain(text)}\n" for heading, text in texts_of(rule)]
     if rule.parameters:
         rows = [
             f"| `{name}` | {parameter.default} | {parameter.unit} | {parameter.why} |"

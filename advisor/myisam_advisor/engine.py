@@ -161,7 +161,8 @@ class _Bench:
             if rest.endswith(".per_second"):
                 reason = self.facts.why_unknown(table, "per_second")
                 return reason.reason, reason.remedy
-            return "this server does not have it", ""
+            named = self.facts.unknown.get(f"{table}.*")
+            return (named.reason, named.remedy) if named else ("this server does not have it", "")
         reason = self.facts.why_unknown(table, rest or None)
         return reason.reason, reason.remedy
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from myisam_advisor.rules import Rule
+from myisam_advisor.planning import planner_named
+from myisam_advisor.rules import Parameter, Rule
 from myisam_exporter.errors import UserError
 
 WIDTH = 100
@@ -29,18 +33,10 @@ def explain_rule(name: str, rules: Sequence[Rule]) -> str:
         f"{rule.id}: {rule.title}",
         f"Severity {rule.severity}, scope {rule.scope}" + (f", would change {rule.variable}" if rule.variable else ""),
     ]
-    for heading, text in (
-        ("Why", rule.why),
-        ("When it is wrong", rule.when_wrong),
-        ("Where it applies", rule.not_in_version),
-    ):
-        if text:
-            sections.append(f"{heading}\n{_indented(text)}")
+    for heading, text in texts_of(rule):
+        sections.append(f"{heading}\n{_indented(text)}")
     if rule.parameters:
-        lines = [
-            f"{name} = {parameter.default} {parameter.unit}: {parameter.why}"
-            for name, parameter in rule.parameters.items()
-        ]
+        lines = [f"{name} = {threshold(parameter)}: {parameter.why}" for name, parameter in rule.parameters.items()]
         sections.append("Thresholds\n" + "\n".join(_indented(line) for line in lines))
     if rule.needs:
         sections.append(
@@ -51,7 +47,67 @@ def explain_rule(name: str, rules: Sequence[Rule]) -> str:
         )
     sections.append("Query\n" + textwrap.indent(rule.query, "  "))
     sections.append("Sources\n" + "\n".join(_indented(source) for source in rule.sources))
+    sections.append(
+        "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(_configuration(rule), "  ")
+    )
     return "\n\n".join(sections)
+
+
+def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
+    """What a person wants to know of a rule, with headings; what a finding fills in is shown by its name."""
+    yield "What it says", outline(rule.finding)
+    yield "Why", rule.why
+    yield "What to do", outline(rule.recommendation)
+    if rule.planner:
+        yield "How that is worked out", (inspect.getdoc(sys.modules[planner_named(rule.planner).__module__]) or "")
+    yield "What to expect", outline(rule.expect)
+    yield "What it costs", outline(rule.cost)
+    yield "How to undo it", outline(rule.undo)
+    yield "How to verify it", outline(rule.verify)
+    yield "When it is wrong", rule.when_wrong
+    yield "Where it applies", " ".join(_applies(rule))
+    if rule.moots:
+        others = "every other rule" if "*" in rule.moots else ", ".join(rule.moots)
+        yield "What it makes pointless", others
+
+
+def outline(text: str) -> str:
+    """A template for reading: every alternative, and the names of what is filled in."""
+    names = re.sub(r"\{\{-?\s*(.*?)\s*-?\}\}", lambda found: _placeholder(found[1]), " ".join(text.split()))
+    between = re.sub(r"\{%-?\s*(?:else|elif\b[^%]*)\s*-?%\}", " / ", names)
+    return " ".join(re.sub(r"\{%.*?%\}", "", between).split())
+
+
+def _placeholder(expression: str) -> str:
+    name = re.match(r"[(\s]*([a-z_]+)", expression)
+    return f"[{name[1].replace('_', ' ')}]" if name and expression[0] not in "'\"" else "..."
+
+
+def threshold(parameter: Parameter) -> str:
+    """A threshold's value with its unit, and the shipped one where the site chose another."""
+    shipped = f" (here; shipped: {parameter.shipped})" if parameter.shipped is not None else ""
+    return f"{parameter.default} {parameter.unit}{shipped}"
+
+
+def _applies(rule: Rule) -> Iterable[str]:
+    flavours = [name for name in ("mysql", "percona", "mariadb") if name in rule.flavours]
+    words = {"mysql": "MySQL", "percona": "Percona Server", "mariadb": "MariaDB"}
+    for name in flavours:
+        wanted = rule.versions.get("mariadb" if name == "mariadb" else "mysql")
+        yield f"{words[name]}{f' {wanted}' if wanted else ''}{',' if name != flavours[-1] else '.'}"
+    if rule.not_in_version:
+        yield rule.not_in_version
+    yield from (f"Not where: {' '.join(condition.otherwise.split())}" for condition in rule.applicable)
+
+
+def _configuration(rule: Rule) -> str:
+    lines = []
+    if rule.parameters:
+        name, parameter = next(iter(rule.parameters.items()))
+        lines += ["thresholds:", f"  {rule.id}: {{{name}: {parameter.default}}}"]
+    about = ', object: "shop.*"' if rule.scope != "server" else ""
+    lines += ["suppressions:", f"  - {{rule: {rule.id}{about}, reason: why, until: 2027-12-31}}"]
+    return "\n".join(lines)
 
 
 def _indented(text: str) -> str:

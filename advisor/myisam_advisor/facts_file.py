@@ -22,6 +22,7 @@ from myisam_exporter.interval import empty_facts
 from myisam_exporter.unknown import Unknown
 
 SCHEMA_VERSION = 1
+NOT_IN_FILE = Unknown("not in the facts file")
 SINGULAR_KEYS = frozenset({"schema", "interval_seconds"})
 _SIZE = re.compile(r"(\d+)([kmgt])", re.IGNORECASE)
 _SIZE_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -72,10 +73,12 @@ def facts_from_document(document: object) -> FactSet:
                 (name,), f"unknown fact table {name!r}; known are {', '.join(sorted(known - SINGULAR_KEYS))}"
             )
     tables = {table.name: _rows(table, document) for table in TABLES}
-    absent = empty_facts(Unknown("not in the facts file"))
+    absent = empty_facts(NOT_IN_FILE)
     present = {table.name for table in TABLES if table.name in document}
     absent = {name: reason for name, reason in absent.items() if name not in present}
-    return FactSet(tables, mark_unknown(tables, absent), None if seconds is None else float(seconds))
+    unknown = mark_unknown(tables, absent)
+    unknown |= {f"{table.name}.*": NOT_IN_FILE for table in TABLES if table.shape == "pairs"}
+    return FactSet(tables, unknown, None if seconds is None else float(seconds))
 
 
 def _read(path: str) -> str:

@@ -17,11 +17,15 @@ from myisam_exporter.fact_set import FactSet
 
 
 class PlanFacts:
-    """The facts as planners ask for them, worked out once for all rules; `budget` is the account of memory they share."""
+    """The facts as planners ask for them, worked out once for all rules.
+
+    `budget` is the account of memory they share; `index_bytes_with_own_caches` is what a plan made before takes out of the default cache.
+    """
 
     def __init__(self, facts: FactSet) -> None:
         self.all = facts
         self.budget: MemoryBudget = budget_of(facts)
+        self.index_bytes_with_own_caches = 0.0
 
     @cached_property
     def tables(self) -> Sequence[Row]:

@@ -74,7 +74,9 @@ def resolve(
     mooting: list[Candidate] = []
     taken: dict[tuple[str, str], str] = {}
     ranks: dict[int, tuple[int, bool, str, str]] = {}
-    for candidate in sorted(candidates, key=lambda one: (not one.makes_pointless, one.rank)):
+    for candidate in sorted(
+        candidates, key=lambda one: (not one.makes_pointless, bool(one.rule.plans_after), one.rank)
+    ):
         unwanted = suppression(candidate)
         why = None if unwanted else _why_not(candidate, mooting, taken)
         if why:

@@ -83,6 +83,7 @@ class Rule:
     my_cnf: tuple[str, ...] = ()
     planner: str | None = None
     moots: tuple[str, ...] = ()
+    plans_after: tuple[str, ...] = ()
     path: Path = Path()
 
     def values(self) -> dict[str, Value]:
@@ -188,6 +189,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         commands=tuple(content.get("commands", [])),
         my_cnf=tuple(content.get("my_cnf", [])),
         moots=tuple(content.get("moots", [])),
+        plans_after=tuple(content.get("plans_after", [])),
         path=path,
     )
 

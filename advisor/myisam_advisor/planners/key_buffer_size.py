@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
-from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
 
 HEADROOM = 1.1
@@ -24,6 +24,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     index_bytes, block_size = row.get("index_bytes"), row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
     known_size = present if isinstance(present, int | float) and present else None
     if isinstance(index_bytes, int | float) and isinstance(block_size, int | float):
+        if row.get("name") == DEFAULT_CACHE:
+            index_bytes = max(index_bytes - context.known.index_bytes_with_own_caches, 0)
         wanted, basis = (
             index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM,
             f"{size(index_bytes)} of indexes and their bookkeeping",

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.exit_status import by_severity as exit_status
-from myisam_advisor.findings import Finding, Judgement, ShownFact
+from myisam_advisor.findings import Finding, Judgement, NotEvaluated, ShownFact
 from myisam_advisor.memory_budget import MemoryBudget
 from myisam_advisor.reports import Shown
 from myisam_advisor.texts import count, duration, printable, size, with_unit
@@ -27,6 +27,7 @@ TOLD_PER_RULE = 3
 SHOWN_PER_RULE = 8
 NAMED_PER_RULE = 12
 SHOWN_COMMANDS = 24
+UNKNOWN_ONE_BY_ONE = 4
 STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
 LABEL_WIDTH = 10
 
@@ -217,11 +218,8 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: S
         rest.add_row(_label("suspicious"), Text(printable(f"{about}{suspicion.why}. Set aside."), style="yellow"))
     if judgement.quiet:
         rest.add_row(_label("quiet"), Text(", ".join(judgement.quiet), style="dim"))
-    for outcome in judgement.not_evaluated:
-        how = f"  ->  {outcome.how}" if outcome.how else ""
-        rest.add_row(
-            _label("unknown"), Text.assemble((outcome.rule, "yellow"), printable(f": needs {outcome.needs}{how}"))
-        )
+    for rules, needs in _unknown(judgement.not_evaluated, shown):
+        rest.add_row(_label("unknown"), Text.assemble((rules, "yellow"), printable(f": needs {needs}")))
     for label, line in (*_dropped(judgement, shown), *_suppressed(judgement, shown), *_skipped(judgement, shown)):
         rest.add_row(_label(label), Text(printable(line), style="dim"))
     for note in facts.notes:
@@ -231,6 +229,17 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: S
     if shown.verbose and judgement.memory.limit_bytes is not None:
         rest.add_row(_label("memory"), Text(_account(judgement.memory), style="dim"))
     console.print(Padding(rest, (0, 0, 0, 1)))
+
+
+def _unknown(outcomes: Sequence[NotEvaluated], shown: Shown) -> Iterable[tuple[str, str]]:
+    """What each rule lacks and how to have it; many that nothing can be done about, in one line."""
+    hopeless = [outcome for outcome in outcomes if not outcome.how]
+    together = not shown.verbose and len(hopeless) > UNKNOWN_ONE_BY_ONE
+    for outcome in outcomes:
+        if outcome.how or not together:
+            yield outcome.rule, outcome.needs + (f"  ->  {outcome.how}" if outcome.how else "")
+    if together:
+        yield ", ".join(outcome.rule for outcome in hopeless), "facts that are not here (--verbose names them)"
 
 
 def _dropped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
