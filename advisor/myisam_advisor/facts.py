@@ -99,9 +99,10 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
     status = _pairs(facts, "status", "value")
     cache = default_cache(_pairs(facts, "variable", "value") or {}, status)
     if cache is None:
-        if not any(name.startswith("Key_") for name in status):
+        variables = _pairs(facts, "variable", "value")
+        if not any(name.startswith("Key_") for name in status) and "key_cache_block_size" not in variables:
             return None
-        cache = default_cache({"key_buffer_size": 0}, status)
+        cache = default_cache(variables | {"key_buffer_size": 0}, status)
     rates = _pairs(facts, "status", "per_second")
     block = key_cache_block([(cache, None, Pair((cache,)))] if cache else [])
     rows = [dict(zip(block.columns, row, strict=True)) for row in block.rows]

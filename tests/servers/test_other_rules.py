@@ -91,7 +91,8 @@ def test_named_caches_are_seen(server: PrivateServer) -> None:
     try:
         facts = collect_facts(target(server), 0, 10, key_caches=("warm one", "never made"))
         caches = {row["name"]: row for row in facts.tables["key_cache"].dictionaries()}
-        assert set(caches) == {"default", "warm one"}
+        assert set(caches) == {"default", "warm one", "never made"}
+        assert caches["never made"]["size_bytes"] == 0
         assert caches["warm one"]["size_bytes"] == 16777216
         counted = facts.single("server")["initialised_key_caches"]
         if counted is None:

@@ -1,0 +1,170 @@
+"""Rules of the catalogue against real servers: what they find there, and that what they say to run does run."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.findings import Finding
+from myisam_advisor.rules import Parameter, Rule, shipped_rules
+from myisam_advisor.site import Site
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.fact_set import FactSet
+from tests.rules.test_cases import CASES, judged
+from tests.servers.conftest import look, schema
+
+
+def with_thresholds(rule: str, **values: float) -> Site:
+    """The shipped rules, one of them with thresholds that a small test server reaches."""
+
+    def changed(one: Rule) -> Rule:
+        parameters = {name: Parameter(values.get(name, known.default), known.unit, known.why) for name, known in one.parameters.items()}
+        return replace(one, parameters=parameters) if one.id == rule else one
+
+    return Site([changed(one) for one in shipped_rules()])
+
+
+def found(server: PrivateServer, rule: str, site: Site | None = None, seconds: float = 0.0) -> list[Finding]:
+    facts = complete(look(server, seconds))
+    return [finding for finding in judge(facts, site or Site(shipped_rules())).findings if finding.rule == rule]
+
+
+@pytest.fixture
+def database(server: PrivateServer) -> Iterator[str]:
+    with schema(server, "catalogue") as name:
+        yield name
+
+
+def test_every_shipped_rule_is_judged_or_says_what_it_needs(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", database=database)
+    judgement = judge(complete(look(server, 1.0)), Site(shipped_rules()))
+    spoken = {finding.rule for finding in judgement.findings} | {outcome.rule for outcome in judgement.not_evaluated} | set(judgement.quiet)
+    spoken |= {outcome.rule for outcome in judgement.not_applicable} | {dropped.rule for dropped in judgement.dropped}
+    assert spoken == {rule.id for rule in shipped_rules()}
+    assert not [outcome for outcome in judgement.not_evaluated if "mend" in outcome.how]
+    assert judgement.suspicious == []
+    # An idle server with one tiny table: nothing to change, but what MySQL leaves off by default.
+    defaults = set() if server.binaries.name.startswith("mariadb") else {"recovery-disabled"}
+    assert {finding.rule for finding in judgement.findings} == defaults
+
+
+def test_disabled_indexes_are_found_and_the_command_enables_them(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE `od``d` (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", database=database)
+    numbers = " UNION ALL ".join(f"SELECT {number}" for number in range(40))
+    server.execute(f"INSERT INTO `od``d` SELECT x.n * 40 + y.n, 'z' FROM (SELECT 0 AS n UNION ALL {numbers}) AS x, ({numbers.replace('SELECT 0', 'SELECT 0 AS n', 1)}) AS y GROUP BY 1", database=database)
+    assert found(server, "full-scan-no-index") == []
+    server.execute("ALTER TABLE `od``d` DISABLE KEYS", database=database)
+    (finding,) = found(server, "full-scan-no-index")
+    assert finding.object == "catalogue.`od``d`"
+    server.execute(*(command.rstrip(";") for command in finding.commands))
+    assert found(server, "full-scan-no-index") == []
+
+
+def test_scattered_rows_are_found_and_optimize_mends_them(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b VARCHAR(2000)) ENGINE=MyISAM CHARSET=latin1", database=database)
+    with server.session(database) as connection, contextlib.closing(connection.cursor()) as cursor:
+        cursor.executemany("INSERT INTO t VALUES (%s, 'short')", [(number,) for number in range(2000)])
+        cursor.execute("UPDATE t SET b = REPEAT('long', 200)")
+    site = with_thresholds("fragmented-table", minimum_data_bytes=100_000)
+    (finding,) = found(server, "fragmented-table", site)
+    assert "pieces on average" in finding.message
+    server.execute(*(command.rstrip(";") for command in finding.commands))
+    assert found(server, "fragmented-table", site) == []
+
+
+def test_fixed_format_is_offered_only_where_the_columns_allow_it(server: PrivateServer, database: str) -> None:
+    server.execute(
+        "CREATE TABLE short (a INT NOT NULL, b VARCHAR(20)) ENGINE=MyISAM CHARSET=latin1",
+        "CREATE TABLE wide (a INT NOT NULL, b VARCHAR(900)) ENGINE=MyISAM CHARSET=latin1",
+        "CREATE TABLE texts (a INT NOT NULL, b TEXT) ENGINE=MyISAM CHARSET=latin1",
+        *(f"INSERT INTO {table} VALUES (1, 'nineteen letters ..'), (2, 'nineteen letters ..')" for table in ("short", "wide", "texts")),
+        database=database,
+    )
+    rows = {row["table_name"]: row for row in look(server).tables["tables"].dictionaries()}
+    assert [rows[name]["fixed_row_bytes"] is None for name in ("short", "wide", "texts")] == [False, False, True]
+    before = rows["short"]["fixed_row_bytes"]
+    server.execute("ALTER TABLE short ROW_FORMAT=FIXED", database=database)
+    after = next(row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == "short")
+    assert (after["row_format"], after["data_bytes"]) == ("fixed", 2 * int(str(before)))
+
+
+def test_a_sort_that_would_not_be_allowed_is_foreseen(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE t (a INT NOT NULL, b VARCHAR(100), KEY (a), KEY (b)) ENGINE=MyISAM CHARSET=latin1", database=database)
+    server.execute("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')", database=database)
+    limit = server.execute("SELECT @@GLOBAL.myisam_max_sort_file_size")[0][0]
+    site = with_thresholds("repair-with-keycache", minimum_sort_bytes=1)
+    site = Site([replace(rule, query=rule.query.replace("rows * 1100.0", "1e9")) if rule.id == "repair-with-keycache" else rule for rule in site.rules])
+    assert found(server, "repair-with-keycache", site) == []
+    try:
+        server.execute("SET GLOBAL myisam_max_sort_file_size = 0")
+        (finding,) = found(server, "repair-with-keycache", site)
+        assert finding.object == "catalogue.t"
+    finally:
+        server.execute(f"SET GLOBAL myisam_max_sort_file_size = {limit}")
+
+
+def test_what_stands_in_the_way_of_innodb_does(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE grouped (g INT NOT NULL, n INT NOT NULL AUTO_INCREMENT, PRIMARY KEY (g, n)) ENGINE=MyISAM", "CREATE TABLE plain (n INT NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", database=database)
+    within = {row["table_name"]: row["auto_increment_within_index"] for row in look(server).tables["tables"].dictionaries()}
+    assert within == {"grouped": 1, "plain": 0}
+    with pytest.raises(Error, match=r"auto column|auto_increment|Incorrect table definition"):
+        server.execute("ALTER TABLE grouped ENGINE=InnoDB", database=database)
+    server.execute("ALTER TABLE plain ENGINE=InnoDB", database=database)
+
+
+def test_a_layout_that_a_restart_lost_is_found(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", database=database)
+    plan = Path(str(server.execute("SELECT @@datadir")[0][0])) / "caches.sql"
+    plan.write_text("CACHE INDEX `catalogue`.`t` IN hot_2;\n")
+    server.give_away(plan)
+    site = with_thresholds("key-cache-layout-lost", minimum_uptime_seconds=0, minimum_requests=0)
+    try:
+        # The cache was made by SET GLOBAL only: after the restart the init_file's statement fails, and nothing says so but the log.
+        server.restart([f"--init-file={plan}"])
+        (finding,) = found(server, "key-cache-layout-lost", site)
+        assert "(hot_2)" in finding.message
+        server.execute("SET GLOBAL hot_2.key_buffer_size = 8388608", "CACHE INDEX catalogue.t IN hot_2", "SELECT * FROM catalogue.t WHERE a = 1")
+        caches = {row["name"]: row for row in look(server).tables["key_cache"].dictionaries()}
+        assert caches["hot_2"]["size_bytes"] == 8388608
+    finally:
+        plan.unlink()
+        server.restart()
+
+
+SETTING = re.compile(r"SET GLOBAL (?:\w+\.)?(\w+) = (\S+);")
+
+
+def test_every_setting_that_a_rule_recommends_is_accepted(server: PrivateServer) -> None:
+    """SET GLOBAL out of all cases, on the servers that have the variable and that the case is about."""
+    variables = {str(name): str(value) for name, value in server.execute("SHOW GLOBAL VARIABLES")}
+    if variables.get("query_cache_type") == "OFF":
+        del variables["query_cache_type"]  # MySQL 5.6 refuses even OFF where the server was started so (error 1651)
+    family = "mariadb" if server.binaries.name.startswith("mariadb") else "mysql"
+    settings = {
+        (match[1], command)
+        for _, case in CASES
+        if case["facts"].get("server", {}).get("flavour", family) == family
+        for finding in judged(case).findings
+        for command in (*finding.commands, *finding.undo_commands)
+        if (match := SETTING.fullmatch(command)) and match[1] in variables
+    }
+    assert len(settings) > 10
+    for name, command in sorted(settings):
+        server.execute(command.rstrip(";"))
+        if "." not in command.partition("=")[0]:
+            value = variables[name]
+            server.execute(f"SET GLOBAL {name} = {value if value.lstrip('-').isdigit() else repr(value)}")
+
+
+def test_facts_of_a_real_server_contradict_nothing(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", "DELETE FROM t", database=database)
+    facts: FactSet = complete(look(server, 0.5))
+    assert judge(facts, Site(())).suspicious == []
+    host = facts.single("host")
+    assert all(isinstance(host[name], int) and host[name] for name in ("data_directory_free_bytes", "temporary_directory_free_bytes"))
