@@ -6,7 +6,7 @@ change is taken for the same object, or when memory has no room for its remedy b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
@@ -74,9 +74,7 @@ def resolve(
     mooting: list[Candidate] = []
     taken: dict[tuple[str, str], str] = {}
     ranks: dict[int, tuple[int, bool, str, str]] = {}
-    for candidate in sorted(
-        candidates, key=lambda one: (not one.makes_pointless, bool(one.rule.plans_after), one.rank)
-    ):
+    for candidate in _in_turn(candidates):
         unwanted = suppression(candidate)
         why = None if unwanted else _why_not(candidate, mooting, taken)
         if why:
@@ -100,6 +98,28 @@ def resolve(
     resolution.kept.sort(key=lambda finding: ranks[id(finding)])
     resolution.mooted = _mooted_rules(mooting, rules)
     return resolution
+
+
+def _in_turn(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Worst first, but what makes a rule pointless, or takes memory before it, ahead of that rule."""
+    waiting: dict[str, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda one: one.rank, reverse=True):
+        waiting.setdefault(candidate.rule.id, []).append(candidate)
+    while waiting:
+        ready = [rule for rule, own in waiting.items() if not any(_precedes(other, own) for other in waiting.values())]
+        # Rules that point at each other have no order of their own: the worst speaks.
+        rule = min(ready or waiting, key=lambda name: waiting[name][-1].rank)
+        yield waiting[rule].pop()
+        if not waiting[rule]:
+            del waiting[rule]
+
+
+def _precedes(first: Sequence[Candidate], second: Sequence[Candidate]) -> bool:
+    """Whether one rule's candidates come before another's."""
+    earlier, later = first[-1].rule, second[-1].rule
+    if earlier.id == later.id:
+        return False
+    return earlier.id in later.plans_after or bool({EVERY_RULE, later.id} & set(earlier.moots))
 
 
 def _why_not(candidate: Candidate, mooting: Sequence[Candidate], taken: Mapping[tuple[str, str], str]) -> str | None:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.planning import planner_named
 from myisam_advisor.rules import load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.site import Site
+from myisam_advisor.thresholds import threshold_value
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.errors import UserError
 
@@ -156,3 +158,82 @@ def test_explanations_list_every_rule() -> None:
     assert [line.split()[0] for line in list_rules(RULES).splitlines()] == [rule.id for rule in RULES]
     with pytest.raises(UserError, match="no rule 'nonsense'"):
         explain_rule("nonsense", RULES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for letter in 'abc' %}{{ letter }}{% endfor %}",
+        "{{ 'x' * 1000000000 }}",
+        "{{ 10 ** 10 ** 10 }}",
+        "{{ '%999999999d' % 1 }}",
+        "{{ 'x'.ljust(1000000000) }}",
+        "{{ 'x' | center(1000000000) }}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{{ range(10) }}",
+        "{% include 'rules.py' %}",
+    ],
+)
+def test_a_text_that_could_run_without_end_is_refused(tmp_path: Path, text: str) -> None:
+    (fault,) = outcome(tmp_path, finding=text).not_evaluated
+    assert fault.rule == "own-rule"
+    assert "a text may not" in fault.needs
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ATTACH DATABASE '/tmp/x.db' AS x", "PRAGMA database_list", "SELECT load_extension('x')", "SELECT * FROM sqlite_master", "SELECT 1; SELECT 2", "",
+        "CREATE TABLE x (a)", "SELECT printf('%.*c', 900000000, 'x') AS one", "SELECT no_such_function() AS one",
+    ],
+)  # fmt: skip
+def test_a_query_that_writes_attaches_or_calls_out_is_not_evaluated(tmp_path: Path, query: str) -> None:
+    (fault,) = outcome(tmp_path, query=query or " ").not_evaluated
+    assert fault.rule == "own-rule"
+    assert "a query that works" in fault.needs
+    assert str(tmp_path) in fault.how
+
+
+def test_division_by_zero_is_unknown_and_not_a_finding(tmp_path: Path) -> None:
+    assert outcome(tmp_path, query="SELECT 1 AS one WHERE 1 / 0 > 5").quiet == ["own-rule"]
+    assert outcome(tmp_path, query="SELECT 1 AS one, 1 / 0 AS verdict").not_evaluated
+
+
+@pytest.mark.parametrize(("default", "unit", "message"), [(20, "ratio", "is no ratio"), (-1, "rows", "out of range"), (1e30, "bytes", "out of range")])
+def test_own_parameters_must_fit_their_unit(tmp_path: Path, default: float, unit: str, message: str) -> None:
+    with pytest.raises(UserError, match=rf"line \d+: parameters.p.default: .*{message}"):
+        load_rule(write(tmp_path, parameters={"p": {"default": default, "unit": unit, "why": "because"}}))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_shipped_parameters_fit_their_unit_and_say_why(rule: Any) -> None:
+    for parameter in rule.parameters.values():
+        assert threshold_value(parameter.default, parameter.unit) == parameter.default
+        assert parameter.why.endswith((".", "\"", ")"))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_has_a_page_and_an_explanation_that_tell_everything(rule: Any) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "rules" / f"{rule.id}.md").read_text("utf-8")
+    explained = explain_rule(rule.id, RULES)
+    for heading in ("What it says", "Why", "What to do", "What it costs", "How to undo it", "How to verify it", "When it is wrong", "Where it applies", "Sources"):
+        assert heading in page
+        assert heading in explained
+    assert all(source in page for source in rule.sources)
+    assert all(name in page and name in explained for name in rule.parameters)
+    assert not re.search(r"\{[{%]", page.replace("```", ""))
+
+
+def test_mooted_rules_exist() -> None:
+    known = {rule.id for rule in RULES} | {"*"}
+    assert all(set(rule.moots) | set(rule.plans_after) <= known for rule in RULES)
+
+
+def test_every_rule_of_the_design_is_there() -> None:
+    assert {rule.id for rule in RULES} == {
+        "table-crashed", "table-near-size-limit", "recovery-disabled", "no-myisam", "insufficient-sample", "io-bound-data", "page-cache-cold", "swap-pressure",
+        "table-lock-contention", "key-cache-contention", "concurrent-insert-lock", "query-cache-contention", "connection-churn", "slow-queries",
+        "full-scan-no-index", "key-buffer-too-small", "key-buffer-too-large", "key-cache-block-size", "key-cache-flushed-by-table-closes",
+        "key-cache-layout-lost", "pack-keys", "read-buffer-too-large", "mmap-size", "mmap-enable", "mmap-ineffective", "table-cache-too-small",
+        "table-cache-too-large", "open-files-limit", "fragmented-table", "fixed-row-format", "repair-with-keycache", "bulk-load-with-keys", "migrate-engine",
+    }  # fmt: skip

@@ -1,0 +1,117 @@
+"""One voice: what is said, in which order, and why the rest is not."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from myisam_advisor.findings import Finding
+from myisam_advisor.memory_budget import MemoryBudget
+from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
+from myisam_advisor.resolver import Candidate, Outcome, Resolution, resolve
+from myisam_advisor.rules import shipped_rules
+
+RULES = {rule.id: rule for rule in shipped_rules()}
+
+
+def candidate(rule: str, about: str = "", severity: str | None = None, **row: int | str | None) -> Candidate:
+    known = RULES[rule]
+    return Candidate(known, row, severity or known.severity, about, known.variable)
+
+
+def finding_of(one: Candidate) -> Outcome:
+    return Finding(one.rule.id, one.rule.title, one.severity, "likely", one.rule.scope, one.object, one.variable, "", (), "", "", "", "", "", ())
+
+
+def resolved(*candidates: Candidate, outcome: Callable[[Candidate], Outcome] = finding_of, suppressed: str = "") -> Resolution:
+    return resolve(candidates, tuple(RULES.values()), outcome, lambda one: ("why", "") if one.rule.id == suppressed else None)
+
+
+def said(resolution: Resolution) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.object) for finding in resolution.kept]
+
+
+def test_the_worst_comes_first_and_among_equals_what_makes_others_pointless() -> None:
+    resolution = resolved(candidate("swap-pressure"), candidate("query-cache-contention"), candidate("slow-queries"), candidate("table-crashed", "a.b"))
+    assert [rule for rule, _ in said(resolution)] == ["table-crashed", "query-cache-contention", "swap-pressure", "slow-queries"]
+
+
+def test_one_finding_for_a_variable_of_an_object_and_the_worse_one() -> None:
+    small, large = candidate("key-buffer-too-small", "default"), candidate("key-buffer-too-large", "default", "info")
+    resolution = resolved(large, small, candidate("key-buffer-too-large", "hot"))
+    assert said(resolution) == [("key-buffer-too-large", "hot"), ("key-buffer-too-small", "default")]
+    assert [(one.rule, one.object, one.why) for one in resolution.dropped] == [("key-buffer-too-large", "default", "key_buffer_size is already advised on by key-buffer-too-small")]
+
+
+def test_many_tables_of_one_rule_share_no_variable() -> None:
+    assert len(resolved(candidate("pack-keys", "a.b"), candidate("pack-keys", "a.c")).kept) == 2
+
+
+def test_what_concerns_the_server_makes_a_rule_pointless_for_every_object() -> None:
+    resolution = resolved(candidate("fragmented-table", "a.b"), candidate("swap-pressure"), candidate("no-myisam"))
+    assert said(resolution) == [("no-myisam", "")]
+    assert set(resolution.mooted) == RULES.keys() - {"no-myisam"}
+
+
+def test_what_concerns_a_table_makes_pointless_what_concerns_the_same_table_and_nothing_else_but_what_it_names() -> None:
+    load = candidate("bulk-load-with-keys", "a.b")
+    resolution = resolved(load, candidate("pack-keys", "a.b"), candidate("pack-keys", "a.c"), candidate("key-buffer-too-small", "default"), candidate("swap-pressure"))
+    assert said(resolution) == [("bulk-load-with-keys", "a.b"), ("pack-keys", "a.c"), ("swap-pressure", "")]
+    assert "bulk-load-with-keys holds for a.b" in resolution.dropped[0].why
+    crashed = resolved(candidate("table-crashed", "a.b"), candidate("fragmented-table", "a.b"), candidate("swap-pressure"))
+    assert said(crashed) == [("table-crashed", "a.b"), ("swap-pressure", "")]
+    assert crashed.mooted == {}
+
+
+def test_a_finding_that_is_itself_dropped_makes_nothing_pointless() -> None:
+    query_cache, locks, mutex = candidate("query-cache-contention"), candidate("concurrent-insert-lock"), candidate("key-cache-contention", "default")
+    without = resolve([locks, mutex], tuple(RULES.values()), lambda one: NotWorth("no") if one is locks else finding_of(one), lambda _: None)
+    assert said(without) == [("key-cache-contention", "default")]
+    assert said(resolved(query_cache, locks, mutex)) == [("query-cache-contention", "")]
+    assert said(resolved(query_cache, mutex, suppressed="query-cache-contention")) == [("key-cache-contention", "default")]
+
+
+def test_a_row_can_say_that_it_makes_nothing_pointless() -> None:
+    foreseen, seen = candidate("repair-with-keycache", "a.b", "info", moots=0), candidate("repair-with-keycache", "", moots=1)
+    small = candidate("key-buffer-too-small", "default")
+    assert ("key-buffer-too-small", "default") in said(resolved(foreseen, small))
+    assert ("key-buffer-too-small", "default") not in said(resolved(seen, small))
+
+
+def test_what_cannot_be_planned_is_dropped_or_undecided_and_takes_no_variable() -> None:
+    def outcome(one: Candidate) -> Outcome:
+        unplanned: dict[str, Outcome] = {"key-buffer-too-small": NoRoom("no room"), "table-cache-too-small": PlanNeeds("more", "how")}
+        return unplanned.get(one.rule.id) or finding_of(one)
+
+    resolution = resolved(candidate("key-buffer-too-small", "default"), candidate("key-buffer-too-large", "default", "info"), candidate("table-cache-too-small"), outcome=outcome)
+    assert said(resolution) == [("key-buffer-too-large", "default")]
+    assert [(one.rule, one.why) for one in resolution.dropped] == [("key-buffer-too-small", "no room")]
+    assert [(one.rule, one.needs) for one in resolution.undecided] == [("table-cache-too-small", "more")]
+
+
+def test_memory_goes_to_the_remedies_that_others_are_planned_after() -> None:
+    asked: list[str] = []
+
+    def outcome(one: Candidate) -> Outcome:
+        asked.append(one.rule.id)
+        return finding_of(one)
+
+    resolved(candidate("key-buffer-too-small", "default"), candidate("key-cache-contention", "default"), candidate("slow-queries"), outcome=outcome)
+    assert asked == ["key-cache-contention", "key-buffer-too-small", "slow-queries"]
+
+
+def test_rules_that_point_at_each_other_end() -> None:
+    first = Candidate(replace(RULES["mmap-size"], moots=("mmap-enable",), variable=None), {}, "warning", "", None)
+    second = Candidate(replace(RULES["mmap-enable"], moots=("mmap-size",), variable=None), {}, "warning", "", None)
+    assert len(resolved(first, second).kept) == 1
+
+
+def test_the_account_of_memory_keeps_row_data_headroom_and_what_was_granted() -> None:
+    budget = MemoryBudget(8e9, 6e9, unfilled_key_cache_bytes=1e8, row_data_bytes=1e9)
+    assert budget.room_bytes == 2e9  # never more than a quarter for one remedy
+    budget.grant("a", 2e9)
+    assert budget.room_bytes == 2e9
+    budget.grant("b", 2e9)
+    assert budget.room_bytes == 6e9 - 1e9 - 1e8 - 0.8e9 - 4e9
+    assert MemoryBudget(8e9, 6e9, row_data_bytes=90e9).room_bytes == 2e9
+    assert MemoryBudget(8e9, 1e9, row_data_bytes=90e9).room_bytes == 0
+    assert MemoryBudget(8e9).room_bytes == 2e9
+    assert MemoryBudget().room_bytes is None
