@@ -47,7 +47,9 @@ def test_an_idle_server_is_silent(server: PrivateServer) -> None:
     with schema(server, "quiet") as name:
         server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, c CHAR(20) NOT NULL, KEY (c)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'a'), (2, 'b')", database=name)
         judgement = verdict(server, 1.0)
-        assert [found.rule for found in judgement.findings] == []
+        # MySQL's default leaves a crashed table to its fate, and a table was just written.
+        by_default = [] if server.binaries.name.startswith("mariadb") else ["recovery-disabled"]
+        assert [found.rule for found in judgement.findings] == by_default
         assert RULE in judgement.quiet
 
 
