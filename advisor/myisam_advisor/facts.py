@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
+from string import ascii_letters
 
 from myisam_exporter.collector import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
@@ -22,6 +23,8 @@ from myisam_exporter.version_number import parse_version
 
 AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30
+MARIADB_MAJORS = range(10, 14)
+_LETTERS_AND_BLANKS = ascii_letters + " "
 STATUS_OF_DEFAULT_CACHE = {
     "read_requests": "Key_read_requests",
     "reads": "Key_reads",
@@ -170,13 +173,14 @@ def _derived_server(facts: FactSet) -> FactRows | None:
     if not isinstance(text, str) or known.get("version_number") is not None:
         return None
     try:
-        version = parse_version(text)
+        # People write "MariaDB 10.3"; the server itself does not.
+        version = parse_version(text.lstrip(_LETTERS_AND_BLANKS), text)
     except UserError:
         return None
+    # MySQL went from 9 to calendar versions; these are MariaDB's alone.
+    flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
     return _rows(
-        facts,
-        "server",
-        [known | {"version_number": version.as_number, "flavour": known.get("flavour") or version.flavour}],
+        facts, "server", [known | {"version_number": version.as_number, "flavour": known.get("flavour") or flavour}]
     )
 
 

@@ -24,7 +24,7 @@ from myisam_exporter.unknown import Unknown
 SCHEMA_VERSION = 1
 NOT_IN_FILE = Unknown("not in the facts file")
 SINGULAR_KEYS = frozenset({"schema", "interval_seconds"})
-_SIZE = re.compile(r"(\d+)([kmgt])", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
 _SIZE_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 KeyPath = tuple[str | int, ...]
@@ -188,5 +188,5 @@ def _pair_value(path: KeyPath, value: object) -> Value:
         return float(value) if isinstance(value, int) and abs(value) >= 1 << 63 else value
     if isinstance(value, str):
         size = _SIZE.fullmatch(value.strip())
-        return int(size[1]) * _SIZE_FACTORS[size[2].lower()] if size else value
+        return int(float(size[1]) * _SIZE_FACTORS[size[2].lower()]) if size else value
     raise _FactsError(path, f"the value of {path[-1]} must be a number or text, not {value!r}")

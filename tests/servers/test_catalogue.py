@@ -88,6 +88,7 @@ def test_fixed_format_is_offered_only_where_the_columns_allow_it(server: Private
     )
     rows = {row["table_name"]: row for row in look(server).tables["tables"].dictionaries()}
     assert [rows[name]["fixed_row_bytes"] is None for name in ("short", "wide", "texts")] == [False, False, True]
+    assert [rows[name]["blob_columns"] for name in ("short", "wide", "texts")] == [0, 0, 1]
     before = rows["short"]["fixed_row_bytes"]
     server.execute("ALTER TABLE short ROW_FORMAT=FIXED", database=database)
     after = next(row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == "short")

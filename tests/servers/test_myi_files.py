@@ -204,6 +204,11 @@ def test_statements_that_the_header_hides_are_not_made_up(server: PrivateServer,
             assert isinstance(statements, float)
             assert statements * seconds == pytest.approx(100)
         else:
-            assert row["rows_per_write_statement"] is None
-            assert "several connections" in facts.why_unknown("tables", "rows_per_write_statement").reason
+            # The header may by luck have seen four fifths of them, which is what is asked of it.
+            per_statement = row["rows_per_write_statement"]
+            if per_statement is None:
+                assert "several connections" in facts.why_unknown("tables", "rows_per_write_statement").reason
+            else:
+                assert isinstance(per_statement, float)
+                assert 2 <= per_statement <= 2 / 0.8
             assert statements is None or float(statements) * seconds < 400

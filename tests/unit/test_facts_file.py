@@ -36,6 +36,34 @@ def test_reads_the_example_of_the_contract(tmp_path: Path) -> None:
     assert facts.interval_seconds == 10
 
 
+@pytest.mark.parametrize(
+    ("version", "flavour", "number"),
+    [
+        ("MariaDB 10.3", "mariadb", 100300), ("10.6.12", "mariadb", 100612), ("5.5.5-10.3.39-MariaDB", "mariadb", 100339), ("MySQL 5.7", "mysql", 50700), ("5.1.21-beta", "mysql", 50121),
+        ("Percona Server 5.7.44-48", "percona", 50744), ("9.7.4", "mysql", 90704), ("26.10", "mysql", 261000),
+    ],
+)  # fmt: skip
+def test_versions_are_understood_as_people_write_them(version: str, flavour: str, number: int) -> None:
+    server = complete(facts_from_document({"schema": 1, "server": {"version": version}})).single("server")
+    assert (server["flavour"], server["version_number"]) == (flavour, number)
+
+
+@pytest.mark.parametrize(("text", "value"), [("32M", 32 << 20), ("32MB", 32 << 20), ("128.0M", 128 << 20), ("1 GiB", 1 << 30), ("16k", 16384), ("BACKUP,QUICK", "BACKUP,QUICK"), ("5min", "5min")])
+def test_sizes_are_understood_as_option_files_and_people_write_them(text: str, value: object) -> None:
+    facts = facts_from_document({"schema": 1, "variable": {"x": text}})
+    assert facts.tables["variable"].dictionaries()[0]["value"] == value
+
+
+def test_what_follows_from_a_key_caches_size_and_the_status_is_filled_in() -> None:
+    facts = complete(
+        facts_from_document(
+            {"schema": 1, "interval_seconds": 10, "key_cache": [{"name": "default", "size_bytes": 134217728}], "status": {"Key_reads": 9}, "status_per_second": {"Key_reads": 5, "Key_read_requests": 50}}
+        )
+    )
+    (cache,) = facts.tables["key_cache"].dictionaries()
+    assert (cache["usable_bytes"], cache["reads"], cache["reads_per_second"], cache["miss_ratio"]) == (109774848, 9, 5, 0.1)
+
+
 def test_what_a_snapshot_writes_is_read_again(tmp_path: Path) -> None:
     facts = complete(read_facts_file(write(tmp_path / "f.yaml", GOOD)))
     document = json.loads(json.dumps(as_document(facts)))

@@ -89,6 +89,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "integer",
                 "What each row takes in fixed format; unknown where BLOB or TEXT forbid that.",
             ),
+            ("blob_columns", "integer", "Columns of type BLOB or TEXT, which the fixed format cannot hold."),
             (
                 "auto_increment_within_index",
                 "integer",
@@ -218,7 +219,7 @@ def _table_row(
             None,
             None,
             age,
-            *[None] * 4,
+            *[None] * 5,
         )
     return (
         *name,
@@ -240,6 +241,7 @@ def _table_row(
         *_write_rates(files, before, pair),
         age,
         None if header.definition.blob_columns else header.definition.record_bytes,
+        header.definition.blob_columns,
         int(header.definition.auto_increment_within_index),
         None,
         None,
