@@ -58,7 +58,11 @@ def judge(facts: FactSet, site: Site) -> Judgement:
                 candidates += answer
     wording = _Wording(facts)
     resolution = resolve(
-        candidates, site.rules, wording.put_in_words, lambda one: site.suppression(one.rule.id, one.object)
+        candidates,
+        site.rules,
+        wording.put_in_words,
+        lambda one: site.suppression(one.rule.id, one.object),
+        wording.keep,
     )
     spoken = {finding.rule for finding in resolution.kept} | {dropped.rule for dropped in resolution.dropped}
     spoken |= {suppressed.finding.rule for suppressed in resolution.suppressed}
@@ -200,6 +204,7 @@ class _Wording:
     def __init__(self, facts: FactSet) -> None:
         self.known = PlanFacts(facts)
         self.faults: list[NotEvaluated] = []
+        self._planned = Plan()
 
     def put_in_words(self, candidate: Candidate) -> Outcome:
         """The finding, or why there is none."""
@@ -207,13 +212,17 @@ class _Wording:
             plan = self._plan(candidate.rule, candidate.row)
             if not isinstance(plan, Plan):
                 return plan
-            finding = self._finding(candidate, plan)
+            self._planned = plan
+            return self._finding(candidate, plan)
         except RuleError as error:
             if candidate.rule.id not in {fault.rule for fault in self.faults}:
                 self.faults.append(NotEvaluated(candidate.rule.id, error.message, f"mend {candidate.rule.path}"))
             return NotWorth(error.message)
+
+    def keep(self, candidate: Candidate, finding: Finding) -> None:
+        """Book what the finding takes, before the next one is planned."""
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
-        return finding
+        self.known.index_bytes_with_own_caches += self._planned.index_bytes_with_own_caches
 
     def _finding(self, candidate: Candidate, plan: Plan) -> Finding:
         from jinja2 import TemplateError

@@ -108,6 +108,7 @@ class Plan:
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
     memory_bytes: float = 0.0
+    index_bytes_with_own_caches: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

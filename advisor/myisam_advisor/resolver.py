@@ -38,19 +38,6 @@ class Candidate:
         """The rules that it makes pointless; a query's column `moots` of 0 says that this row does not."""
         return frozenset(self.rule.moots if self.row.get("moots", 1) else ())
 
-    def moots(self, other: Candidate) -> bool:
-        """Whether the other is pointless while this holds.
-
-        What concerns the whole server speaks for all of it; what concerns one object, for findings about that object, and for those
-        about another kind of thing that it names: a table may be what empties a key cache.
-        """
-        named = self.makes_pointless
-        if other.rule.id == self.rule.id or not {EVERY_RULE, other.rule.id} & named:
-            return False
-        if self.rule.scope == "server" or other.object == self.object:
-            return True
-        return other.rule.id in named and other.rule.scope != self.rule.scope
-
 
 @dataclass(slots=True)
 class Resolution:
@@ -68,15 +55,20 @@ def resolve(
     rules: Sequence[Rule],
     put_in_words: Callable[[Candidate], Outcome],
     suppression: Callable[[Candidate], tuple[str, str] | None],
+    keep: Callable[[Candidate, Finding], None] = lambda _candidate, _finding: None,
 ) -> Resolution:
-    """Decide on each candidate in turn. `suppression` gives a reason and a date for what the site does not want to see."""
+    """Decide on each candidate in turn.
+
+    `suppression` gives a reason and a date for what the site does not want to see; `keep` is told of each finding that stands, before
+    the next one is planned.
+    """
     resolution = Resolution()
-    mooting: list[Candidate] = []
+    pointless = _Pointless()
     taken: dict[tuple[str, str], str] = {}
     ranks: dict[int, tuple[int, bool, str, str]] = {}
     for candidate in _in_turn(candidates):
         unwanted = suppression(candidate)
-        why = None if unwanted else _why_not(candidate, mooting, taken)
+        why = None if unwanted else pointless.why(candidate) or _variable_taken(candidate, taken)
         if why:
             resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, why))
             continue
@@ -85,18 +77,17 @@ def resolve(
             resolution.undecided.append(NotEvaluated(candidate.rule.id, outcome.needs, outcome.how))
         elif isinstance(outcome, NoRoom):
             resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, outcome.why))
+        elif isinstance(outcome, Finding) and unwanted:
+            resolution.suppressed.append(Suppressed(outcome, *unwanted))
         elif isinstance(outcome, Finding):
-            if unwanted:
-                resolution.suppressed.append(Suppressed(outcome, *unwanted))
-                continue
             resolution.kept.append(outcome)
             ranks[id(outcome)] = candidate.rank
-            if candidate.makes_pointless:
-                mooting.append(candidate)
+            pointless.add(candidate)
             if candidate.variable:
                 taken[candidate.variable, candidate.object] = candidate.rule.id
+            keep(candidate, outcome)
     resolution.kept.sort(key=lambda finding: ranks[id(finding)])
-    resolution.mooted = _mooted_rules(mooting, rules)
+    resolution.mooted = pointless.whole_rules(rules)
     return resolution
 
 
@@ -106,43 +97,79 @@ def _in_turn(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     for candidate in sorted(candidates, key=lambda one: one.rank, reverse=True):
         waiting.setdefault(candidate.rule.id, []).append(candidate)
     while waiting:
-        ready = [rule for rule, own in waiting.items() if not any(_precedes(other, own) for other in waiting.values())]
+        rules = {name: own[0].rule for name, own in waiting.items()}
+        ready = [name for name, rule in rules.items() if not any(_precedes(other, rule) for other in rules.values())]
         # Rules that point at each other have no order of their own: the worst speaks.
-        rule = min(ready or waiting, key=lambda name: waiting[name][-1].rank)
-        yield waiting[rule].pop()
-        if not waiting[rule]:
-            del waiting[rule]
+        among = ready or list(waiting)
+        rule = min(among, key=lambda name: waiting[name][-1].rank)
+        while rule in waiting:
+            yield waiting[rule].pop()
+            if not waiting[rule]:
+                del waiting[rule]
+            else:
+                rule = min(among, key=lambda name: waiting[name][-1].rank)
 
 
-def _precedes(first: Sequence[Candidate], second: Sequence[Candidate]) -> bool:
+def _precedes(earlier: Rule, later: Rule) -> bool:
     """Whether one rule's candidates come before another's."""
-    earlier, later = first[-1].rule, second[-1].rule
     if earlier.id == later.id:
         return False
     return earlier.id in later.plans_after or bool({EVERY_RULE, later.id} & set(earlier.moots))
 
 
-def _why_not(candidate: Candidate, mooting: Sequence[Candidate], taken: Mapping[tuple[str, str], str]) -> str | None:
-    for other in mooting:
-        if other.moots(candidate):
-            return _pointless(other)
+class _Pointless:
+    """What the findings that stand make pointless.
+
+    What concerns the whole server speaks for all of it; what concerns one object, for findings about that object, and for those about
+    another kind of thing that it names: a table may be what empties a key cache.
+    """
+
+    def __init__(self) -> None:
+        self._everywhere: dict[str, Candidate] = {}
+        self._of_object: dict[tuple[str, str], Candidate] = {}
+        self._of_other_kinds: dict[tuple[str, str], Candidate] = {}
+
+    def add(self, candidate: Candidate) -> None:
+        """A finding that stands from now on."""
+        for rule in candidate.makes_pointless:
+            if candidate.rule.scope == "server":
+                self._everywhere.setdefault(rule, candidate)
+                continue
+            self._of_object.setdefault((rule, candidate.object), candidate)
+            if rule != EVERY_RULE:
+                self._of_other_kinds.setdefault((rule, candidate.rule.scope), candidate)
+
+    def why(self, candidate: Candidate) -> str | None:
+        """Why this one is pointless; None when it is not."""
+        for rule in (candidate.rule.id, EVERY_RULE):
+            found = [self._everywhere.get(rule), self._of_object.get((rule, candidate.object))]
+            found += [
+                other
+                for (named, scope), other in self._of_other_kinds.items()
+                if named == rule and scope != candidate.rule.scope
+            ]
+            for other in found:
+                if other is not None and other.rule.id != candidate.rule.id:
+                    return _pointless_beside(other)
+        return None
+
+    def whole_rules(self, rules: Sequence[Rule]) -> dict[str, str]:
+        """Rules that a finding about the whole server makes pointless, whatever they would have found."""
+        mooted = {}
+        for named, other in self._everywhere.items():
+            for rule in rules:
+                if named in (EVERY_RULE, rule.id) and rule.id != other.rule.id:
+                    mooted[rule.id] = _pointless_beside(other)
+        return mooted
+
+
+def _variable_taken(candidate: Candidate, taken: Mapping[tuple[str, str], str]) -> str | None:
     holder = taken.get((candidate.variable or "", candidate.object))
     if holder is None or holder == candidate.rule.id:
         return None
     return f"{candidate.variable} is already advised on by {holder}"
 
 
-def _pointless(other: Candidate) -> str:
+def _pointless_beside(other: Candidate) -> str:
     about = f" for {other.object}" if other.rule.scope != "server" and other.object else ""
     return f"pointless while {other.rule.id} holds{about}: {other.rule.title}"
-
-
-def _mooted_rules(mooting: Sequence[Candidate], rules: Sequence[Rule]) -> dict[str, str]:
-    """Rules that a finding about the whole server makes pointless."""
-    mooted: dict[str, str] = {}
-    for other in mooting:
-        if other.rule.scope == "server":
-            named = {rule.id for rule in rules} if EVERY_RULE in other.makes_pointless else other.makes_pointless
-            for name in named - {other.rule.id}:
-                mooted.setdefault(name, _pointless(other))
-    return mooted

@@ -98,6 +98,13 @@ def test_memory_goes_to_the_remedies_that_others_are_planned_after() -> None:
     assert asked == ["key-cache-contention", "key-buffer-too-small", "slow-queries"]
 
 
+def test_only_what_stands_takes_memory() -> None:
+    kept: list[str] = []
+    candidates = [candidate("slow-queries"), candidate("swap-pressure"), candidate("query-cache-contention"), candidate("key-cache-contention", "default")]
+    resolve(candidates, tuple(RULES.values()), finding_of, lambda one: ("why", "") if one.rule.id == "slow-queries" else None, lambda one, _: kept.append(one.rule.id))
+    assert kept == ["query-cache-contention", "swap-pressure"]
+
+
 def test_rules_that_point_at_each_other_end() -> None:
     first = Candidate(replace(RULES["mmap-size"], moots=("mmap-enable",), variable=None), {}, "warning", "", None)
     second = Candidate(replace(RULES["mmap-enable"], moots=("mmap-size",), variable=None), {}, "warning", "", None)

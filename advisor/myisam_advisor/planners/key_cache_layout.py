@@ -169,7 +169,6 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         if table.index_bytes <= sizes[place] / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
     ]
     loading = tuple(f"LOAD INDEX INTO CACHE {table.clause};" for table in fits)
-    context.known.index_bytes_with_own_caches += sum(table.index_bytes for table in hot)
     rest = " and the rest of the tables stays in the default cache" if len(hot) <= len(sizes) else ""
     back = tuple(f"CACHE INDEX {table.clause} IN default;" for table in hot) + tuple(
         f"SET GLOBAL {name}.key_buffer_size = 0;" for name in names
@@ -196,6 +195,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         ),
         init_file=assignment + loading,
         memory_bytes=sum(sizes),
+        index_bytes_with_own_caches=sum(table.index_bytes for table in hot),
     )
 
 
