@@ -174,6 +174,6 @@ def template(text: str) -> Template:
 
 
 def fill(text: str, values: dict[str, object]) -> str:
-    """The template's text with line breaks within a paragraph removed."""
-    filled = template(text).render(values)
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", filled.strip()))
+    """The template's text with line breaks within a paragraph removed; a choice that chose nothing leaves no trace."""
+    paragraphs = (" ".join(template(part).render(values).split()) for part in re.split(r"\n\s*\n", text.strip()))
+    return "\n\n".join(filter(None, paragraphs))
