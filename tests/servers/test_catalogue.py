@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -169,3 +170,51 @@ def test_facts_of_a_real_server_contradict_nothing(server: PrivateServer, databa
     assert judge(facts, Site(())).suspicious == []
     host = facts.single("host")
     assert all(isinstance(host[name], int) and host[name] for name in ("data_directory_free_bytes", "temporary_directory_free_bytes"))
+
+
+@contextlib.contextmanager
+def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
+    """One connection for each statement, which it repeats until the end."""
+    stop = threading.Event()
+
+    def repeat(statement: str) -> None:
+        with server.session(database) as connection, contextlib.closing(connection.cursor()) as cursor:
+            while not stop.is_set():
+                cursor.execute(statement)
+                cursor.fetchall()
+
+    threads = [threading.Thread(target=repeat, args=(statement,)) for statement in statements]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_counter_on_the_read_path_is_named_and_its_migration_weighed(server: PrivateServer, database: str) -> None:
+    server.execute("CREATE TABLE views (id INT NOT NULL PRIMARY KEY, n INT NOT NULL, pad CHAR(50)) ENGINE=MyISAM", database=database)
+    with server.session(database) as connection, contextlib.closing(connection.cursor()) as cursor:
+        cursor.executemany("INSERT INTO views VALUES (%s, 0, 'x')", [(number,) for number in range(20000)])
+    if server.binaries.name.startswith("mariadb"):
+        server.execute("SET GLOBAL userstat = ON")
+    try:
+        with working(server, database, ["UPDATE views SET n = n + 1 WHERE id = 7"] * 3 + ["SELECT COUNT(*) FROM views WHERE pad = 'y'"] * 3):
+            facts = complete(look(server, 2.0))
+        row = next(row for row in facts.tables["tables"].dictionaries() if row["table_name"] == "views")
+        assert float(str(row["rows_changed_per_second"])) > 5
+        assert row["rows_added_per_second"] == 0
+        said = {finding.rule: finding for finding in judge(facts, Site(shipped_rules())).findings}
+        assert "as by a counter on the read path: catalogue.views." in said["table-lock-contention"].message
+        migration = said["migrate-engine"]
+        assert migration.object == "catalogue.views"
+        server.execute(*(command.rstrip(";") for command in migration.commands))
+        predicted = next(shown.value for shown in migration.evidence if shown.source == "estimated size in InnoDB")
+        actual = (server.data_directory / "catalogue" / "views.ibd").stat().st_size
+        # Rows of 58 bytes; a tablespace of so little data grows in steps of an extent (1 MiB) and holds some pages of its own.
+        assert 0.5 * int(str(predicted)) <= actual <= 2 * int(str(predicted)) + (8 << 20)
+    finally:
+        if server.binaries.name.startswith("mariadb"):
+            server.execute("SET GLOBAL userstat = OFF")

@@ -60,7 +60,7 @@ def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[s
         columns = f" ({index['key_description']})" if index["key_description"] else ""
         after = index["binary_search_without_packing"]
         verdict = (
-            "would be searched by halving"
+            "is searched from its page's start now, and would be searched by halving"
             if after
             else "stays linear: a variable-length or nullable column"
             if after == 0

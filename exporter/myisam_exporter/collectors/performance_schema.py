@@ -34,6 +34,7 @@ ENABLED = (
 )
 WAITS = f"SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name WHERE EVENT_NAME IN ({_NAMES})"
 TABLE_READS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_FETCH FROM performance_schema.table_io_waits_summary_by_table WHERE COUNT_FETCH > 0 AND OBJECT_TYPE = 'TABLE'"
+TABLE_CHANGES = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_WRITE FROM performance_schema.table_io_waits_summary_by_table WHERE COUNT_WRITE > 0 AND OBJECT_TYPE = 'TABLE'"
 TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performance_schema.table_lock_waits_summary_by_table WHERE SUM_TIMER_WAIT > 0 AND OBJECT_TYPE = 'TABLE'"
 SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock';"
 
@@ -49,6 +50,7 @@ class Waits:
     enabled: frozenset[str]
     mutexes: Mapping[str, tuple[int, int]]
     table_reads: TableCounters | Unknown
+    table_changes: TableCounters | Unknown
     table_lock_picoseconds: TableCounters | Unknown
 
 
@@ -74,6 +76,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),
             ("rows_read_per_second", "real", "Rows read."),
+            ("rows_changed_per_second", "real", "Rows inserted, updated and deleted."),
             ("lock_wait_seconds_per_second", "real", "Time spent in waiting for the table's lock, over all threads."),
             source=source,
         ),
@@ -96,6 +99,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
             enabled,
             {} if isinstance(mutexes, Unknown) else _mutexes(mutexes, enabled),
             _counters(context, TABLE_READS, "wait/io/table/sql/handler", enabled),
+            _counters(context, TABLE_CHANGES, "wait/io/table/sql/handler", enabled),
             _counters(context, TABLE_LOCKS, "wait/lock/table/sql/handler", enabled),
         )
 
@@ -119,6 +123,12 @@ class PerformanceSchemaCollector(Collector[Waits]):
         )
         yield Block(
             "tables",
+            ("schema_name", "table_name", "rows_changed_per_second"),
+            _growth(pair, before.table_changes, pair.after.table_changes, 1),
+            extends=True,
+        )
+        yield Block(
+            "tables",
             ("schema_name", "table_name", "lock_wait_seconds_per_second"),
             _growth(pair, before.table_lock_picoseconds, pair.after.table_lock_picoseconds, PICOSECONDS_PER_SECOND),
             extends=True,
@@ -136,6 +146,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
             unknown["mutex_wait"] = KEY_CACHE_LOCK_OFF
         for column, part in (
             ("rows_read_per_second", sample.table_reads),
+            ("rows_changed_per_second", sample.table_changes),
             ("lock_wait_seconds_per_second", sample.table_lock_picoseconds),
         ):
             if isinstance(part, Unknown):

@@ -1,4 +1,4 @@
-"""Rows read per table from MariaDB's user statistics, when userstat is on. We never switch it on."""
+"""Rows read and changed per table from MariaDB's user statistics, when userstat is on. We never switch it on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from myisam_exporter.unknown import Unknown
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
 
-QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ FROM information_schema.TABLE_STATISTICS"
+QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
 
 
 @dataclass(frozen=True, slots=True)
 class TableStatistics:
-    """Rows read by (schema, table) since the server started or FLUSH TABLE_STATISTICS."""
+    """Rows read and changed by (schema, table) since the server started or FLUSH TABLE_STATISTICS."""
 
-    rows_read: Mapping[tuple[str, str], int]
+    rows: Mapping[tuple[str, str], tuple[int, int]]
 
 
 class UserStatisticsCollector(Collector[TableStatistics]):
@@ -35,6 +35,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),
             ("rows_read_per_second", "real", "Rows read."),
+            ("rows_changed_per_second", "real", "Rows inserted, updated and deleted."),
             source=source,
         )
     }
@@ -52,18 +53,22 @@ class UserStatisticsCollector(Collector[TableStatistics]):
         return (
             rows
             if isinstance(rows, Unknown)
-            else TableStatistics({(str(schema), str(table)): int(count) for schema, table, count in rows})
+            else TableStatistics(
+                {(str(schema), str(table)): (int(read), int(changed)) for schema, table, read, changed in rows}
+            )
         )
 
     def facts(self, pair: Pair[TableStatistics]) -> Iterable[Block]:
-        """Rows read per second by table."""
+        """Rows read and changed per second by table."""
         if pair.before is None:
             return
-        before = pair.before.rows_read
-        rows: list[tuple[Value, ...]] = [
-            (*name, pair.rate(before.get(name, 0), value)) for name, value in pair.after.rows_read.items()
-        ]
-        yield Block("tables", ("schema_name", "table_name", "rows_read_per_second"), rows, extends=True)
+        before = pair.before.rows
+        rows: list[tuple[Value, ...]] = []
+        for name, (read, changed) in pair.after.rows.items():
+            read_before, changed_before = before.get(name, (0, 0))
+            rows.append((*name, pair.rate(read_before, read), pair.rate(changed_before, changed)))
+        names = ("schema_name", "table_name", "rows_read_per_second", "rows_changed_per_second")
+        yield Block("tables", names, rows, extends=True)
 
 
 COLLECTOR = UserStatisticsCollector()
