@@ -222,7 +222,7 @@ class _Wording:
     def keep(self, candidate: Candidate, finding: Finding) -> None:
         """Book what the finding takes, before the next one is planned."""
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
-        self.known.index_bytes_with_own_caches += self._planned.index_bytes_with_own_caches
+        self.known.index_bytes_change += self._planned.index_bytes_change
 
     def _finding(self, candidate: Candidate, plan: Plan) -> Finding:
         from jinja2 import TemplateError

@@ -19,13 +19,13 @@ from myisam_exporter.fact_set import FactSet
 class PlanFacts:
     """The facts as planners ask for them, worked out once for all rules.
 
-    `budget` is the account of memory they share; `index_bytes_with_own_caches` is what a plan made before takes out of the default cache.
+    `budget` is the account of memory they share; `index_bytes_change` is what the plans made before bring into the default cache, or take out of it.
     """
 
     def __init__(self, facts: FactSet) -> None:
         self.all = facts
         self.budget: MemoryBudget = budget_of(facts)
-        self.index_bytes_with_own_caches = 0.0
+        self.index_bytes_change = 0.0
 
     @cached_property
     def tables(self) -> Sequence[Row]:
@@ -100,7 +100,7 @@ class PlanContext:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Values for the rule's texts, what to run, and the memory it takes beyond what is taken now."""
+    """Values for the rule's texts, what to run, the memory it takes beyond what is taken now, and how the default cache's indexes change."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Plan:
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
     memory_bytes: float = 0.0
-    index_bytes_with_own_caches: float = 0.0
+    index_bytes_change: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def combined(first: dict[str, Any], second: dict[str, Any], chance: random.Rando
 
 def changed(row: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     def value(known: Any) -> Any:
-        if isinstance(known, bool | str) or known is None or chance.random() > 0.3:
+        if isinstance(known, bool | str) or known is None or abs(known) >= 1 << 50 or chance.random() > 0.3:
             return known
         return type(known)(known * chance.choice([0, 0.001, 0.1, 10, 1000]))
 
@@ -64,7 +64,7 @@ def check(judgement: Judgement) -> None:
         assert memory.granted_bytes <= memory.limit_bytes
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_facts_make_a_rule_fail_or_a_text_break(seed: int) -> None:
     chance = random.Random(seed)
     judged = 0

@@ -25,7 +25,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     known_size = present if isinstance(present, int | float) and present else None
     if isinstance(index_bytes, int | float) and isinstance(block_size, int | float):
         if row.get("name") == DEFAULT_CACHE:
-            index_bytes = max(index_bytes - context.known.index_bytes_with_own_caches, 0)
+            index_bytes = max(index_bytes + context.known.index_bytes_change, 0)
         wanted, basis = (
             index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM,
             f"{size(index_bytes)} of indexes and their bookkeeping",

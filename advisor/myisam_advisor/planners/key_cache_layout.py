@@ -195,7 +195,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         ),
         init_file=assignment + loading,
         memory_bytes=sum(sizes),
-        index_bytes_with_own_caches=sum(table.index_bytes for table in hot),
+        index_bytes_change=-sum(table.index_bytes for table in hot),
     )
 
 

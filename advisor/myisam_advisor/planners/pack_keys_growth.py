@@ -17,16 +17,28 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     schema, table = row["schema_name"], row["table_name"]
     indexes = context.known.indexes_of(schema, table)
     grown = grown_index_bytes(row.get("rows"), indexes)
-    room = _room_bytes(context)
-    if grown is not None and room is not None:
-        # Where the present sizes are not known, the grown indexes alone must fit.
-        present, everything = row.get("index_bytes"), context.number("totals", "myisam_index_bytes")
-        total: float = grown
-        if isinstance(present, int | float) and everything is not None:
-            total = everything + max(grown - present, 0)
-        if total > room:
-            return NotWorth(f"the grown indexes ({grown} bytes) would not fit the key cache any more")
-    return Plan({"grown_bytes": grown, "by_index": " ".join(_sentences(row.get("rows"), indexes, context.is_mariadb))})
+    present = row.get("index_bytes")
+    growth = max(grown - present, 0) if grown is not None and isinstance(present, int | float) else 0
+    usable, room, needed = _usable_bytes(context), _room_bytes(context), _needed_bytes(context, grown, growth)
+    if needed is not None and room is not None and needed > room:
+        return NotWorth(f"the grown indexes ({grown} bytes) would not fit the key cache any more")
+    return Plan(
+        {
+            "grown_bytes": grown,
+            "by_index": " ".join(_sentences(row.get("rows"), indexes, context.is_mariadb)),
+            "has_packed_numbers": not context.is_mariadb and any(map(_is_packed_number, indexes)),
+            "fits_now": usable is None or needed is None or needed <= usable,
+        },
+        index_bytes_change=growth,
+    )
+
+
+def _needed_bytes(context: PlanContext, grown: int | None, growth: float) -> float | None:
+    """All indexes with this growth and that of the plans before; where their sum is not known, the grown ones alone."""
+    everything = context.number("totals", "myisam_index_bytes")
+    if grown is None or everything is None:
+        return grown
+    return everything + max(context.known.index_bytes_change, 0) + growth
 
 
 def grown_index_bytes(rows: Value, indexes: Iterable[Row]) -> int | None:
@@ -44,11 +56,15 @@ def _grown_bytes(rows: Value, index: Row) -> float | None:
     return rows * (length + PAGE_POINTER_BYTES) / PAGE_FILL
 
 
+def _usable_bytes(context: PlanContext) -> float | None:
+    """What all key caches hold now."""
+    return sum(_number(cache["usable_bytes"]) for cache in context.facts.tables["key_cache"].dictionaries()) or None
+
+
 def _room_bytes(context: PlanContext) -> float | None:
-    """What the key cache holds now or could hold: all caches, and what memory can add."""
-    usable = [_number(cache["usable_bytes"]) for cache in context.facts.tables["key_cache"].dictionaries()]
-    known = sum(usable) or None
-    return known if context.room_bytes is None else (known or 0) + context.room_bytes
+    """What they could hold with what memory can add."""
+    usable = _usable_bytes(context)
+    return usable if context.room_bytes is None else (usable or 0) + context.room_bytes
 
 
 def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[str]:
@@ -67,14 +83,14 @@ def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[s
             else "may be searched by halving"
         )
         grown = _grown_bytes(rows, index)
-        room = "" if grown is None else f", and take up to {size(grown)}"
-        quirk = " (packed by MySQL's mistake with numbers)" if not mariadb and _is_number(index) else ""
+        room = "" if grown is None else f"; unpacked it takes up to {size(grown)}"
+        quirk = " (packed by MySQL's mistake with numbers)" if not mariadb and _is_packed_number(index) else ""
         yield f"{name}{columns}{quirk} {verdict}{room}."
 
 
-def _is_number(index: Row) -> bool:
+def _is_packed_number(index: Row) -> bool:
     """Whether the key begins with a DOUBLE, which PACK_KEYS=DEFAULT should leave alone; a DECIMAL looks like a BINARY here."""
-    return str(index["key_description"] or "").startswith("DOUBLE")
+    return bool(index["is_packed"]) and str(index["key_description"] or "").startswith("DOUBLE")
 
 
 def _number(value: Value) -> float:

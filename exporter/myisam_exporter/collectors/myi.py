@@ -28,7 +28,9 @@ WRITE_COMMANDS = (
 )  # fmt: skip
 # The server counts statements when they begin and the header when they end, and some change no row.
 MINIMUM_COUNTED_SHARE = 0.8
-NOT_IN_HEADER = Unknown("the .MYI file does not hold it: SHOW CREATE TABLE does", off=True)
+NOT_IN_HEADER = Unknown(
+    "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE has them", off=True
+)
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
