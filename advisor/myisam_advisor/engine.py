@@ -222,7 +222,7 @@ class _Wording:
     def keep(self, candidate: Candidate, finding: Finding) -> None:
         """Book what the finding takes, before the next one is planned."""
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
-        self.known.index_bytes_change += self._planned.index_bytes_change
+        self.known.planned_index_bytes.update(self._planned.index_bytes)
 
     def _finding(self, candidate: Candidate, plan: Plan) -> Finding:
         from jinja2 import TemplateError

@@ -15,22 +15,38 @@ from myisam_advisor.memory_budget import MemoryBudget, budget_of
 from myisam_exporter.columns import Row, Value
 from myisam_exporter.fact_set import FactSet
 
+TableName = tuple[Value, Value]
+
 
 class PlanFacts:
     """The facts as planners ask for them, worked out once for all rules.
 
-    `budget` is the account of memory they share; `index_bytes_change` is what the plans made before bring into the default cache, or take out of it.
+    `budget` is the account of memory they share; `planned_index_bytes` is what each table's indexes will take in the default cache by the plans made before.
     """
 
     def __init__(self, facts: FactSet) -> None:
         self.all = facts
         self.budget: MemoryBudget = budget_of(facts)
-        self.index_bytes_change = 0.0
+        self.planned_index_bytes: dict[TableName, float] = {}
 
     @cached_property
     def tables(self) -> Sequence[Row]:
         """The rows of `tables`."""
         return self.all.tables["tables"].dictionaries()
+
+    @cached_property
+    def index_bytes(self) -> Mapping[TableName, float]:
+        """What each table's indexes take now; 0 where that is not known."""
+        found = {}
+        for row in self.tables:
+            value = row["index_bytes"]
+            found[row["schema_name"], row["table_name"]] = float(value) if isinstance(value, int | float) else 0.0
+        return found
+
+    @property
+    def index_bytes_change(self) -> float:
+        """What the plans made before bring into the default cache, or take out of it."""
+        return sum(planned - self.index_bytes.get(table, 0.0) for table, planned in self.planned_index_bytes.items())
 
     @cached_property
     def variables(self) -> Mapping[str, Value]:
@@ -46,9 +62,9 @@ class PlanFacts:
         ]
 
     @cached_property
-    def _index_places(self) -> Mapping[tuple[Value, Value], Sequence[int]]:
+    def _index_places(self) -> Mapping[TableName, Sequence[int]]:
         rows = self.all.tables["indexes"]
-        places: dict[tuple[Value, Value], list[int]] = {}
+        places: dict[TableName, list[int]] = {}
         for place, name in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
             places.setdefault(name, []).append(place)
         return places
@@ -100,7 +116,10 @@ class PlanContext:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Values for the rule's texts, what to run, the memory it takes beyond what is taken now, and how the default cache's indexes change."""
+    """Values for the rule's texts, what to run, and the memory it takes beyond what is taken now.
+
+    `index_bytes` says what the indexes of tables will take in the default key cache.
+    """
 
     values: Mapping[str, object] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
@@ -108,7 +127,7 @@ class Plan:
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
     memory_bytes: float = 0.0
-    index_bytes_change: float = 0.0
+    index_bytes: Mapping[TableName, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,10 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
                     str(table["schema_name"]),
                     str(table["table_name"]),
                     partitioned,
-                    _number(table["index_bytes"]),
+                    # Indexes that are to be unpacked are given room as they will be.
+                    context.known.planned_index_bytes.get(
+                        (table["schema_name"], table["table_name"]), _number(table["index_bytes"])
+                    ),
                     max(added, read / 10, statements),
                 )
             )
@@ -195,7 +198,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         ),
         init_file=assignment + loading,
         memory_bytes=sum(sizes),
-        index_bytes_change=-sum(table.index_bytes for table in hot),
+        index_bytes={(table.schema, table.table): 0.0 for table in hot},
     )
 
 

@@ -29,7 +29,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "has_packed_numbers": not context.is_mariadb and any(map(_is_packed_number, indexes)),
             "fits_now": usable is None or needed is None or needed <= usable,
         },
-        index_bytes_change=growth,
+        index_bytes={} if grown is None else {(schema, table): float(grown)},
     )
 
 
