@@ -3,14 +3,18 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from MySQLdb.connections import Connection
 
 from myisam_advisor.live import collect_facts
+from myisam_advisor.rules import Parameter, Rule, shipped_rules
+from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactSet
@@ -99,3 +103,35 @@ def as_other_user(uid: int = OTHER_UID) -> Iterator[None]:
         os.seteuid(0)
         os.setegid(0)
         os.setgroups(groups)
+
+
+def with_thresholds(rule: str, **values: float) -> Site:
+    """The shipped rules, one of them with thresholds that a small test server reaches."""
+
+    def changed(one: Rule) -> Rule:
+        parameters = {name: Parameter(values.get(name, known.default), known.unit, known.why) for name, known in one.parameters.items()}
+        return replace(one, parameters=parameters) if one.id == rule else one
+
+    return Site([changed(one) for one in shipped_rules()])
+
+
+@contextmanager
+def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
+    """One connection for each statement, which it repeats until the end."""
+    stop = threading.Event()
+
+    def repeat(statement: str) -> None:
+        with server.session(database) as connection, closing(connection.cursor()) as cursor:
+            while not stop.is_set():
+                cursor.execute(statement)
+                cursor.fetchall()
+
+    threads = [threading.Thread(target=repeat, args=(statement,)) for statement in statements]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()

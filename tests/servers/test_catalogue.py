@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,22 +12,12 @@ from MySQLdb import Error
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
-from myisam_advisor.rules import Parameter, Rule, shipped_rules
+from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactSet
 from tests.rules.test_cases import CASES, judged
-from tests.servers.conftest import look, schema
-
-
-def with_thresholds(rule: str, **values: float) -> Site:
-    """The shipped rules, one of them with thresholds that a small test server reaches."""
-
-    def changed(one: Rule) -> Rule:
-        parameters = {name: Parameter(values.get(name, known.default), known.unit, known.why) for name, known in one.parameters.items()}
-        return replace(one, parameters=parameters) if one.id == rule else one
-
-    return Site([changed(one) for one in shipped_rules()])
+from tests.servers.conftest import look, schema, with_thresholds, working
 
 
 def found(server: PrivateServer, rule: str, site: Site | None = None, seconds: float = 0.0) -> list[Finding]:
@@ -170,28 +159,6 @@ def test_facts_of_a_real_server_contradict_nothing(server: PrivateServer, databa
     assert judge(facts, Site(())).suspicious == []
     host = facts.single("host")
     assert all(isinstance(host[name], int) and host[name] for name in ("data_directory_free_bytes", "temporary_directory_free_bytes"))
-
-
-@contextlib.contextmanager
-def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
-    """One connection for each statement, which it repeats until the end."""
-    stop = threading.Event()
-
-    def repeat(statement: str) -> None:
-        with server.session(database) as connection, contextlib.closing(connection.cursor()) as cursor:
-            while not stop.is_set():
-                cursor.execute(statement)
-                cursor.fetchall()
-
-    threads = [threading.Thread(target=repeat, args=(statement,)) for statement in statements]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
 
 
 def test_a_counter_on_the_read_path_is_named_and_its_migration_weighed(server: PrivateServer, database: str) -> None:

@@ -28,6 +28,7 @@ SHOWN_PER_RULE = 8
 NAMED_PER_RULE = 12
 SHOWN_COMMANDS = 24
 UNKNOWN_ONE_BY_ONE = 4
+NAMED_PER_LINE = 8
 STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
 LABEL_WIDTH = 10
 
@@ -217,7 +218,9 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: S
         about = f"{suspicion.object}: " if suspicion.object else ""
         rest.add_row(_label("suspicious"), Text(printable(f"{about}{suspicion.why}. Set aside."), style="yellow"))
     if judgement.quiet:
-        rest.add_row(_label("quiet"), Text(", ".join(judgement.quiet), style="dim"))
+        rest.add_row(
+            _label("quiet"), Text(_names_or_number(judgement.quiet, "looked, and found nothing", shown), style="dim")
+        )
     for rules, needs in _unknown(judgement.not_evaluated, shown):
         rest.add_row(_label("unknown"), Text.assemble((rules, "yellow"), printable(f": needs {needs}")))
     for label, line in (*_dropped(judgement, shown), *_suppressed(judgement, shown), *_skipped(judgement, shown)):
@@ -266,7 +269,15 @@ def _skipped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
     if shown.verbose:
         yield from (("skipped", f"{outcome.rule}: {outcome.why}") for outcome in judgement.not_applicable)
     elif judgement.not_applicable:
-        yield "skipped", ", ".join(outcome.rule for outcome in judgement.not_applicable)
+        rules = [outcome.rule for outcome in judgement.not_applicable]
+        yield "skipped", _names_or_number(rules, "do not apply here", shown)
+
+
+def _names_or_number(rules: Sequence[str], what: str, shown: Shown) -> str:
+    """A few rules by name; many, which nobody reads, by their number."""
+    if shown.verbose or len(rules) <= NAMED_PER_LINE:
+        return ", ".join(rules)
+    return f"{len(rules)} rules {what} (--verbose names them)"
 
 
 def _account(memory: MemoryBudget) -> str:

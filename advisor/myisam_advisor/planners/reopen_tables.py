@@ -1,0 +1,37 @@
+"""Closing tables once, so that a setting which holds from their next opening takes effect.
+
+Measured: on MySQL 5.6 FLUSH TABLES waits until every table is closed. On MariaDB 10.11 and 11.8 it leaves alone what statements are
+using, with READ LOCK too; FLUSH TABLES that names them closes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.planning import Plan, PlanContext, Planned
+from myisam_exporter.columns import Row, Value
+from myisam_exporter.sql import quote_table
+
+MAXIMUM_NAMED_TABLES = 200
+RATES = ("rows_read_per_second", "rows_changed_per_second", "write_statements_per_second", "rows_added_per_second")
+EVERY_TABLE = "FLUSH TABLES;"
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """One statement; none where the rule says that the setting has no effect at all."""
+    if row.get("dead"):
+        return Plan()
+    busiest = sorted((-_activity(table), _name(table)) for table in context.known.tables if _activity(table) > 0)
+    if not context.is_mariadb or not busiest:
+        return Plan(commands=(EVERY_TABLE,))
+    # What nobody uses at this moment, FLUSH TABLES without names closes too.
+    named = ", ".join(name for _, name in busiest[:MAXIMUM_NAMED_TABLES])
+    return Plan(commands=(f"FLUSH TABLES {named};", EVERY_TABLE))
+
+
+def _activity(table: Row) -> float:
+    return sum(float(rate) for name in RATES if isinstance(rate := table[name], int | float) and rate > 0)
+
+
+def _name(table: Row) -> str:
+    return quote_table(str(table["schema_name"]), str(table["table_name"]))
