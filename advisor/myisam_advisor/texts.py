@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_COUNTED = re.compile(r"\b(table|thread|row|core|file|connection|block|cache|index)(?:s|es)\b")
 _PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
 
 
@@ -78,7 +79,12 @@ def with_unit(value: object, unit: str) -> str:
         return str(value)
     if unit in _SPOKEN:
         return _SPOKEN[unit](value)
-    return count(value) if unit == "number" else f"{count(value)} {unit}"
+    return count(value) if unit == "number" else f"{count(value)} {_one(unit) if value == 1 else unit}"
+
+
+def _one(unit: str) -> str:
+    """The singular of what is counted: 1 table."""
+    return _COUNTED.sub(r"\1", unit)
 
 
 def _size_rate(value: float | None) -> str:
