@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_COUNTED = re.compile(r"\b(table|thread|row|core|file|connection|block|cache|index)(?:s|es)\b")
+_COUNTED = re.compile(r"^((?:\w+ )?(?:table|thread|row|core|file|connection|block|cache|index))(?:s|es)\b")
 _PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
 
 

@@ -12,6 +12,7 @@ from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.planning import planner_named
 from myisam_advisor.rules import load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.site import Site
+from myisam_advisor.texts import with_unit
 from myisam_advisor.thresholds import threshold_value
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.errors import UserError
@@ -237,3 +238,14 @@ def test_every_rule_of_the_design_is_there() -> None:
         "key-cache-layout-lost", "pack-keys", "read-buffer-too-large", "mmap-size", "mmap-enable", "mmap-ineffective", "table-cache-too-small",
         "table-cache-too-large", "open-files-limit", "fragmented-table", "fixed-row-format", "repair-with-keycache", "bulk-load-with-keys", "migrate-engine",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (1, "tables", "1 table"), (2, "tables", "2 tables"), (1, "hot tables", "1 hot table"), (1, "indexes", "1 index"), (1, "caches of size 0", "1 cache of size 0"),
+        (1, "times all indexes", "1 times all indexes"), (1, "misses per second", "1 misses per second"), (0.5, "ratio", "50 %"), (None, "tables", "unknown"),
+    ],
+)  # fmt: skip
+def test_values_are_shown_with_their_unit(value: float | None, unit: str, text: str) -> None:
+    assert with_unit(value, unit) == text
