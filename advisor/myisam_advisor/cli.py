@@ -82,7 +82,7 @@ def check(
     try:
         site = site_of(options)
         recorded = None if options["facts_file"] else _recorded(options, history_file)
-        facts = complete(recorded.facts if recorded else _facts(options, interval))
+        facts = site.without_ignored_schemas(complete(recorded.facts if recorded else _facts(options, interval)))
     except UserError as error:
         if format_name == "nagios":
             from myisam_advisor.reports.nagios import plain

@@ -193,6 +193,13 @@ def test_check_counts_what_is_suppressed_and_shows_it_when_asked(tmp_path: Path)
     assert "SUPPRESSED table-crashed shop.orders" in nagios.stdout
 
 
+def test_what_is_ignored_is_not_counted_in_the_headline_either(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text('ignored_schemas: ["old_*"]')
+    done = run("check", "--facts", "-", "--config", tmp_path / "config.yaml", stdin=json.dumps(FACTS))
+    assert "2 MyISAM tables" in done.stdout
+    assert "old_shop" not in done.stdout
+
+
 def test_a_faulty_configuration_ends_in_one_message_and_status_2(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("colour: red")
     for words in (["check", "--facts", "-"], ["explain"]):
