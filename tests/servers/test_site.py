@@ -48,9 +48,9 @@ def test_key_caches_that_the_history_remembers_are_missed_after_a_restart(mariad
     config = tmp_path / "config.yaml"
     config.write_text("thresholds: {key-cache-layout-lost: {minimum_uptime_seconds: 0}}")
     with schema(mariadb, "planned") as name:
-        mariadb.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", database=name)
+        mariadb.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2), (3)", database=name)
         # A cache that nobody asks counts as lost too, on a server that is busy.
-        plan = ["SET GLOBAL hot.key_buffer_size = 8388608", f"CACHE INDEX {name}.t IN hot", f"SELECT * FROM {name}.t WHERE a = 1"]
+        plan = ["SET GLOBAL hot.key_buffer_size = 8388608", f"CACHE INDEX {name}.t IN hot", f"SELECT * FROM {name}.t WHERE a = 2"]
         mariadb.execute(*plan)
         lost = {"rule": "key-cache-layout-lost", "severity": "warning", "scope": "server", "object": ""}
         with serving(*words, "--config", config) as daemon:
