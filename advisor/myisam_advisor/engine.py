@@ -101,14 +101,11 @@ class _Bench:
 
     def ask(self, rule: Rule) -> Asked:
         """What the rule's query finds, or why it cannot be asked."""
-        why_not = self._not_applicable(rule)
-        if why_not:
-            return NotApplicable(rule.id, why_not)
-        missing = self._missing(rule)
-        if missing:
-            return missing
         try:
-            return self._apply(rule)
+            why_not = self._not_applicable(rule)
+            if why_not:
+                return NotApplicable(rule.id, why_not)
+            return self._missing(rule) or self._apply(rule)
         except QueryError as error:
             return NotEvaluated(rule.id, f"a query that works: {error}", f"mend {rule.path}")
 
@@ -121,10 +118,7 @@ class _Bench:
         if wanted and isinstance(number, int) and (flavour is not None) and not version_matches(number, wanted):
             return rule.not_in_version or f"only on versions {wanted}"
         for condition in rule.applicable:
-            try:
-                rows = self.database.query(condition.when, rule.values()).rows
-            except QueryError:
-                continue
+            rows = self.database.query(condition.when, rule.values()).rows
             if rows and rows[0][0] == 0:
                 return " ".join(condition.otherwise.split())
         return ""

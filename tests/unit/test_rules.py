@@ -114,6 +114,7 @@ def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:
     [
         ({"query": "SELECT no_such_fact FROM host"}, "unknown fact"),
         ({"query": "DELETE FROM host"}, "may only read"),
+        ({"applicable": [{"when": "SELECT no_such_fact FROM host", "otherwise": "never"}]}, "unknown fact"),
         ({"query": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS one FROM n"}, "longer than|recursive"),
         ({"finding": "{{ two }}"}, "'two' is undefined"),
         ({"finding": "{{ one | nofilter }}"}, "nofilter"),
