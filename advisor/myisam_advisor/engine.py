@@ -132,8 +132,9 @@ class _Bench:
             if not any(self._is_known(name) for name in names):
                 text = names[0] if len(names) == 1 else "one of " + ", ".join(names)
                 reasons = [self._why(name) for name in names]
-                how = next((remedy for _, remedy in reasons if remedy), "")
-                return NotEvaluated(rule.id, f"{text} ({reasons[0][0]})", how)
+                # A reason that something can be done about says more than the first one.
+                reason, how = next((one for one in reasons if one[1]), reasons[0])
+                return NotEvaluated(rule.id, f"{text} ({reason})", how)
         return None
 
     def _exists(self, name: str) -> bool:
@@ -213,8 +214,8 @@ class _Wording:
                 self.faults.append(NotEvaluated(candidate.rule.id, error.message, f"mend {candidate.rule.path}"))
             return NotWorth(error.message)
 
-    def keep(self, candidate: Candidate, finding: Finding) -> None:
-        """Book what the finding takes, before the next one is planned."""
+    def keep(self, finding: Finding) -> None:
+        """Book what the finding that was just put in words takes, before the next one is planned."""
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
         self.known.planned_index_bytes.update(self._planned.index_bytes)
 

@@ -55,7 +55,7 @@ def resolve(
     rules: Sequence[Rule],
     put_in_words: Callable[[Candidate], Outcome],
     suppression: Callable[[Candidate], tuple[str, str] | None],
-    keep: Callable[[Candidate, Finding], None] = lambda _candidate, _finding: None,
+    keep: Callable[[Finding], None] = lambda _finding: None,
 ) -> Resolution:
     """Decide on each candidate in turn.
 
@@ -85,7 +85,7 @@ def resolve(
             pointless.add(candidate)
             if candidate.variable:
                 taken[candidate.variable, candidate.object] = candidate.rule.id
-            keep(candidate, outcome)
+            keep(outcome)
     resolution.kept.sort(key=lambda finding: ranks[id(finding)])
     resolution.mooted = pointless.whole_rules(rules)
     return resolution

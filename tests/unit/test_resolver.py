@@ -101,7 +101,7 @@ def test_memory_goes_to_the_remedies_that_others_are_planned_after() -> None:
 def test_only_what_stands_takes_memory() -> None:
     kept: list[str] = []
     candidates = [candidate("slow-queries"), candidate("swap-pressure"), candidate("query-cache-contention"), candidate("key-cache-contention", "default")]
-    resolve(candidates, tuple(RULES.values()), finding_of, lambda one: ("why", "") if one.rule.id == "slow-queries" else None, lambda one, _: kept.append(one.rule.id))
+    resolve(candidates, tuple(RULES.values()), finding_of, lambda one: ("why", "") if one.rule.id == "slow-queries" else None, lambda finding: kept.append(finding.rule))
     assert kept == ["query-cache-contention", "swap-pressure"]
 
 
