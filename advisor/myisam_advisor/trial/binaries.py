@@ -1,13 +1,27 @@
-"""Where the database servers are: those that script/servers fetched, and the machine's own."""
+"""Where the database servers are: those that script/servers fetched, the machine's own, and the one that a running server was started from."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from myisam_advisor.errors import TrialError
+
 FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
+PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")
+PROGRAM_FOLDERS = ("sbin", "bin", "libexec", "")
+SHARE_FOLDERS = ("share/mariadb", "share/mysql", "share/mysql-8.0", "share/mysql-9.7", "share", "share/mysql/mysql")
+VERSION_SECONDS = 20
+# From here on mysqld makes its data directory itself (--initialize); before, SQL scripts are fed to --bootstrap.
+INITIALIZE_FROM = (5, 7, 6)
+_VERSION = re.compile(r"Ver (\d+)\.(\d+)\.(\d+)(\S*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +29,8 @@ class ServerBinaries:
     """One server's programs and data files.
 
     `loader` is set where the server lives in a private root with its own C library: its programs then run through that root's
-    own dynamic loader, never against this machine's libraries.
+    own dynamic loader, never against this machine's libraries. `family` is how the data directory is made: mariadb, mysql, or
+    mysql-bootstrap for those before 5.7.6.
     """
 
     name: str
@@ -24,6 +39,7 @@ class ServerBinaries:
     basedir: Path
     share: Path
     loader: Path | None = None
+    family: str = "mariadb"
 
     @property
     def library_directory(self) -> Path | None:
@@ -39,7 +55,10 @@ class ServerBinaries:
     def tool(self, name: str) -> list[str] | None:
         """The words that start myisamchk or myisampack, or None where the server came without them."""
         program = self.basedir / "bin" / name
-        return self.command(program) if program.exists() else None
+        if program.exists():
+            return self.command(program)
+        installed = shutil.which(name)
+        return [installed] if installed and not self.loader else None
 
 
 def cache_directory() -> Path:
@@ -58,22 +77,140 @@ def find_server(name: str) -> ServerBinaries | None:
         return None
     if name == "mysql-5.6":
         server = root / "server"
-        return ServerBinaries(name, "mysql", server / "mysqld", server, server / "share")
+        return ServerBinaries(
+            name, "mysql", server / "mysqld", server, server / "share", family="mysql-bootstrap"
+        )
     flavour = name.partition("-")[0]
     usr = root / "usr"
     mysqld = usr / "sbin" / ("mariadbd" if flavour == "mariadb" else "mysqld")
-    shares = [usr / "share" / folder for folder in ("mariadb", "mysql-8.0", "mysql", "mysql-9.7")]
-    share = next(folder for folder in shares if (folder / "english").exists() or (folder / "charsets").exists())
-    # The distribution's own release runs against the machine's own libraries and so has no loader in its root.
-    loader = next(iter(sorted(usr.glob("lib/*/ld-linux-*.so.*"))), None)
-    return ServerBinaries(name, flavour, mysqld, usr, share, loader)
+    share = _share(usr)
+    return ServerBinaries(name, flavour, mysqld, usr, share, _private_loader(usr), flavour) if share else None
 
 
 def find_installed_mariadb() -> ServerBinaries | None:
     """The MariaDB server installed on this machine, or None."""
     found = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    share = _share(Path("/usr"))
+    return ServerBinaries("mariadb", "mariadb", Path(found), Path("/usr"), share) if found and share else None
+
+
+def server_chosen(text: str) -> ServerBinaries:
+    """The server that `--server` names: a program, or one that script/servers fetched.
+
+    Raises TrialError when there is none, or this machine cannot run it.
+    """
+    if text in FETCHED_SERVERS:
+        found = find_server(text)
+        if found is None:
+            raise TrialError(f"{text} was not fetched: run script/servers {text}, or give the path of a mysqld.")
+        return found
+    return server_at(Path(text))
+
+
+def server_at(mysqld: Path) -> ServerBinaries:
+    """The server whose program this is. Raises TrialError when it is none, or of another architecture."""
+    try:
+        mysqld = mysqld.resolve(strict=True)
+        head = _elf_head(mysqld) if mysqld.is_file() else b""
+    except OSError as error:
+        raise TrialError(f"no server program {mysqld}: {error.strerror}. --server takes the path of mysqld or mariadbd.") from None
+    _expect_this_architecture(mysqld, head)
+    fetched = next((one for one in map(find_server, FETCHED_SERVERS) if one and one.mysqld.resolve() == mysqld), None)
+    if fetched:
+        return fetched
+    basedir = mysqld.parent.parent if mysqld.parent.name in PROGRAM_FOLDERS else mysqld.parent
+    share = _share(basedir)
+    if share is None:
+        raise TrialError(
+            f"{mysqld} has no messages and character sets beside it (looked in {', '.join(SHARE_FOLDERS)} below {basedir})."
+        )
+    loader = _private_loader(basedir)
+    words = [str(loader), "--library-path", str(loader.parent), str(mysqld)] if loader else [str(mysqld)]
+    flavour, version = _version(words)
+    family = "mariadb" if flavour == "mariadb" else "mysql" if version >= INITIALIZE_FROM else "mysql-bootstrap"
+    name = f"{flavour}-{version[0]}.{version[1]}"
+    return ServerBinaries(name, flavour, mysqld, basedir, share, loader, family)
+
+
+def binary_of_watched(pid: int | None, variables: Mapping[str, str]) -> ServerBinaries:
+    """The program that the watched server runs: from its process, else from its basedir.
+
+    Raises TrialError when there is none to be found.
+    """
+    for candidate in (*_of_process(pid), *_below(Path(variables.get("basedir", "")))):
+        if candidate.is_file():
+            return server_at(candidate)
+    raise TrialError(
+        "no server program found: neither the watched server's process nor its basedir shows one to this user. "
+        "Name it (--server /usr/sbin/mariadbd), or run as root."
+    )
+
+
+def _of_process(pid: int | None) -> Iterable[Path]:
+    if pid is None:
+        return
+    try:
+        program = Path(f"/proc/{pid}/exe").resolve(strict=True)
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return
+    if program.name in PROGRAM_NAMES:
+        yield program
+    # Started through a dynamic loader of its own, the program is a word of the command line.
+    yield from (Path(os.fsdecode(word)) for word in words if os.fsdecode(word).rpartition("/")[2] in PROGRAM_NAMES)
+
+
+def _below(basedir: Path) -> Iterable[Path]:
+    if basedir.is_absolute():
+        yield from (basedir / folder / name for folder in PROGRAM_FOLDERS for name in PROGRAM_NAMES)
+
+
+def _share(basedir: Path) -> Path | None:
+    folders = (basedir / folder for folder in SHARE_FOLDERS)
+    return next((one for one in folders if (one / "english").exists() or (one / "charsets").exists()), None)
+
+
+def _private_loader(basedir: Path) -> Path | None:
+    """The loader of a private root; the machine's own programs need none named."""
+    return None if basedir == Path("/usr") else next(iter(sorted(basedir.glob("lib/*/ld-linux-*.so.*"))), None)
+
+
+def _expect_this_architecture(program: Path, head: bytes) -> None:
+    """Compare the ELF header's class and machine with those of the Python that runs: elf(5)."""
+    if head[:4] != b"\x7fELF":
+        raise TrialError(f"{program} is no program of this system: --server takes the path of mysqld or mariadbd.")
+    own = _elf_head(Path(sys.executable).resolve())
+    if (head[4], _machine(head)) != (own[4], _machine(own)):
+        raise TrialError(
+            f"{program} was built for another architecture than this machine's ({os.uname().machine}): it cannot run here."
+        )
+
+
+def _elf_head(program: Path) -> bytes:
+    with program.open("rb") as file:
+        return file.read(20)
+
+
+def _machine(head: bytes) -> int:
+    return int(struct.unpack("<H" if head[5] == 1 else ">H", head[18:20])[0])
+
+
+def _version(words: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
+    try:
+        done = subprocess.run(
+            [*words, "--no-defaults", "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=VERSION_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise TrialError(f"{words[-1]} does not run: {error}.") from None
+    found = _VERSION.search(done.stdout)
     if found is None:
-        return None
-    shares = [Path("/usr/share/mariadb"), Path("/usr/share/mysql")]
-    share = next((folder for folder in shares if (folder / "english").exists()), None)
-    return ServerBinaries("mariadb", "mariadb", Path(found), Path("/usr"), share) if share else None
+        raise TrialError(
+            f"{words[-1]} does not say which server it is: {(done.stderr or done.stdout).strip()[:300] or 'no output'}."
+        )
+    flavour = "mariadb" if "mariadb" in found[4].lower() or "mariadbd" in words[-1] else "mysql"
+    return flavour, (int(found[1]), int(found[2]), int(found[3]))

@@ -1,7 +1,8 @@
 """A private MySQL or MariaDB server: temporary directory, socket only, unprivileged, gone when its parent goes.
 
 It never reads an option file of the machine (--no-defaults comes first), listens on no network address unless asked to, and is
-started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind.
+started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind. Its directory goes too: a
+shell that waits for the end of a pipe, which only that program holds open, removes it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.binaries import ServerBinaries
 
 if TYPE_CHECKING:
@@ -29,17 +31,24 @@ STOP_SECONDS = 20.0
 UNPRIVILEGED_USER = "nobody"
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
+# By how the server makes its data directory. What a release does not know is passed over (--loose-).
 SMALL_SERVER_OPTIONS = {
     "mariadb": [
         "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0",
         "--aria-pagecache-buffer-size=8M",
     ],
-    "mysql-5.6": ["--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-data-file-path=ibdata1:12M:autoextend"],
-    "mysql": ["--innodb-buffer-pool-size=32M", "--mysqlx=OFF", "--disable-log-bin", "--innodb-redo-log-capacity=16M"],
+    "mysql-bootstrap": ["--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-data-file-path=ibdata1:12M:autoextend"],
+    "mysql": ["--innodb-buffer-pool-size=32M", "--loose-mysqlx=OFF", "--disable-log-bin", "--loose-innodb-redo-log-capacity=16M"],
 }  # fmt: skip
+# "$1" is the directory; the pipe's end is the parent's. What a dying server still writes is removed the next time round.
+REAPER = """
+trap '' INT TERM HUP
+read -r _
+for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- "$1" 2>/dev/null; [ -e "$1" ] || exit 0; sleep 0.2; done
+"""
 
 
-class PrivateServerError(Exception):
+class PrivateServerError(TrialError):
     """The private server could not be made or started; the message ends with what its error log says."""
 
 
@@ -59,17 +68,21 @@ class PrivateServer:
         self._own_directory = directory is None
         # A short path: the whole socket name must fit into sun_path.
         self.directory = directory or Path(tempfile.mkdtemp(prefix="myisam-"))
+        self._reaper: subprocess.Popen[bytes] | None = None
         self.data_directory = self.directory / "data"
         self.socket = self.directory / "s"
         self.error_log = self.directory / "error.log"
         self.process: subprocess.Popen[bytes] | None = None
         if len(os.fsencode(self.socket)) > SOCKET_PATH_LIMIT:
+            if self._own_directory:
+                self.directory.rmdir()
             raise PrivateServerError(
                 f"the socket path {self.socket} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR"
             )
 
     def __enter__(self) -> PrivateServer:
         try:
+            self._start_reaper()
             self.initialise()
             self.start()
         except BaseException:
@@ -95,15 +108,14 @@ class PrivateServer:
             return
         self.data_directory.mkdir(parents=True)
         self._give_away()
-        name = self.binaries.name
-        if self.binaries.flavour == "mariadb":
+        if self.binaries.family == "mariadb":
             self._bootstrap(
                 ["create database if not exists mysql;", "use mysql;", "SET @auth_root_socket=NULL;"],
                 "*_system_tables.sql",
                 "*_performance_tables.sql",
                 "*_system_tables_data.sql",
             )
-        elif name == "mysql-5.6":
+        elif self.binaries.family == "mysql-bootstrap":
             self._bootstrap(
                 ["create database mysql;", "use mysql;"], "mysql_system_tables.sql", "mysql_system_tables_data.sql"
             )
@@ -168,6 +180,25 @@ class PrivateServer:
         self.stop()
         if self._own_directory:
             shutil.rmtree(self.directory, ignore_errors=True)
+        reaper, self._reaper = self._reaper, None
+        if reaper is not None and reaper.stdin is not None:
+            reaper.stdin.close()
+            reaper.wait()
+
+    def expect_alive(self) -> None:
+        """Raise PrivateServerError with the end of its error log when the server has died."""
+        if self.process is None or self.process.poll() is not None:
+            raise PrivateServerError(f"the private {self.binaries.name} died:\n{self._log_tail()}")
+
+    def _start_reaper(self) -> None:
+        if self._own_directory:
+            self._reaper = subprocess.Popen(
+                ["/bin/sh", "-c", REAPER, "reaper", str(self.directory)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
 
     def connect(self, database: str = "", user: str = "root", password: str = "") -> Connection:
         """A new connection over the socket, by default as the server's root; autocommit is on."""
@@ -199,9 +230,9 @@ class PrivateServer:
 
     def _base_command(self) -> list[str]:
         binaries = self.binaries
-        small = SMALL_SERVER_OPTIONS.get(binaries.name) or SMALL_SERVER_OPTIONS[binaries.flavour]
+        small = SMALL_SERVER_OPTIONS[binaries.family]
         return [
-            *self._unprivileged(), *binaries.command(binaries.mysqld), "--no-defaults",
+            *self.dying_with_parent(), *binaries.command(binaries.mysqld), "--no-defaults",
             f"--basedir={binaries.basedir}", f"--datadir={self.data_directory}", f"--lc-messages-dir={binaries.share}",
             f"--character-sets-dir={binaries.share / 'charsets'}", f"--tmpdir={self.directory}", "--secure-file-priv=", *small,
         ]  # fmt: skip
@@ -211,8 +242,8 @@ class PrivateServer:
             return ["--skip-networking"]
         return ["--bind-address=127.0.0.1", f"--port={self.port}"]
 
-    def _unprivileged(self) -> list[str]:
-        """Die with the parent; as root, become nobody first. The order matters: a change of user clears the death signal."""
+    def dying_with_parent(self) -> list[str]:
+        """Words before a command: it dies with us, and as root becomes nobody (in this order: a change of user clears the death signal)."""
         words = ["setpriv", "--pdeathsig", "KILL"]
         if os.geteuid() == 0:
             account = pwd.getpwnam(UNPRIVILEGED_USER)
@@ -232,7 +263,7 @@ class PrivateServer:
 
     def _environment(self) -> dict[str, str]:
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "TZ": "UTC"}
-        if self.binaries.name == "mysql-5.6":
+        if self.binaries.family == "mysql-bootstrap":
             environment["LD_LIBRARY_PATH"] = str(self.binaries.basedir)  # its bundled libaio
         return environment
 

@@ -1,0 +1,199 @@
+"""What experiments run on: a private server, measured from outside while it works."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.replay import Replayed, replay, write_statements
+from myisam_exporter.collectors.mysqld_process import (
+    TICKS_PER_SECOND,
+    ProcessIo,
+    ProcessSample,
+    read_process,
+)
+
+if TYPE_CHECKING:
+    from myisam_advisor.trial.tables import CopiedTable
+
+SCHEMA = "myisam_advisor_trial"
+SEED = 2008
+CALIBRATION_SHARE = 0.2
+FIRST_CALIBRATION = 20
+MAXIMUM_STATEMENT_BYTES = 256 << 20
+# (thread, number of statements) -> the statements
+Statements = Callable[[int, int], Iterable[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOptions:
+    """What the user chose: seconds of each run, rounds, threads, and a column for the experiment that wants one."""
+
+    seconds: float = 2.0
+    rounds: int = 6
+    threads: int = 4
+    column: str = ""
+
+
+@dataclass(slots=True)
+class Bench:
+    """One trial's private server, tables and choices. Without a server (`server` is None) only files are measured.
+
+    `advance` is told what is being done, for the progress bar; `skipped` gathers what could not be run, and why.
+    """
+
+    options: TrialOptions
+    folder: Path
+    private: PrivateServer | None
+    copies: Sequence[CopiedTable] = ()
+    advance: Callable[[str], None] = lambda _: None
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def server(self) -> PrivateServer:
+        """The private server. Raises TrialError for an experiment that has none."""
+        if self.private is None:
+            raise TrialError("this experiment has no private server.")
+        return self.private
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether the private server is MariaDB."""
+        return self.server.binaries.flavour == "mariadb"
+
+    def random(self, *salt: object) -> random.Random:
+        """A generator that gives the same numbers in every run: all variants get the same work."""
+        return random.Random(f"{SEED} {salt}")
+
+    def measured(self, action: Callable[[], float], figures: Mapping[str, float] | None = None) -> Run:
+        """Run an action of our own that keeps the server busy; it returns how many operations it did."""
+        before, started, client = self._process(), time.perf_counter(), time.process_time()
+        operations = action()
+        seconds, client_cpu = time.perf_counter() - started, time.process_time() - client
+        return _run(before, self._process(), seconds, operations, client_cpu, figures or {})
+
+    def statement(self, text: str, operations: float, repeats: int = 1) -> Run:
+        """One statement, so many times, on a connection that is open already."""
+        with self.server.session() as connection, closing(connection.cursor()) as cursor:
+
+            def run() -> float:
+                for _ in range(repeats):
+                    cursor.execute(text)
+                    cursor.fetchall()
+                return operations * repeats
+
+            return self.measured(run)
+
+    def repeats(self, text: str) -> int:
+        """How often a statement fits into the time of a run, once the page cache is warm."""
+        self.statement(text, 1)
+        return max(1, round(self.options.seconds / max(self.statement(text, 1).seconds, 0.001)))
+
+    def replayed(self, folder: Path, threads: int, operations: float, database: str = SCHEMA) -> Run:
+        """Send the statements that were written into the folder."""
+        self.server.expect_alive()
+        before = self._process()
+        done: Replayed = replay(self.server, folder, threads, database)
+        return _run(before, self._process(), done.seconds, operations, done.client_cpu_seconds, {})
+
+    def fixed_work(
+        self,
+        name: str,
+        statements: Statements,
+        ready: Callable[[], None],
+        threads: int = 0,
+        operations_per_statement: float = 1,
+        most: int | None = None,
+        seconds: float = 0.0,
+        database: str = SCHEMA,
+    ) -> Callable[..., Callable[[], Run]]:
+        """A way to run the same statements under each variant: call it with what sets a variant up, and its database if it has one of its own.
+
+        How many statements fill a run is found out first, with what is set up by `ready` (and warms up by it); `most` is how many
+        there can be for each thread.
+        """
+        threads, seconds = threads or self.options.threads, seconds or self.options.seconds
+        folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
+        folder.parent.mkdir(exist_ok=True)
+        count = self._calibrated(name, folder, statements, ready, threads, most, seconds, database)
+        write_statements(folder, [statements(thread, count) for thread in range(threads)])
+
+        def variant(set_up: Callable[[], None], its_database: str = database) -> Callable[[], Run]:
+            def run() -> Run:
+                set_up()
+                return self.replayed(folder, threads, count * threads * operations_per_statement, its_database)
+
+            return run
+
+        return variant
+
+    def _calibrated(
+        self, name: str, folder: Path, statements: Statements, ready: Callable[[], None], threads: int, most: int | None, seconds: float,
+        database: str,
+    ) -> int:  # fmt: skip
+        """Statements for each thread that take about as long as a run should."""
+        self.advance(f"{name}: how much fills {seconds:g} s")
+        limit, count = most or 10_000_000, FIRST_CALIBRATION
+        while True:
+            count = min(count, limit)
+            ready()
+            write_statements(folder, [statements(thread, count) for thread in range(threads)])
+            written = sum(file.stat().st_size for file in folder.iterdir())
+            taken = self.replayed(folder, threads, count, database).seconds
+            enough = taken >= seconds * CALIBRATION_SHARE
+            wanted = count * (seconds / max(taken, 0.001) if enough else 8)
+            if enough or count == limit:
+                return max(1, min(int(wanted), limit, int(count * MAXIMUM_STATEMENT_BYTES / max(written, 1))))
+            count = int(wanted)
+
+    def _process(self) -> ProcessSample:
+        self.server.expect_alive()
+        sample = read_process(Path("/proc") / str(self.server.pid), self.server.pid)
+        if not isinstance(sample, ProcessSample):
+            raise TrialError(f"the private server is gone: {sample.reason}.")
+        return sample
+
+
+def _run(
+    before: ProcessSample,
+    after: ProcessSample,
+    seconds: float,
+    operations: float,
+    client_cpu: float,
+    figures: Mapping[str, float],
+) -> Run:
+    """What the server did between two readings of its process.
+
+    Threads that ended meanwhile are missing from the switches: the private servers keep theirs (thread_cache_size).
+    """
+    switches = [
+        (count[0] - first[0], count[1] - first[1])
+        for thread, count in after.switches.items()
+        for first in (before.switches.get(thread, (0, 0)),)
+    ]
+    ticks = after.user_ticks + after.system_ticks - before.user_ticks - before.system_ticks
+    reads = (
+        after.io.calls - before.io.calls
+        if isinstance(after.io, ProcessIo) and isinstance(before.io, ProcessIo)
+        else None
+    )
+    return Run(
+        seconds,
+        operations,
+        ticks / TICKS_PER_SECOND,
+        client_cpu,
+        sum(voluntary for voluntary, _ in switches),
+        sum(involuntary for _, involuntary in switches),
+        after.minor_faults - before.minor_faults,
+        after.major_faults - before.major_faults,
+        reads,
+        figures,
+    )

@@ -1,0 +1,43 @@
+"""Sentences about results, shared by the experiments."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Comparison
+from myisam_advisor.trial.experiment import WorkloadResult
+
+
+def comparison_of(result: WorkloadResult, variant: str) -> Comparison | None:
+    """The variant of one workload against its baseline; None where it was not run."""
+    return next((one for one in result.comparisons if one.variant == variant), None)
+
+
+def best_variant(results: Sequence[WorkloadResult]) -> tuple[str, float] | None:
+    """The variant with the highest geometric mean of ratios among those worth it somewhere and worse nowhere; None without any."""
+    found: dict[str, list[Comparison]] = {}
+    for result in results:
+        for comparison in result.comparisons:
+            found.setdefault(comparison.variant, []).append(comparison)
+    means = {
+        variant: statistics.geometric_mean([max(one.ratio, 1e-9) for one in comparisons])
+        for variant, comparisons in found.items()
+        if any(one.verdict == WORTH_IT for one in comparisons) and not any(one.verdict == WORSE for one in comparisons)
+    }
+    return max(means.items(), key=lambda one: one[1]) if means else None
+
+
+def said(results: Sequence[WorkloadResult], variant: str) -> str:
+    """The variant's ratios, workload by workload."""
+    parts = []
+    for result in results:
+        comparison = comparison_of(result, variant)
+        if comparison is not None:
+            parts.append(f"{result.name} {times(comparison)}")
+    return ", ".join(parts)
+
+
+def times(comparison: Comparison) -> str:
+    """A ratio as words: `1.42 times (1.31 to 1.50)`."""
+    return f"{comparison.ratio:.2f} times ({comparison.low:.2f} to {comparison.high:.2f})"

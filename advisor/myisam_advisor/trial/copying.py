@@ -1,0 +1,284 @@
+"""Copies of the watched server's tables, taken from their files: consistent, or not taken at all.
+
+Nothing is asked of the watched server for it, unless the user allows a lock. Without one, the files are copied while the server may
+write: a copy counts only when neither the header nor the sizes and times of the files changed meanwhile, and the copy passes a check by
+myisamchk, or by the private server's CHECK TABLE where there is no myisamchk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts import object_name, size
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.tables import CopiedTable
+from myisam_exporter.data_directory import SYSTEM_SCHEMAS, TableFile, scan_data_directory
+from myisam_exporter.sql import quote_identifier, quote_table
+
+if TYPE_CHECKING:
+    from myisam_exporter.session import Session
+
+TRIES = 5
+PAUSE_SECONDS = 1.0
+CHECK_SECONDS = 1800
+DEFINITIONS = (".frm", ".sdi")
+# What the check of a copy finds, and the table itself does not have.
+HARMLESS = ("client is using or hasn't closed the table properly", "clients are using or haven't closed the table properly")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table on disk, as it is to be copied: the files' common path without an ending."""
+
+    schema: str
+    table: str
+    folder: Path
+    stem: str
+    data_bytes: int
+    index_bytes: int
+    rows: int
+
+    @property
+    def label(self) -> str:
+        """The name to print."""
+        return object_name(self.schema, self.table)
+
+    def file(self, ending: str) -> Path:
+        """One of its files."""
+        return self.folder / f"{self.stem}{ending}"
+
+
+def find_sources(directory: Path, names: Sequence[str], limit_bytes: int) -> list[Source]:
+    """The tables that were named, on disk.
+
+    Raises TrialError for one that does not exist, is no MyISAM table, is crashed, compressed or partitioned, or exceeds the limit with
+    those before it.
+    """
+    files: dict[tuple[str, str], list[TableFile]] = {}
+    for file in scan_data_directory(directory).files:
+        files.setdefault((file.schema_name, file.table_name), []).append(file)
+    sources = [_source(directory, _split(name, files), files) for name in names]
+    total = sum(source.data_bytes + source.index_bytes for source in sources)
+    if total > limit_bytes:
+        raise TrialError(
+            f"{', '.join(source.label for source in sources)}: {size(total)} to copy, and --copy-limit is {size(limit_bytes)}. "
+            "Choose smaller tables, or a higher limit."
+        )
+    return sources
+
+
+def _split(name: str, files: dict[tuple[str, str], list[TableFile]]) -> tuple[str, str]:
+    """SCHEMA.TABLE, where either may hold dots or be quoted as in SQL."""
+    if name.startswith("`") and name.endswith("`") and "`.`" in name:
+        schema, _, table = name[1:-1].partition("`.`")
+        return schema.replace("``", "`"), table.replace("``", "`")
+    splits = [(name[:place], name[place + 1 :]) for place, character in enumerate(name) if character == "."]
+    if not splits:
+        raise TrialError(f"{name} names no table: write --table DATABASE.TABLE.")
+    return next((split for split in splits if split in files), splits[0])
+
+
+def _source(directory: Path, name: tuple[str, str], files: dict[tuple[str, str], list[TableFile]]) -> Source:
+    found, label = files.get(name, []), object_name(*name)
+    if name[0] in SYSTEM_SCHEMAS:
+        raise TrialError(f"{label} is one of the server's own tables: a trial copies only yours.")
+    if not found:
+        raise TrialError(f"{label}: {_why_not(directory, name)}")
+    if len(found) > 1 or found[0].partition is not None:
+        raise TrialError(f"{label} is partitioned: a trial copies tables without partitions.")
+    header = found[0].header
+    if header is None:
+        raise TrialError(f"{label}: its header cannot be read ({found[0].problem}). Repair the table first.")
+    if header.crashed:
+        raise TrialError(f"{label} is marked crashed: repair it first (REPAIR TABLE {quote_table(*name)};).")
+    if header.row_format == "compressed":
+        raise TrialError(f"{label} is compressed and takes no rows: there is nothing to try on it.")
+    return Source(
+        *name, Path(found[0].directory), found[0].stem, header.data_bytes, header.index_bytes, header.rows
+    )  # fmt: skip
+
+
+def _why_not(directory: Path, name: tuple[str, str]) -> str:
+    """Whether another engine has a table of that name, by its files."""
+    from myisam_exporter.data_directory import OTHER_ENGINE_ENDINGS
+    from myisam_exporter.file_names import decode_schema, decode_table
+
+    with contextlib.suppress(OSError):
+        for folder in directory.iterdir():
+            if not folder.is_dir() or decode_schema(folder.name) != name[0]:
+                continue
+            for file in folder.iterdir():
+                decoded = decode_table(file.stem)
+                if decoded and decoded[0] == name[1] and file.suffix in (*OTHER_ENGINE_ENDINGS, *DEFINITIONS):
+                    engine = "an InnoDB table" if file.suffix == ".ibd" else "of another engine"
+                    return f"it is {engine}: this tool tries out MyISAM tables only."
+    return "there is no such table in the data directory. `myisam-advisor facts tables` lists them."
+
+
+def copy_tables(
+    sources: Sequence[Source],
+    server: PrivateServer,
+    lock: Session | None,
+    advance: Callable[[str], None],
+) -> list[CopiedTable]:
+    """Copy them into the running private server, one by one; `lock` is a session that may lock each while it is copied.
+
+    Raises TrialError when a table keeps changing, or a disk is full.
+    """
+    return [_copy(source, server, lock, advance) for source in sources]
+
+
+def _copy(source: Source, server: PrivateServer, lock: Session | None, advance: Callable[[str], None]) -> CopiedTable:
+    folder = server.data_directory / source.folder.name
+    server.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(source.schema)}")
+    for number in range(TRIES):
+        advance(f"copying {source.label} ({size(source.data_bytes + source.index_bytes)}), try {number + 1}")
+        with _locked(source, lock):
+            unchanged = _copy_files(source, folder, server)
+        problem = _check(source, folder, server) if unchanged else "it was written to while it was copied"
+        if not problem:
+            return _imported(source, server)
+        for ending in (*DEFINITIONS, ".MYD", ".MYI"):
+            for file in _files(folder, source.stem, ending):
+                file.unlink(missing_ok=True)
+        if lock is not None:
+            raise TrialError(f"the copy of {source.label} fails its check although it was locked: {problem}. Run CHECK TABLE on it.")
+        time.sleep(PAUSE_SECONDS)
+    raise TrialError(
+        f"{source.label} could not be copied in {TRIES} tries: {problem}. Try at a quieter time, or allow a read lock "
+        "for as long as the copy takes (--allow-lock)."
+    )
+
+
+def _files(folder: Path, stem: str, ending: str) -> list[Path]:
+    """A table's files of one kind: MySQL 8 and later put a number between stem and .sdi."""
+    if ending != ".sdi":
+        return [folder / f"{stem}{ending}"]
+    return [file for file in folder.glob("*.sdi") if file.name.rpartition("_")[0] == stem]
+
+
+def _state(source: Source) -> tuple[object, ...]:
+    """What changes when anybody writes: the header with its counters, sizes and times."""
+    with source.file(".MYI").open("rb") as file:
+        head = file.read(4096)
+    stats = [source.file(ending).stat() for ending in (".MYD", ".MYI")]
+    return (head, *((one.st_size, one.st_mtime_ns, one.st_ino) for one in stats))
+
+
+def _copy_files(source: Source, folder: Path, server: PrivateServer) -> bool:
+    """Copy; whether nothing changed meanwhile."""
+    try:
+        before = _state(source)
+        for ending in (".MYD", ".MYI", *DEFINITIONS):
+            for file in _files(source.folder, source.stem, ending):
+                if file.exists():
+                    copied = folder / file.name
+                    shutil.copyfile(file, copied)
+                    server.give_away(copied)
+                    copied.chmod(0o660)
+        return _state(source) == before
+    except FileNotFoundError:
+        raise TrialError(f"{source.label} vanished while it was copied.") from None
+    except PermissionError as error:
+        raise TrialError(f"{error.filename} cannot be read ({error.strerror}): run as root or as the server's user.") from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise TrialError(f"the disk of {folder} is full: the copy of {source.label} was given up. Choose another TMPDIR.") from None
+        raise
+
+
+def _check(source: Source, folder: Path, server: PrivateServer) -> str:
+    """What is wrong with the copy; empty when nothing is."""
+    tool = server.binaries.tool("myisamchk")
+    if tool is None:
+        return _checked_by_server(source, server)
+    done = subprocess.run(
+        [*tool, "--check", "--silent", str(folder / f"{source.stem}.MYI")],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=CHECK_SECONDS,
+        check=False,
+    )
+    complaints = [line for line in done.stderr.splitlines() + done.stdout.splitlines() if "error" in line.lower()]
+    return "; ".join(complaints[:2]) or ("" if done.returncode == 0 else f"myisamchk ended with {done.returncode}")
+
+
+def _checked_by_server(source: Source, server: PrivateServer) -> str:
+    copied = _imported(source, server)
+    rows = server.execute(f"CHECK TABLE {copied.name}")
+    wrong = [str(row[3]) for row in rows if row[2] in ("error", "warning") and not any(text in str(row[3]) for text in HARMLESS)]
+    if wrong:
+        server.execute(f"DROP TABLE IF EXISTS {copied.name}")
+    return "; ".join(wrong[:2])
+
+
+def _imported(source: Source, server: PrivateServer) -> CopiedTable:
+    """The files as a table of the private server. MySQL 8 and later must be told (IMPORT TABLE); others look at the files."""
+    import MySQLdb
+
+    name, folder = quote_table(source.schema, source.table), server.data_directory / source.folder.name
+    descriptions = _files(folder, source.stem, ".sdi")
+    try:
+        if descriptions and not _exists(source, server):
+            server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'")
+        rows = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
+    except MySQLdb.Error as error:
+        raise TrialError(
+            f"{server.binaries.name} cannot open the copy of {source.label}: {error.args[-1]}. "
+            "A copy needs a server of the same kind and version as the watched one (--server)."
+        ) from None
+    return CopiedTable(server, source.schema, source.table, rows, source.data_bytes)
+
+
+def _exists(source: Source, server: PrivateServer) -> bool:
+    return bool(
+        server.execute(
+            "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
+            f"{_text(source.schema)} AND TABLE_NAME = {_text(source.table)}"
+        )
+    )
+
+
+def _text(value: str) -> str:
+    return f"0x{value.encode().hex()}" if value else "''"
+
+
+@contextlib.contextmanager
+def _locked(source: Source, session: Session | None) -> Iterator[None]:
+    """The table flushed and locked against writes, where the user allows it."""
+    if session is None:
+        yield
+        return
+    import MySQLdb
+
+    try:
+        session.rows(f"FLUSH TABLES {quote_table(source.schema, source.table)} WITH READ LOCK")
+    except MySQLdb.Error as error:
+        raise TrialError(
+            f"{source.label} cannot be locked: {error.args[-1]}. The account needs RELOAD and LOCK TABLES (and SELECT on the table)."
+        ) from None
+    try:
+        yield
+    finally:
+        session.rows("UNLOCK TABLES")
+
+
+def needed_bytes(sources: Iterable[Source]) -> int:
+    """Disk space that copies and what is made from them will take: the copy, and one table a variant with files to restore it from."""
+    return sum(8 * (source.data_bytes + source.index_bytes) for source in sources)
+
+
+def is_readable(path: Path) -> bool:
+    """Whether we may list the directory."""
+    return os.access(path, os.R_OK | os.X_OK)

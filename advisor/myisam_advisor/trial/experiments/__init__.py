@@ -1,0 +1,1 @@
+"""One file an experiment, each a published measurement made runnable."""

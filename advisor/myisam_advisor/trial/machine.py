@@ -1,0 +1,93 @@
+"""What a trial takes of the machine: one at a time, politely, and only where there is room."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts import size
+
+NICENESS = 10
+# An abstract socket (unix(7)): it leaves no file behind, and is gone with the process, however that ends.
+LOCK_NAME = "\0myisam-advisor-trial"
+SERVER_DISK_BYTES = 300 << 20
+SPARE_SHARE = 0.1
+PROC = Path("/proc")
+
+
+@contextlib.contextmanager
+def only_one() -> Iterator[None]:
+    """Raises TrialError while another trial runs on this machine: two would measure each other."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as lock:
+        try:
+            lock.bind(LOCK_NAME)
+            lock.listen(1)
+        except OSError:
+            raise TrialError(
+                f"another trial is running on this machine{_who()}: two would measure each other. Wait for its end."
+            ) from None
+        yield
+
+
+def _who() -> str:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.settimeout(1)
+        other.connect(LOCK_NAME)
+        pid = struct.unpack("3i", other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))[0]
+        return f" (process {pid})"
+    return ""
+
+
+def be_polite() -> None:
+    """Step back behind everybody else on this machine, for the CPU and the disk; children inherit it."""
+    import psutil
+
+    os.nice(max(NICENESS - os.nice(0), 0))
+    with contextlib.suppress(psutil.Error, OSError):
+        psutil.Process().ionice(psutil.IOPRIO_CLASS_IDLE)
+
+
+def expect_room(folder: Path, disk_bytes: int, memory_bytes: int) -> None:
+    """Raises TrialError when the disk or the memory would run short; a tenth of what is free stays free."""
+    free = shutil.disk_usage(folder).free
+    wanted = disk_bytes + SERVER_DISK_BYTES
+    if wanted > free * (1 - SPARE_SHARE):
+        raise TrialError(
+            f"{folder} has {size(free)} free, and the trial needs about {size(wanted)}: make room, choose another TMPDIR, or smaller tables."
+        )
+    available = _available_bytes()
+    if available is not None and memory_bytes > available * (1 - SPARE_SHARE):
+        raise TrialError(
+            f"{size(available)} of memory are available, and the trial needs about {size(memory_bytes)}: it would push others out."
+        )
+
+
+def _available_bytes() -> int | None:
+    """MemAvailable: proc(5)."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in (PROC / "meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def machine_name() -> str:
+    """The machine in words that tell nobody where it stands: processors, memory, kernel."""
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in (PROC / "cpuinfo").read_text("utf-8", "replace").splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cores ({model}), {size(total)} of memory, Linux {platform.release().partition('-')[0]}"

@@ -1,0 +1,67 @@
+"""Statements sent by sysbench, each thread from its own file: fixed work, and a client that does nothing but send."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private_server import PrivateServer
+
+SCRIPT = Path(__file__).with_name("replay.lua")
+# Bytes are sent as they were read: no character set is converted, no backslash loses its meaning.
+PREAMBLE = (b"SET NAMES binary", b"SET SESSION sql_mode=''")
+RUN_LIMIT_SECONDS = 900
+_TOTAL_TIME = re.compile(r"total time:\s+([\d.]+)s")
+_CPU = re.compile(r"cpu (\d+\.\d{6}) (\d+\.\d{6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How long the statements took, and the client's CPU time meanwhile."""
+
+    seconds: float
+    client_cpu_seconds: float
+
+
+def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> None:
+    """One file for each thread; a statement that holds a newline raises ValueError, because a line is a statement."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for number, statements in enumerate(threads):
+        with (folder / str(number)).open("wb") as file:
+            for statement in (*PREAMBLE, *statements):
+                if b"\n" in statement or b"\r" in statement:
+                    raise ValueError("a statement to be replayed holds a line break")
+                file.write(statement + b"\n")
+
+
+def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> Replayed:
+    """Send them all. Raises TrialError when a statement fails, or the server dies."""
+    program = shutil.which("sysbench")
+    if program is None:
+        raise TrialError("sysbench is not installed: apt install sysbench.")
+    command = [
+        *server.dying_with_parent(), program, str(SCRIPT), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
+        f"--mysql-db={database}", f"--threads={threads}", "--time=0", "--events=0", f"--statements={folder}", "run",
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=RUN_LIMIT_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise TrialError(f"a run did not end within {RUN_LIMIT_SECONDS} s: fewer --seconds make it shorter.") from None
+    time, clocks = _TOTAL_TIME.search(done.stdout), _CPU.findall(done.stdout)
+    if done.returncode != 0 or time is None or len(clocks) != threads:
+        server.expect_alive()
+        fatal = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line]
+        raise TrialError(f"sysbench failed: {'; '.join(fatal[:2])[:500] or (done.stderr or done.stdout)[-500:]}")
+    begun, ended = (
+        min(float(clock[0]) for clock in clocks),
+        max(float(clock[1]) for clock in clocks),
+    )
+    return Replayed(float(time[1]), ended - begun)

@@ -1,0 +1,292 @@
+"""The tables that experiments work on: made up, or filled from a copy of the user's own."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts import object_name
+from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.sql import quote_identifier, quote_table
+
+LOOKUP_VALUES = 2000
+# Rows kept back from a copy, to be inserted again: a quarter of it, and no more than memory holds easily.
+HELD_BACK_SHARE, MAXIMUM_HELD_BACK_ROWS, MAXIMUM_HELD_BACK_BYTES = 4, 400_000, 256 << 20
+MINIMUM_ROWS = 1000
+
+
+class Subject(Protocol):
+    """A kind of table: how to make one with some rows in it, and further rows to insert."""
+
+    @property
+    def label(self) -> str:
+        """What the table is, in words."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that rows have values for."""
+
+    @property
+    def further_rows(self) -> int | None:
+        """How many rows can be inserted beside those made; None is any number."""
+
+    @property
+    def first_rows(self) -> int | None:
+        """How many rows `make` can give; None is any number."""
+
+    def make(self, bench: Bench, name: str, rows: int, options: str = "", database: str = SCHEMA) -> None:
+        """Make the table, with table options, and so many rows."""
+
+    def rows(self, bench: Bench, thread: int, threads: int, count: int) -> Iterator[bytes]:
+        """Rows as SQL, `(1, 'a')`, of which each thread has its own."""
+
+
+class SyntheticTable:
+    """The table of the published case: an integer key, and keys of CHAR(40) and VARCHAR(100)."""
+
+    label = "made up: INT, CHAR(40) and VARCHAR(100) keys"
+    columns: Sequence[str] = ("k", "c", "v")
+    further_rows = None
+    first_rows = None
+
+    def make(self, bench: Bench, name: str, rows: int, options: str = "", database: str = SCHEMA) -> None:
+        """The rows that are there first have keys over the same range as those that come."""
+        bench.server.execute(
+            f"CREATE DATABASE IF NOT EXISTS {database} CHARACTER SET latin1",
+            f"DROP TABLE IF EXISTS {database}.{name}",
+            f"CREATE TABLE {database}.{name} (id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, c CHAR(40) NOT NULL, "
+            f"v VARCHAR(100) NOT NULL, f INT NOT NULL DEFAULT 0, KEY (k), KEY (c), KEY (v)) ENGINE=MyISAM {options}",
+        )
+        self.fill(bench, name, database, rows)
+
+    def fill(self, bench: Bench, name: str, database: str, rows: int) -> None:
+        """Insert rows that no thread will insert again."""
+        with bench.server.session(database) as connection, closing(connection.cursor()) as cursor:
+            for batch in batches(self.rows(bench, -1, 1, rows), 2000):
+                cursor.execute(insert_statement(name, self.columns, batch))
+
+    def rows(self, bench: Bench, thread: int, threads: int, count: int) -> Iterator[bytes]:
+        """Random keys, the same for each variant."""
+        return _made_up(bench, thread, count)
+
+
+def _made_up(bench: Bench, thread: int, count: int) -> Iterator[bytes]:
+    draw = bench.random("rows", thread).getrandbits
+    for _ in range(count):
+        bits = draw(96)
+        yield b"(%d,'%08x-%03d-%04d','http://%08x.example/%04x')" % (
+            bits % 1_000_000,
+            (bits >> 20) & 0xFFFFFFFF,
+            bits % 1000,
+            bits % 9973,
+            (bits >> 52) & 0xFFFFFFFF,
+            bits & 0xFFFF,
+        )
+
+
+@dataclass
+class CopiedTable:
+    """A table copied from the watched server, as it lies on the private one."""
+
+    server: PrivateServer
+    schema: str
+    table: str
+    total_rows: int
+    data_bytes: int
+
+    @property
+    def name(self) -> str:
+        """The copy's name in SQL."""
+        return quote_table(self.schema, self.table)
+
+    @property
+    def label(self) -> str:
+        """The name to print."""
+        return f"{object_name(self.schema, self.table)} (copy)"
+
+    @cached_property
+    def columns(self) -> Sequence[str]:
+        """Its columns, without generated ones."""
+        rows = self.server.execute(f"SHOW COLUMNS FROM {self.name}")
+        return [str(row[0]) for row in rows if not _is_generated(str(row[5]))]
+
+    @property
+    def further_rows(self) -> int:
+        """The last rows are held back."""
+        row_bytes = max(self.data_bytes // max(self.total_rows, 1), 1)
+        return min(self.total_rows // HELD_BACK_SHARE, MAXIMUM_HELD_BACK_ROWS, MAXIMUM_HELD_BACK_BYTES // row_bytes)
+
+    @property
+    def first_rows(self) -> int:
+        """What is not held back."""
+        return self.total_rows - self.further_rows
+
+    def make(self, bench: Bench, name: str, rows: int, options: str = "", database: str = SCHEMA) -> None:
+        """The copy's definition with other options, and its first rows."""
+        target, columns = f"{database}.{name}", ", ".join(map(quote_identifier, self.columns))
+        statements = [
+            "SET SESSION sql_mode='NO_AUTO_VALUE_ON_ZERO'",
+            f"CREATE DATABASE IF NOT EXISTS {database}",
+            f"DROP TABLE IF EXISTS {target}",
+            f"CREATE TABLE {target} LIKE {self.name}",
+            *([f"ALTER TABLE {target} {options}"] if options else []),
+            f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {self.name} LIMIT {rows}",
+        ]
+        bench.server.execute(*statements)
+
+    def rows(self, bench: Bench, thread: int, threads: int, count: int) -> Iterator[bytes]:
+        """The rows held back, one part for each thread."""
+        share = self.further_rows // threads
+        begin = thread * share
+        return iter(self._held_back[begin : begin + min(count, share)])
+
+    @cached_property
+    def _held_back(self) -> list[bytes]:
+        columns = ", ".join(map(quote_identifier, self.columns))
+        statement = f"SELECT {columns} FROM {self.name} LIMIT {self.further_rows} OFFSET {self.first_rows}"
+        return [b"(" + b",".join(row) + b")" for row in literal_rows(self.server, statement)]
+
+
+def _is_generated(extra: str) -> bool:
+    words = extra.upper().split()
+    return not {"GENERATED", "VIRTUAL", "PERSISTENT", "STORED"}.isdisjoint(words)
+
+
+def literal_rows(server: PrivateServer, statement: str) -> Iterator[list[bytes]]:
+    """The rows of a SELECT, each value as SQL on one line, with the very bytes that are stored: every type is taken from a string."""
+    import MySQLdb
+
+    connection = MySQLdb.connect(
+        unix_socket=str(server.socket), user="root", conv={}, charset="utf8mb4", use_unicode=False, autocommit=True,
+        read_default_file="/dev/null",
+    )  # fmt: skip
+    escape: Callable[[bytes], bytes] = connection.escape_string
+    with closing(connection):
+        # The library's own calls: a cursor would decode names of columns, for which Python knows no encoding "binary".
+        connection.query(b"SET NAMES binary")
+        connection.query(statement.encode())
+        result = connection.store_result()  # type: ignore[no-untyped-call]
+        while rows := result.fetch_row(1000):
+            for row in rows:
+                yield [b"NULL" if value is None else b"'%b'" % escape(value) for value in row]
+
+
+def insert_statement(table: str, columns: Sequence[str], rows: Iterable[bytes]) -> bytes:
+    """One INSERT of several rows into a table of our own schema."""
+    names = ",".join(map(quote_identifier, columns)).encode()
+    return b"INSERT INTO %b (%b) VALUES %b" % (table.encode(), names, b",".join(rows))
+
+
+def batches(rows: Iterable[bytes], size: int) -> Iterator[list[bytes]]:
+    """The rows in groups of `size`; what is left over makes a last one."""
+    iterator = iter(rows)
+    while group := list(itertools.islice(iterator, size)):
+        yield group
+
+
+def inserts(bench: Bench, subject: Subject, tables: Sequence[str], threads: int, size: int) -> Statements:
+    """Statements of `size` rows, thread by thread into the tables in turn."""
+
+    def statements(thread: int, count: int) -> Iterator[bytes]:
+        table = tables[thread % len(tables)]
+        for group in batches(subject.rows(bench, thread, threads, count * size), size):
+            yield insert_statement(table, subject.columns, group)
+
+    return statements
+
+
+def most_statements(subject: Subject, threads: int, size: int) -> int | None:
+    """How many statements of `size` rows each thread can have; None is any number."""
+    return None if subject.further_rows is None else max(subject.further_rows // threads // size, 1)
+
+
+class Restorable:
+    """A table whose present files can be put back, as often as wanted, without rebuilding it."""
+
+    def __init__(self, bench: Bench, name: str, database: str = SCHEMA) -> None:
+        self.bench = bench
+        self.name = f"{database}.{name}"
+        self._files = [bench.server.data_directory / database / f"{name}{ending}" for ending in (".MYD", ".MYI")]
+        self._kept = bench.folder / "kept" / database
+        self._kept.mkdir(exist_ok=True, parents=True)
+        bench.server.execute(f"FLUSH TABLES {self.name}")
+        for file in self._files:
+            shutil.copyfile(file, self._kept / file.name)
+
+    def restore(self) -> None:
+        """The table as it was, with its indexes in the key cache."""
+        self.bench.server.execute(f"FLUSH TABLES {self.name}")
+        for file in self._files:
+            shutil.copyfile(self._kept / file.name, file)
+        self.load_index()
+
+    def load_index(self) -> None:
+        """Warm the key cache, so that every variant begins alike."""
+        self.bench.server.execute(f"LOAD INDEX INTO CACHE {self.name}")
+
+
+def subjects(bench: Bench) -> Sequence[Subject]:
+    """The user's tables, or the made-up one. Raises TrialError for a copy of too few rows to measure anything."""
+    for copy in bench.copies:
+        if copy.total_rows < MINIMUM_ROWS:
+            raise TrialError(f"{copy.label} has {copy.total_rows} rows: too few to measure anything (at least {MINIMUM_ROWS}).")
+    return bench.copies or [SyntheticTable()]
+
+
+@dataclass(frozen=True, slots=True)
+class LookupIndex:
+    """An index to look up rows by: its name, its first column, and values that are there, as SQL."""
+
+    name: str
+    column: str
+    values: Sequence[bytes]
+
+
+def lookup_index(bench: Bench, table: str, database: str = SCHEMA, preferred: str = "") -> LookupIndex | None:
+    """The index with the longest keys (or the preferred one), with values from the table; None without any."""
+    rows = [
+        row
+        for row in bench.server.execute(f"SHOW INDEX FROM {database}.{table}")
+        if row[3] == 1 and row[10] == "BTREE" and row[4] is not None
+    ]
+    if not rows:
+        return None
+    lengths = _column_lengths(bench, database, table)
+    chosen = max(rows, key=lambda row: (row[2] == preferred, lengths.get(str(row[4]), 0)))
+    name, column = f"{database}.{table}", quote_identifier(str(chosen[4]))
+    total = bench.server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]
+    statement = (
+        f"SELECT {column} FROM {name} WHERE RAND(7) < {LOOKUP_VALUES} * 1.5 / {total} AND {column} IS NOT NULL "
+        f"LIMIT {LOOKUP_VALUES}"
+    )
+    values = [value for (value,) in literal_rows(bench.server, statement)]
+    return LookupIndex(str(chosen[2]), str(chosen[4]), values) if len(values) >= 2 else None
+
+
+def _column_lengths(bench: Bench, database: str, table: str) -> dict[str, int]:
+    rows = bench.server.execute(
+        "SELECT COLUMN_NAME, CHARACTER_OCTET_LENGTH FROM information_schema.COLUMNS "
+        f"WHERE TABLE_SCHEMA = '{database}' AND TABLE_NAME = '{table}'"
+    )
+    return {str(name): int(str(length)) if length is not None else 0 for name, length in rows}
+
+
+def lookups(bench: Bench, tables: Sequence[str], index: LookupIndex, keys: int) -> Statements:
+    """Statements that look up `keys` random values each, thread by thread in the tables in turn."""
+
+    def statements(thread: int, count: int) -> Iterator[bytes]:
+        generator = bench.random("lookups", thread)
+        for _ in range(count):
+            wanted = b",".join(generator.choices(index.values, k=keys))
+            yield b"SELECT COUNT(*) FROM %b FORCE INDEX (%b) WHERE %b IN (%b)" % (
+                tables[thread % len(tables)].encode(), quote_identifier(index.name).encode(), quote_identifier(index.column).encode(), wanted,
+            )  # fmt: skip
+
+    return statements
