@@ -23,6 +23,7 @@ from myisam_advisor.options import (
     was_given,
 )
 from myisam_advisor.serve_command import serve
+from myisam_advisor.trial_command import trial
 from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 
@@ -43,6 +44,7 @@ def cli() -> None:
 
 
 cli.add_command(serve)
+cli.add_command(trial)
 
 
 @cli.command()

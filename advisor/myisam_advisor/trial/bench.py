@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.experiment import Listener
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.replay import Replayed, replay, write_statements
 from myisam_exporter.collectors.mysqld_process import (
@@ -47,14 +48,14 @@ class TrialOptions:
 class Bench:
     """One trial's private server, tables and choices. Without a server (`server` is None) only files are measured.
 
-    `advance` is told what is being done, for the progress bar; `skipped` gathers what could not be run, and why.
+    `skipped` gathers what could not be run, and why.
     """
 
     options: TrialOptions
     folder: Path
     private: PrivateServer | None
     copies: Sequence[CopiedTable] = ()
-    advance: Callable[[str], None] = lambda _: None
+    listener: Listener = field(default_factory=Listener)
     skipped: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -71,7 +72,7 @@ class Bench:
 
     def random(self, *salt: object) -> random.Random:
         """A generator that gives the same numbers in every run: all variants get the same work."""
-        return random.Random(f"{SEED} {salt}")
+        return random.Random(f"{SEED} {salt}")  # noqa: S311 -- repeatable, not secret
 
     def measured(self, action: Callable[[], float], figures: Mapping[str, float] | None = None) -> Run:
         """Run an action of our own that keeps the server busy; it returns how many operations it did."""
@@ -140,7 +141,7 @@ class Bench:
         database: str,
     ) -> int:  # fmt: skip
         """Statements for each thread that take about as long as a run should."""
-        self.advance(f"{name}: how much fills {seconds:g} s")
+        self.listener.doing(f"{name}: how much fills {seconds:g} s")
         limit, count = most or 10_000_000, FIRST_CALIBRATION
         while True:
             count = min(count, limit)

@@ -77,9 +77,7 @@ def find_server(name: str) -> ServerBinaries | None:
         return None
     if name == "mysql-5.6":
         server = root / "server"
-        return ServerBinaries(
-            name, "mysql", server / "mysqld", server, server / "share", family="mysql-bootstrap"
-        )
+        return ServerBinaries(name, "mysql", server / "mysqld", server, server / "share", family="mysql-bootstrap")
     flavour = name.partition("-")[0]
     usr = root / "usr"
     mysqld = usr / "sbin" / ("mariadbd" if flavour == "mariadb" else "mysqld")
@@ -113,7 +111,9 @@ def server_at(mysqld: Path) -> ServerBinaries:
         mysqld = mysqld.resolve(strict=True)
         head = _elf_head(mysqld) if mysqld.is_file() else b""
     except OSError as error:
-        raise TrialError(f"no server program {mysqld}: {error.strerror}. --server takes the path of mysqld or mariadbd.") from None
+        raise TrialError(
+            f"no server program {mysqld}: {error.strerror}. --server takes the path of mysqld or mariadbd."
+        ) from None
     _expect_this_architecture(mysqld, head)
     fetched = next((one for one in map(find_server, FETCHED_SERVERS) if one and one.mysqld.resolve() == mysqld), None)
     if fetched:

@@ -66,9 +66,7 @@ class Comparison:
 
 def median_of(runs: Sequence[Run], name: str) -> float | None:
     """The median over runs of `operations_per_second`, or of a count for each operation; None when any run does not know it."""
-    values = [
-        run.operations_per_second if name == "operations_per_second" else run.per_operation(name) for run in runs
-    ]
+    values = [run.operations_per_second if name == "operations_per_second" else run.per_operation(name) for run in runs]
     known = [value for value in values if value is not None]
     return statistics.median(known) if known and len(known) == len(values) else None
 
@@ -80,7 +78,7 @@ def compare(variant: str, baseline: Sequence[Run], changed: Sequence[Run]) -> Co
         for before, after in zip(baseline, changed, strict=True)
     ]
     ratio = _ratio(pairs)
-    generator = random.Random(SEED)
+    generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
     resampled = sorted(_ratio(generator.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
     tail = (1 - CONFIDENCE) / 2
     low, high = resampled[int(tail * RESAMPLES)], resampled[int((1 - tail) * RESAMPLES) - 1]

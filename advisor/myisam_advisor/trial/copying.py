@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts import object_name, size
+from myisam_advisor.trial.experiment import Listener
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.tables import CopiedTable
 from myisam_exporter.data_directory import SYSTEM_SCHEMAS, TableFile, scan_data_directory
@@ -33,7 +33,10 @@ PAUSE_SECONDS = 1.0
 CHECK_SECONDS = 1800
 DEFINITIONS = (".frm", ".sdi")
 # What the check of a copy finds, and the table itself does not have.
-HARMLESS = ("client is using or hasn't closed the table properly", "clients are using or haven't closed the table properly")
+HARMLESS = (
+    "client is using or hasn't closed the table properly",
+    "clients are using or haven't closed the table properly",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +132,20 @@ def copy_tables(
     sources: Sequence[Source],
     server: PrivateServer,
     lock: Session | None,
-    advance: Callable[[str], None],
+    listener: Listener,
 ) -> list[CopiedTable]:
     """Copy them into the running private server, one by one; `lock` is a session that may lock each while it is copied.
 
     Raises TrialError when a table keeps changing, or a disk is full.
     """
-    return [_copy(source, server, lock, advance) for source in sources]
+    return [_copy(source, server, lock, listener) for source in sources]
 
 
-def _copy(source: Source, server: PrivateServer, lock: Session | None, advance: Callable[[str], None]) -> CopiedTable:
+def _copy(source: Source, server: PrivateServer, lock: Session | None, listener: Listener) -> CopiedTable:
     folder = server.data_directory / source.folder.name
     server.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(source.schema)}")
     for number in range(TRIES):
-        advance(f"copying {source.label} ({size(source.data_bytes + source.index_bytes)}), try {number + 1}")
+        listener.doing(f"copying {source.label} ({size(source.data_bytes + source.index_bytes)}), try {number + 1}")
         with _locked(source, lock):
             unchanged = _copy_files(source, folder, server)
         problem = _check(source, folder, server) if unchanged else "it was written to while it was copied"
@@ -152,7 +155,9 @@ def _copy(source: Source, server: PrivateServer, lock: Session | None, advance: 
             for file in _files(folder, source.stem, ending):
                 file.unlink(missing_ok=True)
         if lock is not None:
-            raise TrialError(f"the copy of {source.label} fails its check although it was locked: {problem}. Run CHECK TABLE on it.")
+            raise TrialError(
+                f"the copy of {source.label} fails its check although it was locked: {problem}. Run CHECK TABLE on it."
+            )
         time.sleep(PAUSE_SECONDS)
     raise TrialError(
         f"{source.label} could not be copied in {TRIES} tries: {problem}. Try at a quieter time, or allow a read lock "
@@ -190,10 +195,14 @@ def _copy_files(source: Source, folder: Path, server: PrivateServer) -> bool:
     except FileNotFoundError:
         raise TrialError(f"{source.label} vanished while it was copied.") from None
     except PermissionError as error:
-        raise TrialError(f"{error.filename} cannot be read ({error.strerror}): run as root or as the server's user.") from None
+        raise TrialError(
+            f"{error.filename} cannot be read ({error.strerror}): run as root or as the server's user."
+        ) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise TrialError(f"the disk of {folder} is full: the copy of {source.label} was given up. Choose another TMPDIR.") from None
+            raise TrialError(
+                f"the disk of {folder} is full: the copy of {source.label} was given up. Choose another TMPDIR."
+            ) from None
         raise
 
 
@@ -217,7 +226,11 @@ def _check(source: Source, folder: Path, server: PrivateServer) -> str:
 def _checked_by_server(source: Source, server: PrivateServer) -> str:
     copied = _imported(source, server)
     rows = server.execute(f"CHECK TABLE {copied.name}")
-    wrong = [str(row[3]) for row in rows if row[2] in ("error", "warning") and not any(text in str(row[3]) for text in HARMLESS)]
+    wrong = [
+        str(row[3])
+        for row in rows
+        if row[2] in ("error", "warning") and not any(text in str(row[3]) for text in HARMLESS)
+    ]
     if wrong:
         server.execute(f"DROP TABLE IF EXISTS {copied.name}")
     return "; ".join(wrong[:2])
@@ -277,8 +290,3 @@ def _locked(source: Source, session: Session | None) -> Iterator[None]:
 def needed_bytes(sources: Iterable[Source]) -> int:
     """Disk space that copies and what is made from them will take: the copy, and one table a variant with files to restore it from."""
     return sum(8 * (source.data_bytes + source.index_bytes) for source in sources)
-
-
-def is_readable(path: Path) -> bool:
-    """Whether we may list the directory."""
-    return os.access(path, os.R_OK | os.X_OK)

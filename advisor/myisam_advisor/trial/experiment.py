@@ -88,13 +88,15 @@ class TrialResult:
 class Experiment:
     """One experiment.
 
-    `workloads` yields them one by one, each run before the next is asked for; `conclude` puts the results into a sentence.
+    `workloads` yields them one by one, each run before the next is asked for; `conclude` puts the results into a sentence; a round has
+    `runs_a_round` runs at most.
     `memory_bytes` and `disk_bytes` are what it needs beside the copies of tables and the server itself.
     """
 
     title: str
     workloads: Callable[[Bench], Iterable[Workload]]
     conclude: Callable[[Bench, Sequence[WorkloadResult]], str]
+    runs_a_round: int
     published: Sequence[Published] = ()
     options: Sequence[str] = ()
     disk_bytes: int = 512 << 20
@@ -113,12 +115,23 @@ def experiment_named(name: str) -> Experiment:
     return cast(Experiment, module.EXPERIMENT)
 
 
-def run_workload(workload: Workload, rounds: int, advance: Callable[[str], None]) -> WorkloadResult:
-    """Run the variants in turn, forwards and backwards (A B B A), `rounds` times each; `advance` hears of each run before it begins."""
+class Listener:
+    """Who hears what a trial does; this one does not care."""
+
+    def doing(self, what: str) -> None:
+        """What begins now."""
+
+    def ran(self) -> None:
+        """One run is done."""
+
+
+def run_workload(workload: Workload, rounds: int, listener: Listener) -> WorkloadResult:
+    """Run the variants in turn, forwards and backwards (A B B A), `rounds` times each."""
     runs: dict[str, list[Run]] = {name: [] for name in workload.variants}
     for number in range(rounds):
         order = list(workload.variants.items())
         for name, run in order if number % 2 == 0 else reversed(order):
-            advance(f"{workload.name}: {name} ({number + 1} of {rounds})")
+            listener.doing(f"{workload.name}: {name} ({number + 1} of {rounds})")
             runs[name].append(run())
+            listener.ran()
     return WorkloadResult(workload.name, workload.unit, runs, workload.note)

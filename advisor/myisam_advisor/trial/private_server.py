@@ -1,8 +1,8 @@
 """A private MySQL or MariaDB server: temporary directory, socket only, unprivileged, gone when its parent goes.
 
 It never reads an option file of the machine (--no-defaults comes first), listens on no network address unless asked to, and is
-started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind. Its directory goes too: a
-shell that waits for the end of a pipe, which only that program holds open, removes it.
+started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind; nor its directory, see
+reaped_directory.py.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +20,10 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.binaries import ServerBinaries
+from myisam_advisor.trial.reaped_directory import ReapedDirectory
+
+if TYPE_CHECKING:
+    pass
 
 if TYPE_CHECKING:
     from MySQLdb.connections import Connection
@@ -40,12 +42,6 @@ SMALL_SERVER_OPTIONS = {
     "mysql-bootstrap": ["--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-data-file-path=ibdata1:12M:autoextend"],
     "mysql": ["--innodb-buffer-pool-size=32M", "--loose-mysqlx=OFF", "--disable-log-bin", "--loose-innodb-redo-log-capacity=16M"],
 }  # fmt: skip
-# "$1" is the directory; the pipe's end is the parent's. What a dying server still writes is removed the next time round.
-REAPER = """
-trap '' INT TERM HUP
-read -r _
-for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- "$1" 2>/dev/null; [ -e "$1" ] || exit 0; sleep 0.2; done
-"""
 
 
 class PrivateServerError(TrialError):
@@ -65,24 +61,23 @@ class PrivateServer:
         self.binaries = binaries
         self.options = list(options)
         self.port = port
-        self._own_directory = directory is None
-        # A short path: the whole socket name must fit into sun_path.
-        self.directory = directory or Path(tempfile.mkdtemp(prefix="myisam-"))
-        self._reaper: subprocess.Popen[bytes] | None = None
+        self._reaped = ReapedDirectory() if directory is None else None
+        self.directory = self._reaped.path if self._reaped else Path(directory or "")
         self.data_directory = self.directory / "data"
         self.socket = self.directory / "s"
         self.error_log = self.directory / "error.log"
         self.process: subprocess.Popen[bytes] | None = None
         if len(os.fsencode(self.socket)) > SOCKET_PATH_LIMIT:
-            if self._own_directory:
-                self.directory.rmdir()
+            if self._reaped:
+                self._reaped.remove()
             raise PrivateServerError(
                 f"the socket path {self.socket} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR"
             )
 
     def __enter__(self) -> PrivateServer:
         try:
-            self._start_reaper()
+            if self._reaped:
+                self._reaped.watch()
             self.initialise()
             self.start()
         except BaseException:
@@ -178,27 +173,13 @@ class PrivateServer:
     def close(self) -> None:
         """Stop the server and remove its directory, if this object made it."""
         self.stop()
-        if self._own_directory:
-            shutil.rmtree(self.directory, ignore_errors=True)
-        reaper, self._reaper = self._reaper, None
-        if reaper is not None and reaper.stdin is not None:
-            reaper.stdin.close()
-            reaper.wait()
+        if self._reaped:
+            self._reaped.remove()
 
     def expect_alive(self) -> None:
         """Raise PrivateServerError with the end of its error log when the server has died."""
         if self.process is None or self.process.poll() is not None:
             raise PrivateServerError(f"the private {self.binaries.name} died:\n{self._log_tail()}")
-
-    def _start_reaper(self) -> None:
-        if self._own_directory:
-            self._reaper = subprocess.Popen(
-                ["/bin/sh", "-c", REAPER, "reaper", str(self.directory)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
 
     def connect(self, database: str = "", user: str = "root", password: str = "") -> Connection:
         """A new connection over the socket, by default as the server's root; autocommit is on."""

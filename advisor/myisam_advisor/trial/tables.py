@@ -236,7 +236,9 @@ def subjects(bench: Bench) -> Sequence[Subject]:
     """The user's tables, or the made-up one. Raises TrialError for a copy of too few rows to measure anything."""
     for copy in bench.copies:
         if copy.total_rows < MINIMUM_ROWS:
-            raise TrialError(f"{copy.label} has {copy.total_rows} rows: too few to measure anything (at least {MINIMUM_ROWS}).")
+            raise TrialError(
+                f"{copy.label} has {copy.total_rows} rows: too few to measure anything (at least {MINIMUM_ROWS})."
+            )
     return bench.copies or [SyntheticTable()]
 
 

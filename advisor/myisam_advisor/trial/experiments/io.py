@@ -32,7 +32,12 @@ BUFFER_BYTES = (128 << 10) // RECORD_BYTES * RECORD_BYTES
 # The smallest span that is whole records and whole pages.
 WINDOW_BYTES = RECORD_BYTES * 4096 * 4
 RECORDS_PER_SECOND_OF_RUN = 1_500_000
-CALL, BUFFER, ASYNCHRONOUS, MAPPED = "a call for each record", "buffer of 128 KiB", "asynchronous, 2 x 128 KiB", "mapped windows"
+CALL, BUFFER, ASYNCHRONOUS, MAPPED = (
+    "a call for each record",
+    "buffer of 128 KiB",
+    "asynchronous, 2 x 128 KiB",
+    "mapped windows",
+)
 CACHED, EVICTED = "file in the page cache", "file not in the page cache"
 MOSTLY_EVICTED = 0.05
 SOURCE_2014 = "blog series of April 2014"
@@ -42,8 +47,10 @@ Read = Callable[[Path], int]
 def workloads(bench: Bench) -> Iterable[Workload]:
     """The same file, cached and not."""
     path = bench.folder / "records"
-    records = max(WINDOW_BYTES // RECORD_BYTES, round(bench.options.seconds * RECORDS_PER_SECOND_OF_RUN) // 16384 * 16384)
-    bench.advance(f"writing {records:,} records")
+    records = max(
+        WINDOW_BYTES // RECORD_BYTES, round(bench.options.seconds * RECORDS_PER_SECOND_OF_RUN) // 16384 * 16384
+    )
+    bench.listener.doing(f"writing {records:,} records")
     expected = _write(path, records)
     ways: dict[str, Read] = {BUFFER: by_buffer, CALL: by_call, MAPPED: by_windows}
     if can_read_asynchronously():
@@ -76,7 +83,9 @@ def _write(path: Path, records: int) -> int:
     return sum(block[::RECORD_BYTES]) * (records // 4096)
 
 
-def _measured(path: Path, ready: Callable[[Path], None], read: Read, records: int, expected: int, taken_off: float) -> Run:
+def _measured(
+    path: Path, ready: Callable[[Path], None], read: Read, records: int, expected: int, taken_off: float
+) -> Run:
     ready(path)
     clock, started = time.process_time(), time.perf_counter()
     found = read(path)
@@ -238,6 +247,7 @@ EXPERIMENT = Experiment(
     "Reading records: calls, buffers, asynchronous reads, mapped windows",
     workloads,
     conclude,
+    runs_a_round=8,
     published=(
         Published(CACHED, CALL, "one system call for each record is the slowest", SOURCE_2014),
         Published(CACHED, ASYNCHRONOUS, "close to the buffer", SOURCE_2014),

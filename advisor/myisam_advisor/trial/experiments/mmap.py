@@ -40,8 +40,10 @@ class _Kind:
 def workloads(bench: Bench) -> Iterable[Workload]:
     """Each kind at each thread count; tables that were written to are restored before each run."""
     if bench.copies:
-        bench.skipped["your own table"] = "its statements are not known; a table was made up, of the row length of the published one"
-    bench.advance(f"making a table of {ROWS:,} rows")
+        bench.skipped["your own table"] = (
+            "its statements are not known; a table was made up, of the row length of the published one"
+        )
+    bench.listener.doing(f"making a table of {ROWS:,} rows")
     SyntheticTable().make(bench, TABLE, ROWS)
     table = Restorable(bench, TABLE)
     for name, kind in _kinds(bench).items():
@@ -151,7 +153,11 @@ def conclude(bench: Bench, results: Sequence[WorkloadResult]) -> str:
         return "This server maps no data file, whatever myisam_use_mmap says: the variable has no effect."
     gains = []
     for kind in PUBLISHED_2006:
-        ratios = [one.ratio for result in results if result.name.startswith(f"{kind},") and (one := comparison_of(result, MMAP))]
+        ratios = [
+            one.ratio
+            for result in results
+            if result.name.startswith(f"{kind},") and (one := comparison_of(result, MMAP))
+        ]
         if ratios:
             gains.append(f"{kind} {min(ratios):.2f} to {max(ratios):.2f}")
     return f"Times faster mapped, over the thread counts: {'; '.join(gains)}."
@@ -161,6 +167,7 @@ EXPERIMENT = Experiment(
     "myisam_use_mmap: pread against mapped data files",
     workloads,
     conclude,
+    runs_a_round=64,
     published=tuple(
         Published(f"{kind}, {threads} thread{'s' if threads > 1 else ''}", MMAP, figure, SOURCE_2006)
         for kind, figure in PUBLISHED_2006.items()

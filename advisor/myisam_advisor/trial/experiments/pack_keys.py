@@ -45,7 +45,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
     names = [f"subject_{number + 1}" for number in range(1 if bench.copies else TABLES)]
     tables: dict[str, list[Restorable]] = {}
     for variant, database in DATABASES.items():
-        bench.advance(f"making {len(names)} tables with {variant} ({kind.label})")
+        bench.listener.doing(f"making {len(names)} tables with {variant} ({kind.label})")
         for name in names:
             kind.make(bench, name, FIRST_ROWS if kind.first_rows is None else kind.first_rows, variant, database)
         tables[variant] = [Restorable(bench, name, database) for name in names]
@@ -140,7 +140,12 @@ def _joins(tables: Sequence[str], index: LookupIndex) -> Statements:
 
 def conclude(_bench: Bench, results: Sequence[WorkloadResult]) -> str:
     """From which batch size on PACK_KEYS=0 stops to pay, and what it costs reads and space."""
-    sizes = {size: comparison_of(result, UNPACKED) for size in BATCH_SIZES for result in results if result.name == insert_name(size)}
+    sizes = {
+        size: comparison_of(result, UNPACKED)
+        for size in BATCH_SIZES
+        for result in results
+        if result.name == insert_name(size)
+    }
     gains = [size for size, one in sizes.items() if one and one.verdict == WORTH_IT]
     losses = [size for size, one in sizes.items() if one and one.verdict == WORSE]
     if gains:
@@ -149,10 +154,17 @@ def conclude(_bench: Bench, results: Sequence[WorkloadResult]) -> str:
     elif losses:
         said = f"Keep the keys packed: PACK_KEYS=0 makes inserts of {_listed(losses)} rows slower, and none faster"
     else:
-        said = "PACK_KEYS makes no difference to inserts into this table"
-    reads = [f"{result.name} {times(one)}" for result in results if result.name in (LOOKUPS, BACKWARD, JOINS) if (one := comparison_of(result, UNPACKED))]
+        said = "PACK_KEYS makes no clear difference to inserts into this table"
+    reads = [
+        f"{result.name} {times(one)}"
+        for result in results
+        if result.name in (LOOKUPS, BACKWARD, JOINS)
+        if (one := comparison_of(result, UNPACKED))
+    ]
     grown = [
-        runs[0].figures["index_bytes_per_row"] for result in results[:1] for runs in (result.runs[DEFAULT], result.runs[UNPACKED])
+        runs[0].figures["index_bytes_per_row"]
+        for result in results[:1]
+        for runs in (result.runs[DEFAULT], result.runs[UNPACKED])
     ]
     space = [f"the index takes {grown[1] / grown[0]:.2f} times the space"] if grown and grown[0] else []
     return f"{said}. With PACK_KEYS=0: {'; '.join([*space, *reads])}."
@@ -166,6 +178,7 @@ EXPERIMENT = Experiment(
     "PACK_KEYS: packed and unpacked index keys",
     workloads,
     conclude,
+    runs_a_round=24,
     published=(
         Published(insert_name(20), UNPACKED, "almost doubled inserts", SOURCE_2008),
         Published(JOINS, UNPACKED, "a gain for joins by CHAR keys", SOURCE_2006),

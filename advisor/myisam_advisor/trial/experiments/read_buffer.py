@@ -64,7 +64,7 @@ def _make_scanned(bench: Bench) -> str:
     if bench.copies:
         bench.server.execute(f"CREATE DATABASE IF NOT EXISTS {SCHEMA}")
         return bench.copies[0].name
-    bench.advance("making the table to scan")
+    bench.listener.doing("making the table to scan")
     SyntheticTable().make(bench, "seed", FIRST_ROWS)
     table = f"{SCHEMA}.{TABLE}"
     bench.server.execute(
@@ -104,7 +104,11 @@ def conclude(_bench: Bench, results: Sequence[WorkloadResult]) -> str:
     ]
     largest = next(iter(results)).comparisons[-1].variant if results else ""
     said = f"Beats 128 KiB: {'; '.join(better)}" if better else "No size beats 128 KiB, the default"
-    slower = [f"{result.name} {times(result.comparisons[-1])}" for result in results if result.comparisons[-1].verdict == WORSE]
+    slower = [
+        f"{result.name} {times(result.comparisons[-1])}"
+        for result in results
+        if result.comparisons[-1].verdict == WORSE
+    ]
     cost = f"; {largest} is slower: {', '.join(slower)}" if slower else ""
     return f"{said}{cost}."
 
@@ -113,6 +117,7 @@ EXPERIMENT = Experiment(
     "read_buffer_size: 8 KiB to 128 MiB",
     workloads,
     conclude,
+    runs_a_round=24,
     published=(
         Published(SCAN, size(32 * MIB), "43.0 s at 128K, 67.2 s at 32M (0.64 times)", SOURCE_2007),
         Published(FILL, size(8 * MIB), "writes halve with each doubling, elapsed time does not follow", SOURCE_2014),

@@ -57,7 +57,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
     """The same columns and rows in both formats."""
     kind: Subject = subjects(bench)[0] if bench.copies else _RecordTable()
     first = SEED_ROWS if kind.first_rows is None else kind.first_rows
-    bench.advance(f"making tables in both formats ({kind.label})")
+    bench.listener.doing(f"making tables in both formats ({kind.label})")
     for variant, database in DATABASES.items():
         kind.make(bench, TABLE, first, variant, database)
     if not _is_fixed(bench):
@@ -129,6 +129,7 @@ EXPERIMENT = Experiment(
     "Row format: fixed against dynamic",
     workloads,
     conclude,
+    runs_a_round=6,
     published=(
         Published(FILL, FIXED, "10 million rows in 32 s instead of 48 s (1.5 times)", SOURCE_2014),
         Published(SCAN, FIXED, "895 MB against 1,030 MB of data", SOURCE_2014),

@@ -1,0 +1,68 @@
+"""A picture of a trial: each variant's ratio to the baseline with its interval, workload by workload. Drawn by matplotlib, if installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts import printable
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.experiment import Experiment, TrialResult
+
+ENDINGS = (".svg", ".png")
+# Told apart by those who see no red and green, too: Okabe and Ito, "Color Universal Design", 2008. The words stand beside them.
+COLOURS = {WORTH_IT: "#009E73", NO_DIFFERENCE: "#999999", WORSE: "#D55E00", UNCLEAR: "#E69F00"}
+INCHES_PER_BAR, WIDTH_INCHES, FRAME_INCHES = 0.3, 10, 1.6
+LONG_RATIO = 8
+
+
+def expect_drawable(path: Path) -> None:
+    """Raises TrialError for an ending that cannot be drawn, or without matplotlib: before the trial runs, not after."""
+    import importlib.util
+
+    if path.suffix not in ENDINGS:
+        raise TrialError(f"{path}: a chart is drawn as {' or '.join(ENDINGS)}.")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise TrialError(
+            "--chart needs matplotlib: pip install 'myisam-advisor[chart]', or apt install python3-matplotlib."
+        )
+
+
+def draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
+    """Draw it into the file."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    bars = [(workload.name, one) for workload in result.workloads for one in workload.comparisons]
+    figure, axes = pyplot.subplots(
+        figsize=(WIDTH_INCHES, max(FRAME_INCHES + INCHES_PER_BAR * len(bars), 2.5)), layout="constrained"
+    )
+    for place, (_, one) in enumerate(bars):
+        errors = [[max(one.ratio - one.low, 0)], [max(one.high - one.ratio, 0)]]
+        axes.barh(
+            place,
+            one.ratio,
+            xerr=errors,
+            color=COLOURS[one.verdict],
+            height=0.7,
+            error_kw={"elinewidth": 1, "capsize": 2},
+        )
+        axes.text(max(one.high, one.ratio) * 1.02, place, f" {one.ratio:.2f} {one.verdict}", va="center", fontsize=8)
+    axes.set_yticks(range(len(bars)), [printable(f"{name}: {one.variant}") for name, one in bars], fontsize=8)
+    axes.invert_yaxis()
+    axes.axvline(1, color="black", linewidth=0.8)
+    if any(one.ratio > LONG_RATIO for _, one in bars):
+        axes.set_xscale("log")
+    axes.margins(x=0.2)
+    baseline = next((workload.baseline for workload in result.workloads), "")
+    axes.set_xlabel(f"times as fast as: {baseline} (bars: median; lines: 95 % interval)")
+    server = f"{result.server} {result.version}" if result.server else "no server"
+    axes.set_title(printable(f"{experiment.title}\n{server}, {result.machine}"), fontsize=10, loc="left")
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        raise TrialError(f"the chart cannot be written to {path}: {error.strerror}.") from None
+    finally:
+        pyplot.close(figure)

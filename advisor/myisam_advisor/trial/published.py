@@ -1,0 +1,244 @@
+"""`trial --preset published`: every experiment, small, on every server at hand; what was published beside what was measured.
+
+Writes two files: evidence.md for people, evidence.yaml for the findings that quote it. In a checkout these are docs/evidence.md and
+rules/evidence.yaml, which is how the project's own came to be; elsewhere both go into the working directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts import size
+from myisam_advisor.trial.bench import TrialOptions
+from myisam_advisor.trial.binaries import (
+    FETCHED_SERVERS,
+    ServerBinaries,
+    find_installed_mariadb,
+    find_server,
+    server_chosen,
+)
+from myisam_advisor.trial.comparison import Comparison, median_of
+from myisam_advisor.trial.experiment import Experiment, TrialResult, WorkloadResult, experiment_named, experiment_names
+from myisam_advisor.trial.rebuild_rates import rebuild_rates
+from myisam_advisor.trial.report import client_share
+from myisam_advisor.trial.trial import Subject, run_trial
+from myisam_advisor.trial_command import progress
+from myisam_exporter.version import __version__
+
+# Server, statement, bytes a second.
+Rates = Mapping[str, Mapping[str, float]]
+SMALL = TrialOptions(seconds=0.8, rounds=5)
+# Sixty-four workloads: shorter runs, so that the whole stays within minutes.
+SMALLER = {"mmap": TrialOptions(seconds=0.4, rounds=4)}
+COMMAND = "myisam-advisor trial --preset published"
+
+
+def run_published(servers: Sequence[str]) -> None:
+    """Run everything and write the two files. Raises TrialError when there is no server at all."""
+    chosen = [server_chosen(name) for name in servers] or _at_hand()
+    page, data = _paths()
+    results: list[TrialResult] = []
+    rates = {binaries.name: rebuild_rates(Subject(binaries)) for binaries in chosen}
+    for name in experiment_names():
+        experiment = experiment_named(name)
+        for binaries in chosen if experiment.needs_server else [None]:
+            results.append(_run(name, experiment, binaries))
+            _write(page, data, results, rates)
+    click.echo(f"written: {page} and {data}")
+
+
+def _at_hand() -> list[ServerBinaries]:
+    found = [binaries for name in FETCHED_SERVERS if (binaries := find_server(name))]
+    installed = find_installed_mariadb()
+    if not found and installed is None:
+        raise TrialError("no server program found: name one (--server /usr/sbin/mariadbd), more than once for several.")
+    return found or [one for one in (installed,) if one]
+
+
+def _run(name: str, experiment: Experiment, binaries: ServerBinaries | None) -> TrialResult:
+    options = SMALLER.get(name, SMALL)
+    click.echo(f"{name}{f' on {binaries.name}' if binaries else ''} ...", err=True)
+    with progress(experiment.runs_a_round * options.rounds) as listener:
+        return run_trial(name, Subject(binaries), options, listener)
+
+
+def _paths() -> tuple[Path, Path]:
+    if Path("docs").is_dir() and Path("rules/schema.json").is_file():
+        return Path("docs/evidence.md"), Path("rules/evidence.yaml")
+    return Path("evidence.md"), Path("evidence.yaml")
+
+
+def _write(page: Path, data: Path, results: Sequence[TrialResult], rates: Rates) -> None:
+    """Both files, after each experiment: what was measured is not lost when a later one fails."""
+    import yaml
+
+    try:
+        page.write_text(evidence_page(results, rates), "utf-8")
+        data.write_text(
+            yaml.safe_dump(evidence_data(results, rates), sort_keys=False, allow_unicode=True, width=160), "utf-8"
+        )
+    except OSError as error:
+        raise TrialError(f"{error.filename} cannot be written: {error.strerror}.") from None
+
+
+def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any]:
+    """What findings quote: each comparison with its ratio and interval, by experiment, workload, variant and server."""
+    return {
+        "version": __version__,
+        "command": COMMAND,
+        "machine": results[0].machine,
+        "taken_at": results[0].taken_at[:10],
+        "rebuild_bytes_per_second": {
+            server: {statement: round(rate) for statement, rate in of_one.items()} for server, of_one in rates.items()
+        },
+        "measured": [
+            {
+                "experiment": result.experiment,
+                "flavour": result.server.lower(),
+                "version": result.version,
+                "workload": workload.name,
+                "variant": one.variant,
+                "baseline": workload.baseline,
+                "ratio": _rounded(one.ratio),
+                "low": _rounded(one.low),
+                "high": _rounded(one.high),
+                "verdict": one.verdict,
+            }
+            for result in results
+            for workload in result.workloads
+            for one in workload.comparisons
+        ],
+    }
+
+
+def _rounded(value: float) -> float:
+    return round(value, 3) if value < 100 else round(value)
+
+
+def evidence_page(results: Sequence[TrialResult], rates: Rates) -> str:
+    """Published figure beside measured ratio, a column for each server version; then every comparison."""
+    first = results[0]
+    lines = [
+        "# Evidence",
+        "",
+        f"Written by `{COMMAND}` (version {__version__}) on {first.taken_at[:10]}: {first.machine}.",
+        "",
+        "Each figure is a ratio of median rates to the baseline's, above 1 is faster, with the 95 % bootstrap interval over the rounds; variants alternate (A B B A).",
+        "Absolute rates are left out on purpose: machines differ. What was published elsewhere is quoted as it stands in its source; versions, hardware and data differ from",
+        "those of here, so a difference refutes nobody. Tables are made up: your own may behave otherwise, which is what `myisam-advisor trial --table` is for.",
+        "",
+    ]
+    by_name: dict[str, list[TrialResult]] = {}
+    for result in results:
+        by_name.setdefault(result.experiment, []).append(result)
+    for name, of_one in by_name.items():
+        lines += _section(name, experiment_named(name), of_one)
+    lines += _rates_section(rates)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rates_section(rates: Rates) -> list[str]:
+    statements = list(dict.fromkeys(statement for of_one in rates.values() for statement in of_one))
+    lines = [
+        "## How fast tables are rebuilt",
+        "",
+        "Data and index bytes a second, everything in the page cache: a slow disk takes longer. `plan` estimates from these.",
+        "",
+    ]
+    lines += [f"| server | {' | '.join(statements)} |", f"|---|{'---|' * len(statements)}"]
+    return lines + [
+        f"| {server} | {' | '.join(f'{size(of_one[name])}/s' for name in statements)} |"
+        for server, of_one in rates.items()
+    ]
+
+
+def _section(name: str, experiment: Experiment, results: Sequence[TrialResult]) -> list[str]:
+    published = {(one.workload, one.variant): f"{one.figure} ({one.source})" for one in experiment.published}
+    servers = [f"{result.server} {result.version}".strip() or "this machine" for result in results]
+    lines = [f"## {experiment.title}", "", f"`myisam-advisor trial {name}`", ""]
+    lines += [f"| workload | variant | published | {' | '.join(servers)} |", f"|---|---|---|{'---|' * len(servers)}"]
+    for workload, variant in _rows(results):
+        cells = [_cell(result, workload, variant) for result in results]
+        lines.append(f"| {workload} | {variant} | {published.get((workload, variant), '')} | {' | '.join(cells)} |")
+    baseline = next((workload.baseline for result in results for workload in result.workloads), "")
+    lines += ["", f"Baseline: {baseline}{_other_baselines(results, baseline)}.", ""]
+    for result, server in zip(results, servers, strict=True):
+        settings = f" Settings: `{' '.join(result.settings)}`." if result.settings else ""
+        lines.append(f"- {server}: {result.conclusion}{settings}{_client(result)}")
+    skipped: Mapping[str, str] = {what: why for result in results for what, why in result.skipped.items()}
+    notes = dict.fromkeys(workload.note for result in results for workload in result.workloads if workload.note)
+    lines += [f"- Not run: {what} ({why})." for what, why in skipped.items()]
+    return [*lines, *(f"- {note[0].upper()}{note[1:]}." for note in notes), ""]
+
+
+def _rows(results: Sequence[TrialResult]) -> list[tuple[str, str]]:
+    """Workload and variant in the order they were run, of whichever server has them."""
+    found = {
+        (workload.name, one.variant): None
+        for result in results
+        for workload in result.workloads
+        for one in workload.comparisons
+    }
+    order = list(dict.fromkeys(workload for workload, _ in found))
+    return sorted(found, key=lambda pair: order.index(pair[0]))
+
+
+def _cell(result: TrialResult, workload: str, variant: str) -> str:
+    one = _comparison(result.workloads, workload, variant)
+    return "-" if one is None else f"{_figure(one.ratio)} ({_figure(one.low)} - {_figure(one.high)})"
+
+
+def _comparison(workloads: Sequence[WorkloadResult], name: str, variant: str) -> Comparison | None:
+    return next(
+        (
+            one
+            for workload in workloads
+            if workload.name == name
+            for one in workload.comparisons
+            if one.variant == variant
+        ),
+        None,
+    )
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def _other_baselines(results: Sequence[TrialResult], first: str) -> str:
+    others = {
+        workload.name: workload.baseline
+        for result in results
+        for workload in result.workloads
+        if workload.baseline != first
+    }
+    return "".join(f"; {name}: {baseline}" for name, baseline in others.items())
+
+
+def _client(result: TrialResult) -> str:
+    shares = [share for workload in result.workloads if (share := client_share(workload)) is not None]
+    switches = _switches(result)
+    client = f" The client took {min(shares):.0%} to {max(shares):.0%} of the CPU time." if shares else ""
+    return client + switches
+
+
+def _switches(result: TrialResult) -> str:
+    """What became of the context switches where the key cache is divided: the published case tells of them."""
+    if result.experiment != "key-cache":
+        return ""
+    said = []
+    for workload in result.workloads:
+        before = median_of(workload.runs[workload.baseline], "voluntary_switches")
+        after = median_of(list(workload.runs.values())[-1], "voluntary_switches")
+        if before and after:
+            said.append(f"{workload.name} {after / before:.2f}")
+    return (
+        f" Voluntary context switches a row with {list(result.workloads[0].runs)[-1]}: {', '.join(said)} times."
+        if said
+        else ""
+    )

@@ -1,0 +1,166 @@
+"""What a trial found, for a person and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from myisam_advisor.texts import printable
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
+from myisam_advisor.trial.experiment import Experiment, TrialResult, WorkloadResult
+
+STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
+PIPED_WIDTH, MAXIMUM_WIDTH = 120, 140
+# Of what there are many a second, counts are told for a thousand.
+MANY = ("rows", "keys", "records")
+THOUSAND = 1000
+COUNTS = {
+    "voluntary_switches": "switches", "minor_faults": "minor faults", "major_faults": "major faults", "read_calls": "read calls",
+}  # fmt: skip
+CLIENT_SHARE_LIMIT = 0.4
+
+
+def render_text(experiment: Experiment, result: TrialResult) -> None:
+    """Print it."""
+    terminal = Console()
+    console = Console(
+        width=min(terminal.width, MAXIMUM_WIDTH) if terminal.is_terminal else PIPED_WIDTH, highlight=False
+    )
+    console.print(Text(f"Trial {result.experiment}: {experiment.title}", style="bold"))
+    server = f"{result.server} {result.version}, " if result.server else ""
+    console.print(Text(printable(f"{server}{result.machine}; tables: {result.tables}")))
+    for workload in result.workloads:
+        console.print()
+        console.print(_table(workload))
+        if workload.note:
+            console.print(Text(f"  {workload.note}", style="dim"))
+    for name, why in result.skipped.items():
+        console.print(Text(printable(f"\nNot run: {name} ({why})"), style="dim"))
+    console.print()
+    for line in client_lines(result):
+        console.print(Text(line))
+    console.print(Text(printable(result.conclusion), style="bold"))
+
+
+def _table(workload: WorkloadResult) -> Table:
+    unit, scale = _singular(workload.unit), THOUSAND if workload.unit in MANY else 1
+    per = f"per {scale:,} {workload.unit}" if scale > 1 else f"per {unit}"
+    counts = [name for name in COUNTS if _any(workload, name)]
+    figures = sorted({name for runs in workload.runs.values() for run in runs for name in run.figures})
+    table = Table(
+        title=workload.name,
+        title_justify="left",
+        title_style="bold",
+        caption=f"counts and CPU {per}",
+        caption_justify="left",
+    )
+    table.add_column("variant")
+    for heading in (
+        f"{workload.unit}/s",
+        "times",
+        "95 % interval",
+        "CPU ms",
+        *(COUNTS[name] for name in counts),
+        *map(_words, figures),
+    ):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    compared = {one.variant: one for one in workload.comparisons}
+    for variant, runs in workload.runs.items():
+        cpu, one = median_of(runs, "server_cpu_seconds"), compared.get(variant)
+        table.add_row(
+            variant,
+            _number(median_of(runs, "operations_per_second")),
+            f"{one.ratio:.2f}" if one else "1",
+            f"{one.low:.2f} - {one.high:.2f}" if one else "",
+            _number(None if cpu is None else cpu * 1000 * scale),
+            *(_number(_scaled(median_of(runs, name), scale)) for name in counts),
+            *(_number(_figure(runs, name)) for name in figures),
+            Text(one.verdict, style=STYLES[one.verdict]) if one else "baseline",
+        )
+    return table
+
+
+def client_lines(result: TrialResult) -> list[str]:
+    """Whether the client could have been what was measured."""
+    shares = {workload.name: share for workload in result.workloads if (share := client_share(workload)) is not None}
+    if not shares:
+        return []
+    worst = max(shares, key=lambda name: shares[name])
+    said = (
+        f"The client took {min(shares.values()):.0%} to {shares[worst]:.0%} of the CPU time that client and server took"
+    )
+    if shares[worst] <= CLIENT_SHARE_LIMIT:
+        return [f"{said}: it is not the bottleneck."]
+    loud = [name for name, share in shares.items() if share > CLIENT_SHARE_LIMIT]
+    return [f"{said}; in {', '.join(loud)} it hides a part of the server's differences."]
+
+
+def client_share(workload: WorkloadResult) -> float | None:
+    """The client's share of the CPU time of a workload that a server took part in; None without one."""
+    runs = [run for runs in workload.runs.values() for run in runs]
+    served = [run for run in runs if run.server_cpu_seconds and run.client_cpu_seconds is not None]
+    if not served:
+        return None
+    client = sum(run.client_cpu_seconds or 0.0 for run in served)
+    return client / (client + sum(run.server_cpu_seconds or 0.0 for run in served))
+
+
+def as_json(result: TrialResult) -> str:
+    """The whole result as one document: every run, the medians, the comparisons."""
+    document = {
+        "schema": 1,
+        **asdict(result),
+        "workloads": [
+            {
+                "name": workload.name,
+                "unit": workload.unit,
+                "note": workload.note,
+                "baseline": workload.baseline,
+                "client_cpu_share": client_share(workload),
+                "variants": {
+                    variant: {
+                        "operations_per_second": median_of(runs, "operations_per_second"),
+                        "server_cpu_seconds_per_operation": median_of(runs, "server_cpu_seconds"),
+                        "runs": [asdict(run) for run in runs],
+                    }
+                    for variant, runs in workload.runs.items()
+                },
+                "comparisons": [asdict(one) for one in workload.comparisons],
+            }
+            for workload in result.workloads
+        ],
+    }
+    return json.dumps(document, indent=1)
+
+
+def _any(workload: WorkloadResult, name: str) -> bool:
+    return any(getattr(run, name) for runs in workload.runs.values() for run in runs)
+
+
+def _figure(runs: Sequence[Run], name: str) -> float | None:
+    figures: Mapping[str, float] = runs[0].figures if runs else {}
+    return figures.get(name)
+
+
+def _scaled(value: float | None, scale: int) -> float | None:
+    return None if value is None else value * scale
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _singular(unit: str) -> str:
+    return {"queries": "query"}.get(unit, unit.removesuffix("s"))

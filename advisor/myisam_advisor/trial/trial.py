@@ -1,0 +1,143 @@
+"""One trial from begin to end: the private server, the copies, the workloads in turn, the result."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.bench import Bench, TrialOptions
+from myisam_advisor.trial.binaries import ServerBinaries
+from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
+from myisam_advisor.trial.copying import Source, copy_tables, needed_bytes
+from myisam_advisor.trial.experiment import (
+    Experiment,
+    Listener,
+    TrialResult,
+    WorkloadResult,
+    experiment_named,
+    run_workload,
+)
+from myisam_advisor.trial.machine import expect_room, machine_name
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.reaped_directory import ReapedDirectory
+
+if TYPE_CHECKING:
+    from myisam_exporter.session import Session
+
+# The threads of closed connections are kept, so that their context switches can still be counted.
+OPTIONS = (
+    "--thread-cache-size=200",
+    "--max-connections=300",
+    "--loose-performance-schema=OFF",
+    "--myisam-recover-options=OFF",
+)
+# What of the watched server's settings matters to MyISAM, and is not what experiments vary.
+SETTINGS = (
+    "bulk_insert_buffer_size", "character_set_server", "collation_server", "concurrent_insert", "delay_key_write", "key_cache_block_size",
+    "lower_case_table_names", "myisam_data_pointer_size", "read_buffer_size", "read_rnd_buffer_size",
+)  # fmt: skip
+ROOM_FOR_DATA = 2
+TOO_FEW_ROUNDS = f"Nothing is concluded from fewer than {MINIMUM_ROUNDS} rounds (--rounds)."
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a trial is about: the program, the watched server's settings, tables to copy, and a session that may lock them."""
+
+    binaries: ServerBinaries | None
+    settings: Sequence[str] = ()
+    sources: Sequence[Source] = ()
+    lock: Session | None = field(default=None, repr=False)
+
+
+def settings_of(variables: dict[str, str]) -> list[str]:
+    """The watched server's settings that matter, as words for the private one's command line."""
+    return [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
+
+
+def run_trial(name: str, subject: Subject, options: TrialOptions, listener: Listener) -> TrialResult:
+    """Run one experiment. Raises TrialError for whatever stops it; nothing is left behind."""
+    experiment = experiment_named(name)
+    copied_bytes = sum(source.data_bytes + source.index_bytes for source in subject.sources)
+    with _bench(experiment, subject, options, listener, copied_bytes) as bench:
+        results: list[WorkloadResult] = []
+        for workload in experiment.workloads(bench):
+            results.append(run_workload(workload, options.rounds, listener))
+        version = str(bench.server.execute("SELECT @@version")[0][0]) if bench.private else ""
+        return TrialResult(
+            name,
+            _kind(subject.binaries) if bench.private and subject.binaries else "",
+            version,
+            ", ".join(copy.label for copy in bench.copies) or "made up",
+            [*subject.settings, *experiment.options] if bench.private else [],
+            results,
+            experiment.conclude(bench, results) if options.rounds >= MINIMUM_ROUNDS else TOO_FEW_ROUNDS,
+            bench.skipped,
+            machine_name(),
+            time.strftime("%Y-%m-%d %H:%M", time.localtime()),
+        )
+
+
+def _kind(binaries: ServerBinaries) -> str:
+    return "MariaDB" if binaries.flavour == "mariadb" else "MySQL"
+
+
+@contextlib.contextmanager
+def _bench(
+    experiment: Experiment, subject: Subject, options: TrialOptions, listener: Listener, copied_bytes: int
+) -> Iterator[Bench]:
+    with ReapedDirectory() as directory:
+        expect_room(
+            directory.path,
+            experiment.disk_bytes + needed_bytes(subject.sources),
+            experiment.memory_bytes + ROOM_FOR_DATA * copied_bytes,
+        )
+        directory.path.chmod(0o755)
+        if not experiment.needs_server:
+            if subject.sources:
+                raise TrialError("this experiment reads a file of its own: it has no use for --table.")
+            yield Bench(options, directory.path, None, (), listener)
+            return
+        listener.doing("starting a private server")
+        with private_server(subject, directory.path, experiment.options) as server:
+            try:
+                copies = copy_tables(subject.sources, server, subject.lock, listener)
+                yield Bench(options, directory.path, server, copies, listener)
+            except TrialError:
+                raise
+            except Exception as error:
+                server.expect_alive()
+                told = _told(error)
+                if told is None:
+                    raise
+                raise told from error
+
+
+def private_server(subject: Subject, directory: Path, options: Sequence[str]) -> PrivateServer:
+    """The private server, not yet started, in a directory below this one. Raises TrialError when no program is known."""
+    if subject.binaries is None:
+        raise TrialError("no server program is known: name one (--server PATH).")
+    return PrivateServer(subject.binaries, [*OPTIONS, *subject.settings, *options], _server_directory(directory))
+
+
+def _server_directory(directory: Path) -> Path:
+    """Below the directory that is reaped; a short name, because it is part of the socket's path."""
+    path = directory / "s"
+    path.mkdir()
+    return path
+
+
+def _told(error: Exception) -> TrialError | None:
+    """An error of the private server or the disk as a trial's; None for any other."""
+    import MySQLdb
+
+    if isinstance(error, MySQLdb.Error):
+        return TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).")
+    if isinstance(error, OSError):
+        return TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.")
+    return None

@@ -1,0 +1,220 @@
+"""`myisam-advisor trial`: what is asked on the command line, found on the machine, and printed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from myisam_advisor.options import Duration, server_options, target_of
+
+if TYPE_CHECKING:
+    from myisam_advisor.trial.experiment import Listener
+    from myisam_advisor.trial.trial import Subject
+
+EXPERIMENTS = sorted(
+    path.stem.replace("_", "-")
+    for path in (Path(__file__).parent / "trial" / "experiments").glob("*.py")
+    if path.stem != "__init__"
+)
+PRESETS = ("published",)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)", re.IGNORECASE)
+_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """Bytes, as 500M or 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes."""
+        if isinstance(value, int):
+            return value
+        found = _SIZE.fullmatch(str(value).strip())
+        if found is None:
+            self.fail(f"{value!r} is no size: write 500M or 2G", param, ctx)
+        return int(float(found[1]) * _FACTORS[found[2].upper()])
+
+
+@click.command()
+@click.argument("experiment", type=click.Choice(EXPERIMENTS), required=False)
+@server_options
+@click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    metavar="PATH",
+    help="Program of the private server [default: the watched server's own].",
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="DB.TABLE",
+    help="Try it on a copy of this table [default: on made-up ones].",
+)
+@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="The most that may be copied.")
+@click.option(
+    "--allow-lock",
+    is_flag=True,
+    help="Lock each table against writes while it is copied (FLUSH TABLES ... WITH READ LOCK).",
+)
+@click.option("--column", default="", metavar="NAME", help="The column to search by (columns).")
+@click.option("--seconds", type=Duration(), default="2", show_default=True, help="Length of one run.")
+@click.option("--rounds", type=click.IntRange(1, 100), default=6, show_default=True, help="Runs of each variant.")
+@click.option("--threads", type=click.IntRange(1, 64), default=4, show_default=True, help="Threads that work at once.")
+@click.option("--nice/--no-nice", default=True, help="Step back behind everybody else on this machine [default: yes].")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the report.",
+)
+@click.option(
+    "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
+)
+@click.option(
+    "--preset",
+    type=click.Choice(PRESETS),
+    help="published: all experiments, small; writes evidence.md and evidence.yaml.",
+)
+def trial(
+    experiment: str | None,
+    servers: tuple[str, ...],
+    format_name: str,
+    chart_path: Path | None,
+    preset: str | None,
+    nice: bool,
+    **options: Any,
+) -> None:
+    """Measure advice on a private server, on a copy of your own tables: old and new in turn, with a verdict.
+
+    The watched server is only read from. The private one has a temporary directory and a socket of its own, and leaves nothing behind.
+    """
+    if (experiment is None) == (preset is None):
+        raise click.UsageError(f"name one experiment ({', '.join(EXPERIMENTS)}), or --preset published.")
+    from myisam_advisor.trial.bench import TrialOptions
+    from myisam_advisor.trial.machine import be_polite, only_one
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+    chosen = TrialOptions(options["seconds"], options["rounds"], options["threads"], options["column"])
+    if chosen.seconds <= 0:
+        raise click.UsageError("--seconds must be more than 0.")
+    with only_one():
+        if nice:
+            be_polite()
+        if preset is not None:
+            from myisam_advisor.trial.published import run_published
+
+            run_published(servers)
+            return
+        assert experiment is not None
+        if len(servers) > 1:
+            raise click.UsageError("--server may be given once, but for --preset published.")
+        _run_one(experiment, servers[0] if servers else "", chosen, format_name, chart_path, options)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP end a trial as Ctrl-C does: everything is cleared away."""
+    raise KeyboardInterrupt
+
+
+def _run_one(
+    experiment: str, server: str, chosen: Any, format_name: str, chart_path: Path | None, options: dict[str, Any]
+) -> None:
+    from myisam_advisor.trial import chart, report
+    from myisam_advisor.trial.experiment import experiment_named
+    from myisam_advisor.trial.trial import run_trial
+
+    described = experiment_named(experiment)
+    if chart_path is not None:
+        chart.expect_drawable(chart_path)
+    with ExitStack() as stack:
+        subject = _subject(described.needs_server, server, options, stack)
+        with progress(described.runs_a_round * chosen.rounds) as listener:
+            result = run_trial(experiment, subject, chosen, listener)
+    if format_name == "json":
+        click.echo(report.as_json(result))
+    else:
+        report.render_text(described, result)
+    if chart_path is not None:
+        chart.draw(described, result, chart_path)
+
+
+def _subject(needs_server: bool, server: str, options: dict[str, Any], stack: ExitStack) -> Subject:
+    """The server program and the tables to copy. The watched server is asked only where it is needed for that."""
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.trial.binaries import binary_of_watched, server_chosen
+    from myisam_advisor.trial.copying import find_sources
+    from myisam_advisor.trial.trial import Subject, settings_of
+    from myisam_exporter.location import locate
+    from myisam_exporter.session import Session
+    from myisam_exporter.unknown import Unknown
+
+    binaries = server_chosen(server) if server else None
+    if not options["tables"] and (binaries or not needs_server):
+        return Subject(binaries)
+    session = stack.enter_context(Session(target_of(options), options["timeout_seconds"]))
+    variables = {str(name): str(value) for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+    uptime = float(session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
+    location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
+    pid = None if isinstance(location.pid, Unknown) else location.pid
+    settings = [] if binaries else settings_of(variables)
+    binaries = binaries or binary_of_watched(pid, variables)
+    if not options["tables"]:
+        return Subject(binaries, settings)
+    if isinstance(location.data_directory, Unknown):
+        raise TrialError(
+            f"--table copies files, and {location.data_directory.reason}: {location.data_directory.remedy}. Without --table, tables are made up."
+        )
+    sources = find_sources(location.data_directory, options["tables"], options["copy_limit"])
+    return Subject(binaries, settings, sources, session if options["allow_lock"] else None)
+
+
+@contextmanager
+def progress(runs: int) -> Iterator[Listener]:
+    """What is being done, on a terminal (on standard error); nothing elsewhere."""
+    from myisam_advisor.trial.experiment import Listener
+
+    if not sys.stderr.isatty():
+        yield Listener()
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=runs)
+
+        class Shown(Listener):
+            def doing(self, what: str) -> None:
+                bar.update(task, description=what)
+
+            def ran(self) -> None:
+                bar.advance(task)
+
+        yield Shown()
