@@ -100,7 +100,7 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
             {
                 "experiment": result.experiment,
                 "flavour": result.server.lower(),
-                "version": result.version,
+                "version": short_version(result.version),
                 "workload": workload.name,
                 "variant": one.variant,
                 "baseline": workload.baseline,
@@ -114,6 +114,11 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
             for one in workload.comparisons
         ],
     }
+
+
+def short_version(version: str) -> str:
+    """Without what a distribution adds: 10.11.19-MariaDB-0+deb12u1 is 10.11.19."""
+    return version.partition("-")[0]
 
 
 def _rounded(value: float) -> float:
@@ -158,8 +163,8 @@ def _rates_section(rates: Rates) -> list[str]:
 
 
 def _section(name: str, experiment: Experiment, results: Sequence[TrialResult]) -> list[str]:
-    published = {(one.workload, one.variant): f"{one.figure} ({one.source})" for one in experiment.published}
-    servers = [f"{result.server} {result.version}".strip() or "this machine" for result in results]
+    published = {(one.workload, one.variant): f"{one.figure}; {one.source}" for one in experiment.published}
+    servers = [f"{result.server} {short_version(result.version)}".strip() or "this machine" for result in results]
     lines = [f"## {experiment.title}", "", f"`myisam-advisor trial {name}`", ""]
     lines += [f"| workload | variant | published | {' | '.join(servers)} |", f"|---|---|---|{'---|' * len(servers)}"]
     for workload, variant in _rows(results):

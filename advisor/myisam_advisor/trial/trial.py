@@ -97,7 +97,6 @@ def _bench(
             experiment.disk_bytes + needed_bytes(subject.sources),
             experiment.memory_bytes + ROOM_FOR_DATA * copied_bytes,
         )
-        directory.path.chmod(0o755)
         if not experiment.needs_server:
             if subject.sources:
                 raise TrialError("this experiment reads a file of its own: it has no use for --table.")
@@ -122,7 +121,10 @@ def private_server(subject: Subject, directory: Path, options: Sequence[str]) ->
     """The private server, not yet started, in a directory below this one. Raises TrialError when no program is known."""
     if subject.binaries is None:
         raise TrialError("no server program is known: name one (--server PATH).")
-    return PrivateServer(subject.binaries, [*OPTIONS, *subject.settings, *options], _server_directory(directory))
+    server = PrivateServer(subject.binaries, [*OPTIONS, *subject.settings, *options], _server_directory(directory))
+    # The server's user may enter, and nobody else: there are copies of the user's rows in it.
+    server.give_away(directory)
+    return server
 
 
 def _server_directory(directory: Path) -> Path:
