@@ -6,11 +6,12 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_UNKNOWN, NEVER, USER_ERROR
+from myisam_advisor.gathering import gather, judged
 from myisam_advisor.options import (
     LongDuration,
     connection_options,
@@ -20,16 +21,13 @@ from myisam_advisor.options import (
     site_of,
     site_options,
     target_of,
-    was_given,
 )
+from myisam_advisor.plan_command import plan
 from myisam_advisor.serve_command import serve
 from myisam_advisor.trial_command import trial
+from myisam_advisor.verify_command import verify
 from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
-
-if TYPE_CHECKING:
-    from myisam_advisor.daemon.history_reader import RecentLook
-    from myisam_exporter.fact_set import FactSet
 
 DEFAULT_INTERVAL = "10s"
 
@@ -45,6 +43,8 @@ def cli() -> None:
 
 cli.add_command(serve)
 cli.add_command(trial)
+cli.add_command(plan)
+cli.add_command(verify)
 
 
 @cli.command()
@@ -77,14 +77,10 @@ def check(
 
     Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
     """
-    from myisam_advisor.engine import judge
-    from myisam_advisor.facts import complete
     from myisam_advisor.reports import Shown, report_named
 
     try:
-        site = site_of(options)
-        recorded = None if options["facts_file"] else _recorded(options, history_file)
-        facts = site.without_ignored_schemas(complete(recorded.facts if recorded else _facts(options, interval)))
+        judgement, facts = judged(options, site_of(options), interval, history_file)
     except UserError as error:
         if format_name == "nagios":
             from myisam_advisor.reports.nagios import plain
@@ -92,9 +88,6 @@ def check(
             click.echo(f"MYISAM UNKNOWN - {plain(str(error))}")
             sys.exit(NAGIOS_UNKNOWN)
         raise
-    judgement = judge(facts, site)
-    if recorded is not None:
-        judgement = recorded.dated(judgement)
     report = report_named(format_name)
     report.render(judgement, facts, Shown(verbose, show_suppressed, fail_on))
     sys.exit(report.exit_status(judgement, fail_on))
@@ -146,7 +139,7 @@ def facts(table: str | None, interval: float, describe: bool, format_name: str, 
         return
     if table is not None:
         describe_tables(table)  # refuses an unknown name before the server is asked
-    known = complete(_facts(options, interval))
+    known = complete(gather(options, interval))
     if table is None:
         print_tables(known, format_name)
     else:
@@ -164,7 +157,7 @@ def query(statement: str, interval: float, format_name: str, **options: Any) -> 
     from myisam_advisor.facts import complete, open_database
     from myisam_advisor.guard import GuardedDatabase, QueryError
 
-    known = complete(_facts(options, interval))
+    known = complete(gather(options, interval))
     with GuardedDatabase(open_database(known)) as database:
         try:
             result = database.query(statement)
@@ -182,7 +175,7 @@ def snapshot(interval: float, **options: Any) -> None:
 
     from myisam_advisor.facts import as_document
 
-    click.echo(json.dumps(as_document(_facts(options, interval)), indent=1))
+    click.echo(json.dumps(as_document(gather(options, interval)), indent=1))
 
 
 @cli.command()
@@ -196,47 +189,6 @@ def doctor(**options: Any) -> None:
         raise UserError("doctor examines a server: it has no use for --facts.")
     rules = site_of(options).rules
     sys.exit(print_examination(target_of(options), options["timeout_seconds"], options["key_caches"], rules))
-
-
-def _recorded(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:
-    """What a running daemon recorded of this server; None where an interval was asked for, or nothing fits."""
-    from myisam_advisor.daemon.paths import readable_histories
-
-    paths = [history_file] if history_file else readable_histories()
-    if was_given("interval") or not paths:
-        return None
-    from myisam_advisor.daemon.history_reader import recent_look
-    from myisam_exporter.session import Session
-
-    with Session(target_of(options), options["timeout_seconds"]) as session:
-        for path in paths:
-            try:
-                recent = recent_look(path, session)
-            except UserError:
-                if history_file:
-                    raise
-                continue  # a history that was not asked for is no reason to fail
-            if recent is not None:
-                return recent
-    return None
-
-
-def _facts(options: dict[str, Any], interval: float) -> FactSet:
-    if options["facts_file"]:
-        from myisam_advisor.facts_file import read_facts_file
-
-        return read_facts_file(options["facts_file"])
-    from myisam_advisor.live import collect_facts
-    from myisam_advisor.progress import observe_with_progress
-
-    return collect_facts(
-        target_of(options),
-        interval,
-        options["timeout_seconds"],
-        options["key_caches"],
-        options["page_cache_seconds"],
-        observe_with_progress,
-    )
 
 
 def main() -> NoReturn:

@@ -251,9 +251,18 @@ class _Wording:
                 + plan.my_cnf,
                 init_file=plan.init_file,
                 memory_bytes=plan.memory_bytes,
+                measured=self._measured(rule),
             )
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from None
+
+    def _measured(self, rule: Rule) -> str:
+        if rule.measured is None:
+            return ""
+        from myisam_advisor.measured import quotation
+
+        server = self.known.all.single("server")
+        return quotation(rule.measured, server.get("flavour"), server.get("version_number"))
 
     def _plan(self, rule: Rule, row: Row) -> Planned:
         if rule.planner is None:

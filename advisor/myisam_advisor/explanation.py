@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.planning import planner_named
-from myisam_advisor.rules import Parameter, Rule
+from myisam_advisor.rules import Measured, Parameter, Rule
 from myisam_exporter.errors import UserError
 
 WIDTH = 100
@@ -64,11 +64,18 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     yield "What it costs", outline(rule.cost)
     yield "How to undo it", outline(rule.undo)
     yield "How to verify it", outline(rule.verify)
+    if rule.measured:
+        yield "What was measured", _measured(rule.measured)
     yield "When it is wrong", rule.when_wrong
     yield "Where it applies", " ".join(_applies(rule))
     if rule.moots:
         others = "every other rule" if "*" in rule.moots else ", ".join(rule.moots)
         yield "What it makes pointless", others
+
+
+def _measured(measured: Measured) -> str:
+    what = "; ".join(dict.fromkeys(quote.workload for quote in measured.quotes))
+    return f"{what}: see docs/evidence.md. {measured.not_for} On your own tables: myisam-advisor trial {measured.experiment} --table DB.TABLE."
 
 
 def outline(text: str) -> str:

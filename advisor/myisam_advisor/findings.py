@@ -49,6 +49,7 @@ class Finding:
     my_cnf: tuple[str, ...] = ()
     init_file: tuple[str, ...] = ()
     memory_bytes: float = 0.0
+    measured: str = ""
     first_seen: float | None = None
     last_seen: float | None = None
 

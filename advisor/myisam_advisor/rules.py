@@ -18,6 +18,7 @@ from myisam_exporter.errors import UserError
 SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
 SCOPES = ("server", "table", "index", "key_cache")
+FLAVOURS = ("mysql", "percona", "mariadb")
 SHIPPED = "myisam_advisor.rulebook"
 
 Need = str | tuple[str, ...]
@@ -53,6 +54,33 @@ class Applicability:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A measurement that a finding quotes: a workload of a trial, under the variant that the rule recommends on some flavours."""
+
+    workload: str
+    variant: str
+    flavours: tuple[str, ...] = FLAVOURS
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What this project measured of the remedy: which trial, which of its figures, and what they do not hold for."""
+
+    experiment: str
+    quotes: tuple[Quote, ...]
+    not_for: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A recorded fact that the remedy should move, and which way is better; `per` is the fact that stands for the load."""
+
+    fact: str
+    better: str
+    per: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One advice rule. See docs/rules.md for what each field means; texts are Jinja2 templates."""
 
@@ -73,7 +101,7 @@ class Rule:
     confidence: str = "likely"
     variable: str | None = None
     needs: tuple[Need, ...] = ()
-    flavours: tuple[str, ...] = ("mysql", "percona", "mariadb")
+    flavours: tuple[str, ...] = FLAVOURS
     versions: Mapping[str, str] = field(default_factory=dict)
     not_in_version: str = ""
     applicable: tuple[Applicability, ...] = ()
@@ -84,6 +112,8 @@ class Rule:
     planner: str | None = None
     moots: tuple[str, ...] = ()
     plans_after: tuple[str, ...] = ()
+    measured: Measured | None = None
+    measures: tuple[Measure, ...] = ()
     path: Path = Path()
 
     def values(self) -> dict[str, Value]:
@@ -180,7 +210,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         **optional,
         sources=tuple(content["sources"]),
         needs=tuple(tuple(need) if isinstance(need, list) else str(need) for need in content.get("needs", [])),
-        flavours=tuple(applies.get("flavours", ("mysql", "percona", "mariadb"))),
+        flavours=tuple(applies.get("flavours", FLAVOURS)),
         versions=applies.get("versions", {}),
         not_in_version=applies.get("otherwise", ""),
         applicable=tuple(Applicability(**entry) for entry in content.get("applicable", [])),
@@ -190,8 +220,18 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         my_cnf=tuple(content.get("my_cnf", [])),
         moots=tuple(content.get("moots", [])),
         plans_after=tuple(content.get("plans_after", [])),
+        measured=_measured(content["measured"]) if "measured" in content else None,
+        measures=tuple(Measure(**entry) for entry in content.get("measures", [])),
         path=path,
     )
+
+
+def _measured(content: Mapping[str, Any]) -> Measured:
+    quotes = tuple(
+        Quote(quote["workload"], quote["variant"], tuple(quote.get("flavours", FLAVOURS)))
+        for quote in content["quotes"]
+    )
+    return Measured(str(content["experiment"]), quotes, " ".join(str(content["not_for"]).split()))
 
 
 def schema() -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--preset",
     type=click.Choice(PRESETS),
-    help="published: all experiments, small; writes evidence.md and evidence.yaml.",
+    help="published: all experiments, small; writes evidence.md and evidence.json.",
 )
 def trial(
     experiment: str | None,

@@ -18,8 +18,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.daemon import recorded_changes
 from myisam_advisor.daemon.former_key_caches import with_former_key_caches
 from myisam_advisor.daemon.history_format import FORMAT, SCHEMA, identity_of, pack_facts, samples_of
+from myisam_advisor.daemon.recorded_changes import note_changes
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.findings import Finding
 from myisam_exporter.errors import UserError
@@ -156,9 +158,10 @@ class History:
         database.execute(
             "INSERT OR REPLACE INTO sample VALUES (?, ?, ?, ?)", (target, now, facts.interval_seconds, sample)
         )
+        identity, started_at = identity_of(facts, now)
+        note_changes(database, target, facts, started_at, now)
         whole = pack_facts(facts)
         if whole is not None and facts.interval_seconds:
-            identity, started_at = identity_of(facts, now)
             database.execute(
                 "INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?, ?)", (target, now, identity, started_at, whole)
             )
@@ -171,6 +174,7 @@ class History:
         """Drop what is too old; then, oldest first, what is too much."""
         database.execute("DELETE FROM sample WHERE taken_at < ?", (now - self._keep_seconds,))
         database.execute("DELETE FROM episode WHERE last_seen < ?", (now - self._keep_seconds,))
+        database.execute("DELETE FROM change WHERE noticed_at < ?", (now - self._keep_seconds,))
         page_bytes = _pragma(database, "page_size")
         used = (_pragma(database, "page_count") - _pragma(database, "freelist_count")) * page_bytes
         if used > self._limit_bytes:
@@ -195,7 +199,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         version = _pragma(database, "user_version")
         if version not in (0, FORMAT):
             raise HistoryError(f"format {version}, not {FORMAT}")
-        database.executescript(SCHEMA)
+        database.executescript(SCHEMA + recorded_changes.SCHEMA)
         database.execute(f"PRAGMA user_version={FORMAT}")
     except BaseException:
         database.close()

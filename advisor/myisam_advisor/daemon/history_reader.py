@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.daemon.former_key_caches import with_former_key_caches
 from myisam_advisor.daemon.history_format import FORMAT, identity, unpack_facts
+from myisam_advisor.daemon.recorded_changes import Change, read_changes
 from myisam_advisor.findings import Judgement
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
@@ -138,6 +139,31 @@ def recorded_facts(path: Path) -> list[str]:
     with opened(path) as database:
         rows = database.execute("SELECT facts FROM sample ORDER BY taken_at DESC LIMIT 10").fetchall()
     return sorted({name.partition("[")[0] for (packed,) in rows for name in _unpacked(packed)})
+
+
+def targets_of(path: Path) -> list[str]:
+    """The labels of the servers on record."""
+    with opened(path) as database:
+        return [str(label) for (label,) in database.execute("SELECT label FROM target ORDER BY label")]
+
+
+def changes_of(path: Path, label: str) -> list[Change]:
+    """What the daemon noticed of a server's settings, the latest last."""
+    with opened(path) as database:
+        return read_changes(database, label)
+
+
+def samples_of_target(
+    path: Path, label: str, begin: float, end: float
+) -> list[tuple[float, float | None, Mapping[str, float | None]]]:
+    """Moment, length of the interval, and the facts, of one server between two moments."""
+    with opened(path) as database:
+        rows = database.execute(
+            "SELECT taken_at, interval_seconds, facts FROM sample JOIN target ON target.id = target "
+            "WHERE label = ? AND taken_at BETWEEN ? AND ? ORDER BY taken_at",
+            (label, begin, end),
+        )
+        return [(taken_at, seconds, _unpacked(packed)) for taken_at, seconds, packed in rows]
 
 
 def _samples(path: Path, since: float) -> Iterator[tuple[str, float, Mapping[str, float | None]]]:

@@ -24,7 +24,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """Blockers, size, and the list of what to change after; the statement only where nothing stands in its way."""
     schema, table = str(row["schema_name"]), str(row["table_name"])
     indexes = context.known.indexes_of(schema, table)
-    innodb_bytes = _size(row)
+    innodb_bytes = innodb_size(row)
     blockers = [*_blockers(row, indexes, context), *_disk(innodb_bytes, context)]
     seconds = None if innodb_bytes is None else innodb_bytes / COPY_BYTES_PER_SECOND
     return Plan(
@@ -39,7 +39,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     )
 
 
-def _size(row: Mapping[str, Value]) -> int | None:
+def innodb_size(row: Mapping[str, Value]) -> int | None:
+    """What the table will take in InnoDB; None when its size is not known."""
     data, index, rows = (row.get(name) for name in ("data_bytes", "index_bytes", "rows"))
     if not all(isinstance(value, int | float) for value in (data, rows)):
         return None

@@ -147,6 +147,8 @@ def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
                 _label(label), Text("the CACHE INDEX and LOAD INDEX lines above, so that the layout survives a restart")
             )
     body.add_row(_label("expect"), Text(printable(first.expect)))
+    if first.measured:
+        body.add_row(_label("measured"), Text(printable(first.measured)))
     body.add_row(_label("cost"), Text(printable(first.cost)))
     body.add_row(_label("undo"), Text(printable(first.undo)))
     body.add_row(_label("verify"), Text(printable(first.verify)))

@@ -68,7 +68,7 @@ class WorkloadResult:
 class TrialResult:
     """What a trial of one experiment found.
 
-    `server` and `version` name the private server; both are empty for an experiment that needs none. `skipped` says which workloads were
+    `server`, `version` and `binaries` name the private server; they are empty for an experiment that needs none. `skipped` says which workloads were
     not run, and why.
     """
 
@@ -80,6 +80,7 @@ class TrialResult:
     workloads: Sequence[WorkloadResult]
     conclusion: str
     skipped: Mapping[str, str] = field(default_factory=dict)
+    binaries: str = ""
     machine: str = ""
     taken_at: str = ""
 

@@ -1,11 +1,13 @@
 """`trial --preset published`: every experiment, small, on every server at hand; what was published beside what was measured.
 
-Writes two files: evidence.md for people, evidence.yaml for the findings that quote it. In a checkout these are docs/evidence.md and
-rules/evidence.yaml, which is how the project's own came to be; elsewhere both go into the working directory.
+Writes two files: evidence.md for people, evidence.json for the findings that quote it. In a checkout these are docs/evidence.md and
+rules/evidence.json, which is how the project's own came to be; elsewhere both go into the working directory.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,19 +71,15 @@ def _run(name: str, experiment: Experiment, binaries: ServerBinaries | None) -> 
 
 def _paths() -> tuple[Path, Path]:
     if Path("docs").is_dir() and Path("rules/schema.json").is_file():
-        return Path("docs/evidence.md"), Path("rules/evidence.yaml")
-    return Path("evidence.md"), Path("evidence.yaml")
+        return Path("docs/evidence.md"), Path("rules/evidence.json")
+    return Path("evidence.md"), Path("evidence.json")
 
 
 def _write(page: Path, data: Path, results: Sequence[TrialResult], rates: Rates) -> None:
     """Both files, after each experiment: what was measured is not lost when a later one fails."""
-    import yaml
-
     try:
         page.write_text(evidence_page(results, rates), "utf-8")
-        data.write_text(
-            yaml.safe_dump(evidence_data(results, rates), sort_keys=False, allow_unicode=True, width=160), "utf-8"
-        )
+        data.write_text(json.dumps(evidence_data(results, rates), indent=1) + "\n", "utf-8")
     except OSError as error:
         raise TrialError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
@@ -93,14 +91,20 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
         "command": COMMAND,
         "machine": results[0].machine,
         "taken_at": results[0].taken_at[:10],
-        "rebuild_bytes_per_second": {
-            server: {statement: round(rate) for statement, rate in of_one.items()} for server, of_one in rates.items()
+        "cores": len(os.sched_getaffinity(0)),
+        "servers": {
+            result.binaries: {
+                "flavour": result.server.lower(),
+                "version": short_version(result.version),
+                "rebuild_bytes_per_second": {name: round(rate) for name, rate in rates[result.binaries].items()},
+            }
+            for result in results
+            if result.server
         },
         "measured": [
             {
                 "experiment": result.experiment,
-                "flavour": result.server.lower(),
-                "version": short_version(result.version),
+                "server": result.binaries,
                 "workload": workload.name,
                 "variant": one.variant,
                 "baseline": workload.baseline,

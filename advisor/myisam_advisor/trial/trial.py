@@ -78,6 +78,7 @@ def run_trial(name: str, subject: Subject, options: TrialOptions, listener: List
             results,
             experiment.conclude(bench, results) if options.rounds >= MINIMUM_ROUNDS else TOO_FEW_ROUNDS,
             bench.skipped,
+            subject.binaries.name if bench.private and subject.binaries else "",
             machine_name(),
             time.strftime("%Y-%m-%d %H:%M", time.localtime()),
         )

@@ -1,0 +1,84 @@
+"""The plan for a ticket or a change request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from myisam_advisor.changes.formats import cnf
+from myisam_advisor.changes.plan import ChangePlan
+from myisam_advisor.findings import Finding
+from myisam_advisor.texts import printable, with_unit
+
+FILE_NAME = "plan.md"
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+
+
+def render(plan: ChangePlan) -> str:
+    """The page."""
+    lines = [
+        f"# Change plan: {_plain(plan.server)}",
+        "",
+        f"Made by myisam-advisor on {plan.made_at}, to be reviewed; nothing was applied.",
+        "",
+    ]
+    if plan.is_empty:
+        lines += ["Nothing to change.", ""]
+    lines += _findings(plan.findings)
+    lines += [f"> {_plain(note)}" for note in plan.notes] + ([""] if plan.notes else [])
+    if not plan.is_empty:
+        lines += ["## 1. Online", "", *_block([line for step in plan.online for line in step.statements], "sql")]
+        lines += _block(plan.shell, "sh") if plan.shell else []
+        lines += ["## 2. my.cnf and init_file", "", *_block(cnf.render(plan).splitlines(), "ini")]
+        lines += _block(plan.init_file, "sql") if plan.init_file else []
+        lines += ["## 3. Offline", "", *_offline(plan)]
+        lines += ["## 4. Rollback", "", *_block([line for _, undo in plan.rollback for line in undo], "sql")]
+        lines += ["## 5. Verification", "", *_verification(plan)]
+    if plan.without_change:
+        lines += ["## Not in this plan, because no statement does it", ""]
+        lines += [f"- **{one.rule}** {_plain(one.object)}: {_plain(one.recommendation)}" for one in plan.without_change]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _findings(findings: Sequence[Finding]) -> Iterable[str]:
+    for finding in findings:
+        about = f" {_plain(finding.object)}" if finding.object else ""
+        named = f"(`{finding.rule}`{about}, {finding.confidence})"
+        yield f"- **{finding.severity}: {finding.title}** {named}. {_plain(finding.message)}"
+        shown = "; ".join(f"{fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
+        if shown:
+            yield f"  Evidence: {_plain(shown)}."
+        yield f"  Expect: {_plain(finding.expect)} Cost: {_plain(finding.cost)}"
+        if finding.measured:
+            yield f"  {_plain(finding.measured)}"
+    yield ""
+
+
+def _offline(plan: ChangePlan) -> Iterable[str]:
+    if not plan.offline:
+        yield from ("Nothing.", "")
+    for one in plan.offline:
+        room = " **Not enough disk: make room first.**" if one.fits is False else ""
+        about = ", ".join(f"`{finding.rule}` {_plain(finding.object)}".strip() for finding in one.findings)
+        yield f"{about}: {_plain(one.lock)}; lasts {_plain(one.lasts)}; {_plain(one.disk)}.{room}"
+        yield from ("", *_block(one.statements, "sql"))
+
+
+def _verification(plan: ChangePlan) -> Iterable[str]:
+    for finding, queries in plan.verification:
+        yield f"- `{finding.rule}`: {_plain(finding.verify)}"
+        yield from (f"  `{query}`" if "`" not in query else f"  `` {query} ``" for query in queries)
+    yield from ("- An hour after the change, with a running daemon: `myisam-advisor verify`", "")
+
+
+def _block(lines: Sequence[str], language: str) -> list[str]:
+    """A fenced block, with a fence longer than any run of backticks within."""
+    text = "\n".join(lines) or ("-- nothing" if language == "sql" else "# nothing")
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", text, fence, ""]
+
+
+def _plain(text: str) -> str:
+    """Text that stays text: nothing in a name becomes markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(printable(text).split()))

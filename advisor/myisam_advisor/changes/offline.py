@@ -1,0 +1,144 @@
+"""Statements that lock or copy a whole table: how long, how much disk, and whether there is so much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from myisam_advisor.changes import statements
+from myisam_advisor.findings import Finding
+from myisam_advisor.measured import RebuildRates
+from myisam_advisor.planners.engine_migration import COPY_BYTES_PER_SECOND, innodb_size
+from myisam_advisor.planners.pack_keys_growth import grown_index_bytes
+from myisam_advisor.texts import duration, size
+from myisam_exporter.columns import Row, Value
+from myisam_exporter.fact_set import FactSet
+
+FIXED, UNPACKED, INNODB = "ROW_FORMAT=FIXED", "PACK_KEYS=0", "ENGINE=InnoDB"
+RATE_NAMES = {"ALTER TABLE": "ALTER", "OPTIMIZE TABLE": "OPTIMIZE", "REPAIR TABLE": "REPAIR", "CHECK TABLE": "CHECK"}
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """One statement (with remarks around it) for a quiet hour, and the findings that want it.
+
+    `needed_bytes` is disk space while it runs, None when unknown; `fits` says whether that is free, None when that is unknown.
+    """
+
+    findings: tuple[Finding, ...]
+    statements: tuple[str, ...]
+    lock: str
+    lasts: str
+    needed_bytes: int | None
+    free_bytes: int | None
+    afterwards: str = ""
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the disk has room."""
+        if self.needed_bytes is None or self.free_bytes is None:
+            return None
+        return self.needed_bytes <= self.free_bytes
+
+    @property
+    def disk(self) -> str:
+        """The disk space in words."""
+        if self.needed_bytes == 0:
+            return "no disk space needed"
+        needed = "an unknown amount" if self.needed_bytes is None else f"about {size(self.needed_bytes)}"
+        if self.free_bytes is None:
+            return f"{needed} of disk needed; how much is free is not known here (df)"
+        return f"{needed} of disk needed, {size(self.free_bytes)} free"
+
+
+def in_one_copy(wanted: Sequence[tuple[Finding, tuple[str, ...]]]) -> list[tuple[tuple[Finding, ...], tuple[str, ...]]]:
+    """Options of the same table changed by one ALTER: it is copied once instead of twice."""
+    merged: dict[object, tuple[tuple[Finding, ...], tuple[str, ...]]] = {}
+    for place, (finding, group) in enumerate(wanted):
+        option = statements.table_option(group[0]) if len(group) == 1 else None
+        key = place if option is None else option[0]
+        if key in merged and option is not None:
+            findings, (before,) = merged[key]
+            merged[key] = ((*findings, finding), (f"{before.removesuffix(';')}, {option[1]};",))
+        else:
+            merged[key] = ((finding,), group)
+    return list(merged.values())
+
+
+def describe_offline(
+    findings: tuple[Finding, ...], group: Sequence[str], facts: FactSet, rates: RebuildRates
+) -> Offline:
+    """What the statement does to its table."""
+    statement = next(one for one in group if not statements.is_remark(one))
+    kind, name = statements.verb(statement), statements.table_of(statement)
+    if not kind:
+        return Offline(findings, tuple(group), statements.LOCKS[kind], "an unknown time", None, None)
+    row = _row(facts, name)
+    present = _bytes(row, "data_bytes", "index_bytes")
+    free = facts.single("host").get("data_directory_free_bytes")
+    return Offline(
+        findings,
+        tuple(group),
+        statements.LOCKS[kind],
+        _lasts(kind, statement, present, rates),
+        _needed(kind, statement, row, facts),
+        int(free) if isinstance(free, int | float) else None,
+        "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
+        if kind != "CHECK TABLE"
+        else "",
+    )
+
+
+def _row(facts: FactSet, name: tuple[str, str] | None) -> Row:
+    if name is None:
+        return {}
+    rows = facts.tables["tables"].dictionaries()
+    return next((row for row in rows if (row["schema_name"], row["table_name"]) == name), {})
+
+
+def _bytes(row: Row, *columns: str) -> int | None:
+    values = [row.get(column) for column in columns]
+    return (
+        sum(int(value) for value in values if isinstance(value, int | float))
+        if all(isinstance(value, int | float) for value in values)
+        else None
+    )
+
+
+def _lasts(kind: str, statement: str, present: int | None, rates: RebuildRates) -> str:
+    if "DISABLE KEYS" in statement:
+        return "at once"
+    if present is None:
+        return "for a time that depends on its size, which is not known here"
+    if INNODB in statement:
+        return f"about {duration(max(present / COPY_BYTES_PER_SECOND, 0.1))} ({size(present)} at {size(COPY_BYTES_PER_SECOND)}/s, assumed: it depends on the buffer pool)"
+    rate = rates.bytes_per_second.get(RATE_NAMES[kind])
+    if not rate:
+        return f"for as long as {size(present)} take to be read and written"
+    measured = f"measured on {rates.measured_on} with everything in the page cache; a slow disk takes longer"
+    return f"about {duration(max(present / rate, 0.1))} ({size(present)} at {size(rate)}/s, {measured})"
+
+
+def _needed(kind: str, statement: str, row: Row, facts: FactSet) -> int | None:
+    """Disk space beside the table while it is rebuilt."""
+    if kind == "CHECK TABLE" or "KEYS;" in statement:
+        return 0 if kind == "CHECK TABLE" or "DISABLE" in statement else _bytes(row, "index_bytes")
+    if INNODB in statement:
+        return innodb_size(row)
+    data, index, rows, fixed = (
+        _bytes(row, "data_bytes"),
+        _bytes(row, "index_bytes"),
+        row.get("rows"),
+        row.get("fixed_row_bytes"),
+    )
+    if FIXED in statement and isinstance(fixed, int | float) and isinstance(rows, int | float):
+        data = int(fixed * rows)
+    if UNPACKED in statement:
+        grown = grown_index_bytes(rows, _indexes(facts, row))
+        index = index if grown is None else grown
+    return None if data is None or index is None else data + index
+
+
+def _indexes(facts: FactSet, row: Row) -> list[Mapping[str, Value]]:
+    names = (row["schema_name"], row["table_name"])
+    return [one for one in facts.tables["indexes"].dictionaries() if (one["schema_name"], one["table_name"]) == names]

@@ -1,0 +1,117 @@
+"""Changes of the server that the daemon notices between two looks: variables that advice is about, restarts, key caches, formats of tables.
+
+`myisam-advisor verify` compares what was before one with what came after.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from myisam_exporter.columns import Value
+from myisam_exporter.fact_set import FactSet
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS setting (target INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, PRIMARY KEY (target, name));
+CREATE TABLE IF NOT EXISTS change (target INTEGER NOT NULL, noticed_at REAL NOT NULL, name TEXT NOT NULL, old TEXT, new TEXT);
+"""
+# What the rules recommend to change, and what moves the same measures.
+VARIABLES = frozenset({
+    "bulk_insert_buffer_size", "concurrent_insert", "delay_key_write", "flush_time", "init_file", "key_buffer_size", "key_cache_age_threshold",
+    "key_cache_block_size", "key_cache_division_limit", "key_cache_segments", "log_queries_not_using_indexes", "low_priority_updates",
+    "max_connections", "myisam_max_sort_file_size", "myisam_mmap_size", "myisam_recover_options", "myisam_sort_buffer_size", "myisam_use_mmap",
+    "open_files_limit", "query_cache_size", "query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log", "sort_buffer_size",
+    "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "version",
+})  # fmt: skip
+RESTART = "restart"
+KEY_CACHES = "key caches"
+SAME_START_SECONDS = 5.0
+# Beyond so many tables their formats are not followed: the look of each minute would write megabytes.
+MAXIMUM_TABLES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was different at two looks; `noticed_at` is the later one. None is unknown or absent."""
+
+    noticed_at: float
+    name: str
+    old: str | None
+    new: str | None
+
+    def __str__(self) -> str:
+        """For a person."""
+        return self.name if self.name == RESTART else f"{self.name}: {self.old or 'none'} -> {self.new or 'none'}"
+
+
+def note_changes(
+    database: sqlite3.Connection, target: int, facts: FactSet, started_at: float | None, now: float
+) -> None:
+    """Write down what differs from the last look, and what holds now. What is unknown now is left as it was."""
+    known = {
+        str(name): value
+        for name, value in database.execute("SELECT name, value FROM setting WHERE target = ?", (target,))
+    }
+    present = dict(_settings(facts))
+    changed = {name: value for name, value in present.items() if known.get(name) != value}
+    rows: list[tuple[int, float, str, str | None, str | None]] = [
+        (target, now, name, known[name], value) for name, value in changed.items() if name in known
+    ]
+    before = known.get(RESTART)
+    if started_at is not None:
+        if before is not None and abs(float(before) - started_at) > SAME_START_SECONDS:
+            rows.append((target, now, RESTART, None, None))
+        if before is None or (rows and rows[-1][2] == RESTART):
+            changed[RESTART] = f"{started_at:.0f}"
+    database.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?)", rows)
+    database.executemany(
+        "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", [(target, name, value) for name, value in changed.items()]
+    )
+
+
+def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
+    for row in facts.tables["variable"].dictionaries():
+        if row["name"] in VARIABLES and row["value"] is not None:
+            yield str(row["name"]), _text(row["value"])
+    caches = [
+        f"{row['name']} ({_text(row['size_bytes'])})"
+        for row in facts.tables["key_cache"].dictionaries()
+        if row["size_bytes"]
+    ]
+    if caches:
+        yield KEY_CACHES, ", ".join(sorted(caches))
+    tables = facts.tables["tables"].dictionaries()
+    if len(tables) <= MAXIMUM_TABLES:
+        packed = _packed_indexes(facts)
+        for row in tables:
+            if row["row_format"]:
+                name = (row["schema_name"], row["table_name"])
+                yield f"table {name[0]}.{name[1]}", f"{row['row_format']}, {packed.get(name, 0)} packed indexes"
+
+
+def _packed_indexes(facts: FactSet) -> Mapping[tuple[Value, Value], int]:
+    counted: dict[tuple[Value, Value], int] = {}
+    for row in facts.tables["indexes"].dictionaries():
+        if row["is_packed"]:
+            name = (row["schema_name"], row["table_name"])
+            counted[name] = counted.get(name, 0) + 1
+    return counted
+
+
+def _text(value: Value) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def read_changes(database: sqlite3.Connection, label: str) -> list[Change]:
+    """What was noticed of a target, the latest last; nothing in a history from before changes were noted."""
+    try:
+        rows = database.execute(
+            "SELECT noticed_at, name, old, new FROM change JOIN target ON target.id = target WHERE label = ? ORDER BY noticed_at, name",
+            (label,),
+        ).fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return []
+        raise
+    return [Change(*row) for row in rows]

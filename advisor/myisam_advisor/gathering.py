@@ -1,0 +1,70 @@
+"""Where a command's facts come from: a facts file, a running daemon's history, or the server itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from myisam_advisor.options import target_of, was_given
+from myisam_exporter.errors import UserError
+
+if TYPE_CHECKING:
+    from myisam_advisor.daemon.history_reader import RecentLook
+    from myisam_advisor.findings import Judgement
+    from myisam_advisor.site import Site
+    from myisam_exporter.fact_set import FactSet
+
+
+def judged(
+    options: dict[str, Any], site: Site, interval: float, history_file: Path | None
+) -> tuple[Judgement, FactSet]:
+    """What the site's rules say, and the facts: a running daemon's last interval where there is one and none was asked for."""
+    from myisam_advisor.engine import judge
+    from myisam_advisor.facts import complete
+
+    recorded = None if options["facts_file"] else recorded_look(options, history_file)
+    facts = site.without_ignored_schemas(complete(recorded.facts if recorded else gather(options, interval)))
+    judgement = judge(facts, site)
+    return (recorded.dated(judgement) if recorded is not None else judgement), facts
+
+
+def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:
+    """What a running daemon recorded of this server; None where an interval was asked for, or nothing fits."""
+    from myisam_advisor.daemon.paths import readable_histories
+
+    paths = [history_file] if history_file else readable_histories()
+    if was_given("interval") or not paths:
+        return None
+    from myisam_advisor.daemon.history_reader import recent_look
+    from myisam_exporter.session import Session
+
+    with Session(target_of(options), options["timeout_seconds"]) as session:
+        for path in paths:
+            try:
+                recent = recent_look(path, session)
+            except UserError:
+                if history_file:
+                    raise
+                continue  # a history that was not asked for is no reason to fail
+            if recent is not None:
+                return recent
+    return None
+
+
+def gather(options: dict[str, Any], interval: float) -> FactSet:
+    """The facts of the file or the server that the options name."""
+    if options["facts_file"]:
+        from myisam_advisor.facts_file import read_facts_file
+
+        return read_facts_file(options["facts_file"])
+    from myisam_advisor.live import collect_facts
+    from myisam_advisor.progress import observe_with_progress
+
+    return collect_facts(
+        target_of(options),
+        interval,
+        options["timeout_seconds"],
+        options["key_caches"],
+        options["page_cache_seconds"],
+        observe_with_progress,
+    )

@@ -1,0 +1,95 @@
+"""What this project's trials measured, for findings and plans to quote: rules/evidence.json, written by `trial --preset published`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from myisam_advisor.rules import SHIPPED, Measured
+from myisam_exporter.fact_set import FactSet
+
+NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRates:
+    """Bytes of data and index a second, by ALTER, OPTIMIZE, REPAIR, CHECK and ENGINE; and which server they were measured on."""
+
+    measured_on: str
+    bytes_per_second: Mapping[str, float]
+
+
+@lru_cache(maxsize=1)
+def evidence() -> Mapping[str, Any]:
+    """The whole file; empty where a package came without it."""
+    try:
+        loaded: Mapping[str, Any] = json.loads((resources.files(SHIPPED) / "evidence.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    return loaded
+
+
+def quotation(measured: Measured | None, flavour: object, version_number: object) -> str:
+    """What was measured of a rule's remedy on the kind of server that this is, and when it does not apply; empty where nothing was."""
+    server = _nearest(flavour, version_number)
+    if measured is None or server is None:
+        return ""
+    entries = {
+        (entry["workload"], entry["variant"]): entry
+        for entry in evidence()["measured"]
+        if entry["experiment"] == measured.experiment and entry["server"] == server
+    }
+    wanted = [(quote.workload, quote.variant) for quote in measured.quotes if flavour in quote.flavours]
+    found = [(key[0], entries[key]) for key in wanted if key in entries]
+    if not found:
+        return ""
+    about = evidence()["servers"][server]
+    kind = f"{NAMES[about['flavour']]} {about['version']}"
+    exact = "this kind of server" if _is_near(about["version"], version_number) else "the nearest kind of server"
+    variants = dict.fromkeys(entry["variant"] for _, entry in found)
+    said = "; ".join(
+        f"with {variant}: {', '.join(f'{workload} {_times(entry)}' for workload, entry in found if entry['variant'] == variant)}"
+        for variant in variants
+    )
+    return (
+        f"Measured on {exact} ({kind}, {evidence()['cores']} cores, made-up tables, {evidence()['taken_at']}), {said}. "
+        f"{measured.not_for} On a copy of your own: myisam-advisor trial {measured.experiment} --table DB.TABLE"
+    )
+
+
+def _times(entry: Mapping[str, Any]) -> str:
+    return f"{entry['ratio']:g} times ({entry['low']:g} to {entry['high']:g})"
+
+
+def rebuild_rates_for(facts: FactSet) -> RebuildRates:
+    """The rates of the measured server that is nearest to this one."""
+    server = facts.single("server")
+    name = _nearest(server.get("flavour"), server.get("version_number"))
+    if name is None:
+        return RebuildRates("no server", {})
+    about = evidence()["servers"][name]
+    return RebuildRates(f"{NAMES[about['flavour']]} {about['version']}", about["rebuild_bytes_per_second"])
+
+
+def _nearest(flavour: object, version_number: object) -> str | None:
+    """The measured server of the same family with the nearest version; None for an unknown one."""
+    family = "mariadb" if flavour == "mariadb" else "mysql"
+    servers: Mapping[str, Any] = evidence().get("servers", {})
+    of_family = [name for name, about in servers.items() if about["flavour"] == family]
+    if flavour is None or not isinstance(version_number, int) or not of_family:
+        return None
+    return min(of_family, key=lambda name: abs(_number(servers[name]["version"]) - version_number))
+
+
+def _is_near(version: str, version_number: object) -> bool:
+    """The same release series: MariaDB 10.11 and 10.6 differ less than MySQL 5.6 and 8.0 do."""
+    return isinstance(version_number, int) and _number(version) // 10000 == version_number // 10000
+
+
+def _number(version: str) -> int:
+    parts: Sequence[int] = [int(part) for part in version.split(".")[:3]] + [0, 0]
+    return parts[0] * 10000 + parts[1] * 100 + parts[2]

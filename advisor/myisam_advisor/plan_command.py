@@ -1,0 +1,75 @@
+"""`myisam-advisor plan`: one script from the findings, to be reviewed by a person. It applies nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from myisam_advisor.gathering import judged
+from myisam_advisor.options import connection_options, history_option, interval_option, site_of, site_options
+
+if TYPE_CHECKING:
+    from myisam_advisor.changes.plan import ChangePlan
+
+DEFAULT_INTERVAL = "10s"
+FORMATS = ["sql", "cnf", "init-file", "markdown"]
+
+
+@click.command()
+@click.argument("findings", nargs=-1, metavar="[RULE|RULE:OBJECT]...")
+@connection_options
+@interval_option(DEFAULT_INTERVAL)
+@click.option(
+    "--format", "format_name", type=click.Choice(FORMATS), default="sql", show_default=True, help="Form of the plan."
+)
+@click.option(
+    "--output", "output", type=click.Path(path_type=Path, file_okay=False), help="Write all forms into this directory."
+)
+@site_options
+@history_option
+def plan(
+    findings: tuple[str, ...],
+    interval: float,
+    format_name: str,
+    output: Path | None,
+    history_file: Path | None,
+    **options: Any,
+) -> None:
+    """Write one change script from the findings: what to run now, what makes it last, what must wait, the way back.
+
+    It applies nothing. RULE takes all findings of a rule, RULE:OBJECT the one about that table or key cache; without any, all findings.
+    """
+    from myisam_advisor.changes.formats import format_named
+    from myisam_advisor.changes.plan import choose, make_plan
+
+    site = site_of(options)
+    judgement, facts = judged(options, site, interval, history_file)
+    made = make_plan(choose(judgement, findings, [rule.id for rule in site.rules]), facts)
+    if output is None:
+        click.echo(format_named(format_name).render(made), nl=False)
+    else:
+        _write(made, output)
+
+
+def _write(made: ChangePlan, folder: Path) -> None:
+    """Every form that has something to say, each in a file; present ones of another plan are not overwritten."""
+    from myisam_advisor.changes.formats import format_named
+    from myisam_exporter.errors import UserError
+
+    texts = {module.FILE_NAME: module.render(made) for module in map(format_named, FORMATS)}
+    if not made.init_file:
+        del texts[format_named("init-file").FILE_NAME]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        present = [name for name in texts if (folder / name).exists()]
+        if present:
+            raise UserError(
+                f"{folder} already holds {', '.join(present)}: choose another directory, or move them away."
+            )
+        for name, text in texts.items():
+            (folder / name).write_text(text, "utf-8")
+    except OSError as error:
+        raise UserError(f"the plan cannot be written to {folder}: {error.strerror}.") from None
+    click.echo(f"written to {folder}: {', '.join(texts)}")

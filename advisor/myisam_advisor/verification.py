@@ -1,0 +1,127 @@
+"""Whether a change did what it was made for: recorded samples before it against those after it.
+
+Samples that follow each other are alike, so the interval is a moving-block bootstrap of the ratio of means (Kuensch, The jackknife and the
+bootstrap for general stationary observations, 1989): blocks of neighbours are drawn, not single samples.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from myisam_advisor.daemon.history_reader import Curve
+from myisam_advisor.rules import Measure
+
+MINIMUM_SAMPLES = 12
+RESAMPLES, CONFIDENCE, SEED = 1000, 0.95, 20081112
+WORTHWHILE_CHANGE, CLEAR_WIDTH = 0.05, 0.2
+# Beyond, it is another load rather than the same one served better.
+ALIKE_LOADS = (0.5, 2.0)
+LOAD = "status.Questions.per_second"
+
+IMPROVED, UNCHANGED, WORSE, NOT_ENOUGH = "improved", "unchanged", "worse", "not enough data"
+Points = Sequence[tuple[float, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time before and after a change that is compared; what lies between `before_end` and `after_begin` is left out."""
+
+    before_begin: float
+    before_end: float
+    after_begin: float
+    after_end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one measure. `low` and `high` bound the ratio after/before with 95 % confidence; None where there are too few samples."""
+
+    name: str
+    better: str
+    before: float | None
+    after: float | None
+    samples: tuple[int, int]
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+def compare_measure(
+    measure: Measure, curve: Curve, load: Mapping[float, float | None] | None, window: Window
+) -> Outcome:
+    """One curve before and after, divided by the load at the same moments where the measure says so."""
+    name = f"{curve.name}{f' / {measure.per}' if measure.per else ''}"
+    before, after = (
+        _values(curve.points, load, begin, end)
+        for begin, end in ((window.before_begin, window.before_end), (window.after_begin, window.after_end))
+    )
+    counts = (len(before), len(after))
+    means = [statistics.fmean(values) if values else None for values in (before, after)]
+    if min(counts) < MINIMUM_SAMPLES:
+        return Outcome(name, measure.better, means[0], means[1], counts, None, None, None, NOT_ENOUGH)
+    ratio, low, high = _ratio_with_interval(before, after)
+    return Outcome(
+        name, measure.better, means[0], means[1], counts, ratio, low, high, verdict_of(measure.better, ratio, low, high)
+    )
+
+
+def _values(points: Points, load: Mapping[float, float | None] | None, begin: float, end: float) -> list[float]:
+    found = []
+    for moment, value in points:
+        if value is None or not begin <= moment < end:
+            continue
+        if load is None:
+            found.append(value)
+        elif by := load.get(moment):
+            found.append(value / by)
+    return found
+
+
+def _ratio_with_interval(
+    before: Sequence[float], after: Sequence[float]
+) -> tuple[float | None, float | None, float | None]:
+    """After/before. Where nothing was there before there is no ratio."""
+    if not any(before):
+        return (1.0, 1.0, 1.0) if not any(after) else (None, None, None)
+    generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
+    ratio = statistics.fmean(after) / statistics.fmean(before)
+    drawn = []
+    for _ in range(RESAMPLES):
+        below = statistics.fmean(_blocks(before, generator))
+        if below:
+            drawn.append(statistics.fmean(_blocks(after, generator)) / below)
+    drawn.sort()
+    tail = (1 - CONFIDENCE) / 2
+    return ratio, drawn[int(tail * len(drawn))], drawn[int((1 - tail) * len(drawn)) - 1]
+
+
+def _blocks(values: Sequence[float], generator: random.Random) -> list[float]:
+    """As many values, drawn in blocks of neighbours; a block is about the cube root of the number long."""
+    length = max(2, round(len(values) ** (1 / 3)))
+    drawn: list[float] = []
+    while len(drawn) < len(values):
+        begin = generator.randrange(len(values) - length + 1)
+        drawn += values[begin : begin + length]
+    return drawn[: len(values)]
+
+
+def verdict_of(better: str, ratio: float | None, low: float | None, high: float | None) -> str:
+    """Improved or worse when the whole interval says so and the change is worthwhile, unchanged when it is narrow around 1."""
+    if ratio is None or low is None or high is None:
+        # From nothing at all to something.
+        return WORSE if better == "lower" else IMPROVED
+    if abs(ratio - 1) >= WORTHWHILE_CHANGE and (high < 1 or low > 1):
+        return IMPROVED if (ratio < 1) == (better == "lower") else WORSE
+    if low >= 1 - CLEAR_WIDTH and high <= 1 + CLEAR_WIDTH:
+        return UNCHANGED
+    return NOT_ENOUGH
+
+
+def overall(outcomes: Sequence[Outcome]) -> str:
+    """One word for all measures: worse beats improved, because it must not be overlooked; without any that tells, not enough data."""
+    verdicts = [outcome.verdict for outcome in outcomes]
+    return next((verdict for verdict in (WORSE, IMPROVED, UNCHANGED) if verdict in verdicts), NOT_ENOUGH)

@@ -1,0 +1,272 @@
+"""`myisam-advisor verify`: what a change did, from the history of a daemon."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from myisam_advisor.options import Duration, LongDuration, history_option, site_of, site_options
+from myisam_exporter.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from myisam_advisor.daemon.recorded_changes import Change
+    from myisam_advisor.rules import Measure, Rule
+    from myisam_advisor.verification import Outcome, Window
+
+EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3}
+FORMATS = ("text", "json")
+MOMENTS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%H:%M")
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A moment: 2026-11-21 14:30, 14:30 of today, or how long ago (-2h)."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds since 1970."""
+        text = str(value).strip()
+        if text.startswith("-"):
+            return time.time() - float(LongDuration().convert(text[1:], param, ctx))
+        moment = next((found for form in MOMENTS if (found := _parsed(text, form)) is not None), None)
+        if moment is None:
+            self.fail(f"{value!r} is no time: write '2026-11-21 14:30', 14:30, or -2h for two hours ago", param, ctx)
+        return moment
+
+
+def _parsed(text: str, form: str) -> float | None:
+    """The moment in local time; a time of day is today's."""
+    try:
+        moment = datetime.strptime(text, form)
+    except ValueError:
+        return None
+    if "%Y" not in form:
+        today = datetime.now()
+        moment = moment.replace(year=today.year, month=today.month, day=today.day)
+    return moment.timestamp()
+
+
+@click.command()
+@click.argument("rule_ids", nargs=-1, metavar="[RULE|FACT]...")
+@history_option
+@click.option(
+    "--at", "moment", type=Moment(), help="When the change was made [default: the last one that the daemon noticed]."
+)
+@click.option(
+    "--window", type=LongDuration(), default="1h", show_default=True, help="How much time before and after is compared."
+)
+@click.option(
+    "--settle",
+    type=Duration(),
+    default="1min",
+    show_default=True,
+    help="Time after the change that is left out: caches are cold.",
+)
+@click.option("--target", "label", default="", help="Which server, where the history holds several.")
+@click.option("--changes", "list_changes", is_flag=True, help="List the changes that the daemon noticed.")
+@click.option(
+    "--format", "format_name", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the report."
+)
+@site_options
+def verify(
+    rule_ids: tuple[str, ...],
+    history_file: Path | None,
+    moment: float | None,
+    window: float,
+    settle: float,
+    label: str,
+    list_changes: bool,
+    format_name: str,
+    **options: Any,
+) -> None:
+    """Compare the daemon's history before and after a change: improved, unchanged, worse, or not enough data.
+
+    RULE compares what the rule's remedy should move, FACT any recorded fact (lower counts as better; +FACT: higher). Exits with 1 when
+    something became worse, with 3 when there is not enough data.
+    """
+    import sys
+
+    from myisam_advisor.daemon.history_reader import changes_of, targets_of
+    from myisam_advisor.daemon.paths import history_path, readable_histories
+    from myisam_advisor.verification import overall
+
+    path = history_file or next(iter(readable_histories()), history_path())
+    target = _target(targets_of(path), label, path)
+    changes = changes_of(path, target)
+    if list_changes:
+        _print_changes(changes)
+        return
+    rules = site_of(options).rules
+    chosen = [rule for rule in rules if rule.id in rule_ids]
+    at = moment if moment is not None else _last_change(changes, chosen)
+    measures = _measures(rule_ids, rules)
+    compared, outcomes, load = _compared(path, target, measures, at, window, settle)
+    near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
+    if format_name == "json":
+        _print_json(at, compared, near, outcomes, load)
+    else:
+        _print_text(target, at, near, outcomes, load)
+    sys.exit(EXIT_STATUSES[overall(outcomes)])
+
+
+def _target(targets: Sequence[str], label: str, path: Path) -> str:
+    if label and label not in targets:
+        raise UserError(f"{path} holds nothing of {label!r}; it holds {', '.join(targets) or 'nothing'}.")
+    if not label and len(targets) > 1:
+        raise UserError(f"{path} holds several servers: choose one with --target ({', '.join(targets)}).")
+    if not targets:
+        raise UserError(f"{path} holds no samples yet: let `myisam-advisor serve` run for a while.")
+    return label or targets[0]
+
+
+def _last_change(changes: Sequence[Change], chosen: Sequence[Rule]) -> float:
+    """The last change that is about the rules' variables; the last one of all where none is, or none is asked for."""
+    variables = {rule.variable for rule in chosen}
+    about = [change for change in changes if change.name in variables] or list(changes)
+    if not about:
+        raise UserError("the history knows of no change: say when it was made (--at '2026-11-21 14:30', or --at=-2h).")
+    return about[-1].noticed_at
+
+
+def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
+    """What is compared: what the rules name, the facts that were named, or what any change may move."""
+    from myisam_advisor.rules import Measure
+
+    known = {rule.id: rule for rule in rules}
+    measures: list[Measure] = []
+    for name in names:
+        if name in known:
+            if not known[name].measures:
+                raise UserError(
+                    f"{name} names nothing that a history could show: give a fact (`myisam-advisor history --list`)."
+                )
+            measures += known[name].measures
+        elif "." in name:
+            measures.append(Measure(name.lstrip("+"), "higher" if name.startswith("+") else "lower"))
+        else:
+            raise UserError(
+                f"{name!r} is neither a rule (`myisam-advisor explain`) nor a fact (`myisam-advisor history --list`)."
+            )
+    if not names:
+        measures = [measure for rule in rules for measure in rule.measures]
+    return list(dict.fromkeys(measures))
+
+
+def _compared(
+    path: Path, target: str, measures: Sequence[Measure], at: float, window: float, settle: float
+) -> tuple[Window, list[Outcome], Outcome | None]:
+    from myisam_advisor.daemon.history_reader import Curve, samples_of_target
+    from myisam_advisor.rules import Measure
+    from myisam_advisor.verification import LOAD, Window, compare_measure
+
+    samples = samples_of_target(path, target, at - window, at + settle + window + 1)
+    # A sample is about the interval before it: one that began before the change is of neither side.
+    interval = max((seconds or 0 for moment, seconds, _ in samples if moment > at), default=0.0)
+    compared = Window(at - window, at - 0.001, at + max(settle, interval), at + max(settle, interval) + window)
+    names = sorted({name for _, _, sample in samples for name in sample})
+
+    def curve(name: str) -> Curve:
+        return Curve(target, name, tuple((moment, sample.get(name)) for moment, _, sample in samples))
+
+    outcomes = []
+    for measure in measures:
+        per = {moment: sample.get(measure.per) for moment, _, sample in samples} if measure.per else None
+        for name in names:
+            if name == measure.fact or name.startswith(f"{measure.fact}["):
+                outcomes.append(compare_measure(measure, curve(name), per, compared))
+    load = compare_measure(Measure(LOAD, "higher"), curve(LOAD), None, compared) if LOAD in names else None
+    return compared, outcomes, load
+
+
+def _print_changes(changes: Sequence[Change]) -> None:
+    from myisam_advisor.texts import printable
+
+    for change in changes:
+        click.echo(f"{_said(change.noticed_at)}  {printable(str(change))}")
+    if not changes:
+        click.echo("no change was noticed")
+
+
+def _said(moment: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
+def _print_text(
+    target: str, at: float, near: Sequence[Change], outcomes: Sequence[Outcome], load: Outcome | None
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from myisam_advisor.texts import printable
+    from myisam_advisor.verification import overall
+
+    terminal = Console()
+    console = Console(width=min(terminal.width, 140) if terminal.is_terminal else 140, highlight=False)
+    console.print(Text(printable(f"{target}: before and after {_said(at)}"), style="bold"))
+    for change in near:
+        console.print(Text(printable(f"  {_said(change.noticed_at)}  {change}")))
+    if len(near) > 1:
+        console.print(
+            Text("Several changes fall into this time: what follows is the work of all of them.", style="yellow")
+        )
+    table = Table()
+    for heading in ("", "before", "after", "times", "95 % interval", "samples", ""):
+        table.add_column(heading, justify="left" if not heading else "right")
+    styles = {"improved": "bold green", "worse": "bold red", "not enough data": "dim"}
+    for one in (*outcomes, *([load] if load else [])):
+        verdict = "the load" if one is load else one.verdict
+        table.add_row(
+            Text(printable(one.name)), _number(one.before), _number(one.after), "-" if one.ratio is None else f"{one.ratio:.2f}",
+            "-" if one.low is None else f"{one.low:.2f} - {one.high:.2f}", f"{one.samples[0]}, {one.samples[1]}",
+            Text(verdict, style=styles.get(verdict, "")),
+        )  # fmt: skip
+    console.print(table)
+    caution = _caution(load)
+    if caution:
+        console.print(Text(caution, style="yellow"))
+    console.print(Text(overall(outcomes).capitalize() + ".", style="bold"))
+
+
+def _caution(load: Outcome | None) -> str:
+    from myisam_advisor.verification import ALIKE_LOADS
+
+    if load is None or load.ratio is None or ALIKE_LOADS[0] <= load.ratio <= ALIKE_LOADS[1]:
+        return ""
+    return (
+        f"The load was {load.ratio:.1f} times as high afterwards: this compares two loads rather than two settings. "
+        "Choose a time with a like load (--at, --window)."
+    )
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _print_json(
+    at: float, compared: Window, near: Sequence[Change], outcomes: Sequence[Outcome], load: Outcome | None
+) -> None:
+    import json
+    from dataclasses import asdict
+
+    from myisam_advisor.verification import overall
+
+    document = {
+        "schema": 1,
+        "changed_at": at,
+        "window": asdict(compared),
+        "changes": [asdict(change) for change in near],
+        "measures": [asdict(outcome) for outcome in outcomes],
+        "load": asdict(load) if load else None,
+        "caution": _caution(load) or None,
+        "verdict": overall(outcomes),
+    }
+    click.echo(json.dumps(document, indent=1))
