@@ -65,10 +65,11 @@ def _offline(plan: ChangePlan) -> Iterable[str]:
 
 
 def _verification(plan: ChangePlan) -> Iterable[str]:
-    for finding, queries in plan.verification:
+    for finding, _ in plan.verification:
         yield f"- `{finding.rule}`: {_plain(finding.verify)}"
-        yield from (f"  `{query}`" if "`" not in query else f"  `` {query} ``" for query in queries)
     yield from ("- An hour after the change, with a running daemon: `myisam-advisor verify`", "")
+    queries = list(dict.fromkeys(query for _, of_one in plan.verification for query in of_one))
+    yield from _block(queries, "sql") if queries else ()
 
 
 def _block(lines: Sequence[str], language: str) -> list[str]:

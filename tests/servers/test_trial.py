@@ -1,0 +1,309 @@
+"""Trials as a user runs them: every experiment, copies of tables, every fault; and nothing is left behind."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.binaries import server_at
+from myisam_advisor.trial.copying import copy_tables, find_sources
+from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
+from myisam_advisor.trial.experiment import Listener, experiment_names
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.myi_header import parse_header
+from myisam_exporter.sql import quote_table
+
+from .conftest import PROGRAM, binaries_of, schema, working
+from .daemon import wait_for
+from .test_daemon_faults import small_disk
+
+SMALL_DISK_KILOBYTES = 400 << 10
+SMALL = ("--seconds", "0.02", "--rounds", "1")
+ODD = "a/b `x`\n\N{GRINNING FACE}"
+FILL = "INSERT INTO {name} (name, number) SELECT CONCAT('name ', @n := @n + 1), @n FROM (SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) a, {name} b"
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A short TMPDIR of our own that the servers' user may enter; at the end it must be empty, and no process may be left that knows it."""
+    folder = Path(tempfile.mkdtemp(prefix="t-", dir="/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+        for disk in folder.glob("disk"):
+            disk.rmdir()  # what it held went with its mount
+        assert wait_for(lambda: not list(folder.iterdir())), list(folder.rglob("*"))[:10]
+        assert wait_for(lambda: not processes(folder)), processes(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes(folder: Path) -> list[str]:
+    """The command lines that name the folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if f"{folder}/" in line:
+            found.append(line)
+    return found
+
+
+def begin(temporary: Path, *words: object) -> subprocess.Popen[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TMPDIR": str(temporary)}
+    for name in ("MYISAM_ADVISOR_SERVERS", "XDG_CACHE_HOME"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    return subprocess.Popen([str(PROGRAM), "trial", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def trial(temporary: Path, *words: object) -> tuple[int, str, str]:
+    running = begin(temporary, *words)
+    output, errors = running.communicate(timeout=300)
+    return running.returncode, output, errors
+
+
+def measured(temporary: Path, *words: object) -> dict[str, Any]:
+    status, output, errors = trial(temporary, *words, "--format", "json")
+    assert (status, errors) == (0, "")
+    document: dict[str, Any] = json.loads(output)
+    return document
+
+
+def fails(temporary: Path, message: str, *words: object) -> None:
+    status, output, errors = trial(temporary, *words)
+    assert status == 2, errors
+    assert re.search(message, errors), errors
+    assert "Traceback" not in errors
+    assert output == ""
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_every_experiment_runs(temporary: Path, name: str) -> None:
+    binaries_of("mariadb-10.11")
+    document = measured(temporary, name, "--server", "mariadb-10.11", *SMALL)
+    assert document["workloads"]
+    for workload in document["workloads"]:
+        assert len(workload["variants"]) > 1
+        for variant in workload["variants"].values():
+            assert all(run["seconds"] > 0 and run["operations"] > 0 for run in variant["runs"])
+            assert variant["operations_per_second"] > 0
+    assert "Nothing is concluded from fewer than 3 rounds" in document["conclusion"]
+
+
+def test_a_large_read_buffer_is_found_worse_and_the_chart_shows_it(temporary: Path, tmp_path: Path) -> None:
+    binaries_of("mariadb-10.11")
+    chart = tmp_path / "chart.svg"
+    status, output, errors = trial(temporary, "read-buffer", "--server", "mariadb-10.11", "--seconds", "0.15", "--rounds", "3", "--chart", chart)
+    assert (status, errors) == (0, "")
+    (row,) = [line for line in output.split("INSERT ... SELECT")[0].splitlines() if "128 MiB" in line]
+    assert "worse" in row
+    assert "the client took" in output.lower()
+    text = chart.read_text()
+    assert text.startswith("<?xml")
+    assert "full scan: 128 MiB" in text
+
+
+def make_table(server: PrivateServer, database: str, table: str = "orders", doublings: int = 6) -> str:
+    """A table of some thousand rows with a key on a string: 4 times 5 to the doublings."""
+    name = quote_table(database, table)
+    server.execute(
+        f"CREATE TABLE {name} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name CHAR(40) NOT NULL, number INT NOT NULL, KEY (name)) ENGINE=MyISAM",
+        "SET @n := 0",
+        f"INSERT INTO {name} (name, number) VALUES ('name 0', 0)",
+        *[FILL.format(name=name)] * doublings,
+    )
+    return name
+
+
+def test_a_copy_of_a_table_with_an_odd_name_on_the_servers_own_binary(server: PrivateServer, temporary: Path) -> None:
+    with schema(server, "trial/copies") as database:
+        name = make_table(server, database, ODD)
+        before = server.execute(f"CHECKSUM TABLE {name}", "SHOW GLOBAL STATUS LIKE 'Opened_tables'")
+        document = measured(temporary, "pack-keys", "--socket", server.socket, "--user", "root", "--table", f"`{database}`.`{ODD.replace('`', '``')}`", *SMALL)
+        after = server.execute("SHOW GLOBAL STATUS LIKE 'Opened_tables'")
+        assert after == before  # nothing of the watched server was opened
+        assert server.execute(f"SELECT COUNT(*) FROM {name}") == [(5**6,)]
+    assert document["version"] == server.execute("SELECT @@version")[0][0]
+    assert "(copy)" in document["tables"]
+    assert "\n" not in document["tables"]
+    inserts = next(one for one in document["workloads"] if one["name"] == "inserts of 10 rows")
+    figures = {variant: runs["runs"][0]["figures"]["index_bytes_per_row"] for variant, runs in inserts["variants"].items()}
+    assert figures["PACK_KEYS=0"] > 1.5 * figures["PACK_KEYS=DEFAULT"]
+
+
+def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
+    with schema(mariadb, "shop") as database:
+        make_table(mariadb, database)
+        words = ("columns", "--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", "--seconds", "0.05", "--rounds", "3")
+        document = measured(temporary, *words, "--column", "number")
+        assert "ALTER TABLE `shop`.`orders` ADD INDEX (`number`);" in document["conclusion"]
+        fails(temporary, r"name the column to search by \(--column\): shop.orders \(copy\) has id, name, number", *words)
+
+
+def test_a_table_that_is_written_to_is_copied_whole_or_not_at_all(mariadb: PrivateServer, temporary: Path) -> None:
+    with schema(mariadb, "busy") as database:
+        name = make_table(mariadb, database)
+        words = ("row-format", "--socket", mariadb.socket, "--user", "root", "--table", "busy.orders", *SMALL)
+        with working(mariadb, database, [f"INSERT INTO {name} (name, number) VALUES ('more', 1)"]):
+            status, _, errors = trial(temporary, *words)
+            assert status == 0 or (status == 2 and "--allow-lock" in errors), errors
+            document = measured(temporary, *words, "--allow-lock")
+            grows = mariadb.execute(f"SELECT COUNT(*) FROM {name}")[0]
+            assert wait_for(lambda: mariadb.execute(f"SELECT COUNT(*) FROM {name}")[0] > grows)  # the lock is gone
+        assert document["workloads"]
+
+
+def test_tables_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) -> None:
+    def refused(message: str, table: str, *words: object) -> None:
+        fails(temporary, message, "row-format", "--socket", mariadb.socket, "--user", "root", "--table", table, *SMALL, *words)
+
+    with schema(mariadb, "bad") as database:
+        make_table(mariadb, database)
+        make_table(mariadb, database, "few", 2)
+        mariadb.execute(
+            "CREATE TABLE bad.rows_locked (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "CREATE TABLE bad.parts (id INT) ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS 2",
+            "CREATE TABLE bad.texts (id INT, t TEXT) ENGINE=MyISAM",
+        )
+        make_crashed_table(mariadb, database, "broken")
+        make_compressed_table(mariadb, mariadb.binaries, database, "packed")
+        refused("bad.rows_locked: it is an InnoDB table", "bad.rows_locked")
+        refused("bad.broken is marked crashed: repair it first", "bad.broken")
+        refused("bad.packed is compressed", "bad.packed")
+        refused("bad.parts is partitioned", "bad.parts")
+        refused("bad.nothing: there is no such table", "bad.nothing")
+        refused("nothing names no table", "nothing")
+        refused("one of the server's own tables", "mysql.user")
+        refused(r"to copy, and --copy-limit is 100 KiB", "bad.orders", "--copy-limit", "100K")
+        refused("too few to measure", "bad.few")
+
+
+def test_programs_that_cannot_be_run(temporary: Path, tmp_path: Path) -> None:
+    other = tmp_path / "mysqld"
+    head = bytearray(Path(sys.executable).resolve().read_bytes()[:64])
+    head[18:20] = struct.pack("<H", 8)  # EM_MIPS
+    other.write_bytes(bytes(head))
+    text = tmp_path / "script"
+    text.write_text("#!/bin/sh\n")
+    fails(temporary, "built for another architecture", "mmap", "--server", other, *SMALL)
+    fails(temporary, "no program of this system", "mmap", "--server", text, *SMALL)
+    fails(temporary, "no server program /nowhere/mysqld: No such file", "mmap", "--server", "/nowhere/mysqld", *SMALL)
+    fails(temporary, "has no messages and character sets beside it|does not say which server", "mmap", "--server", "/bin/true", *SMALL)
+    fails(temporary, r"'teleport' is not one of", "teleport")
+    fails(temporary, "name one experiment", "--seconds", "1")
+    fails(temporary, "a chart is drawn as .svg or .png", "io", "--chart", "chart.pdf")
+    fails(temporary, "no use for --table|no server", "io", "--table", "a.b", "--socket", "/nowhere")
+
+
+def test_a_program_given_by_its_path_is_known_by_its_version() -> None:
+    found = server_at(binaries_of("mysql-5.6").mysqld)
+    assert (found.family, found.flavour) == ("mysql-bootstrap", "mysql")
+    installed = server_at(Path(shutil.which("mariadbd", path="/usr/sbin:/usr/bin") or ""))
+    assert (installed.family, installed.flavour, installed.name) == ("mariadb", "mariadb", "mariadb-10.11")
+
+
+def test_a_socket_path_that_is_too_long(temporary: Path) -> None:
+    binaries_of("mariadb-10.11")
+    deep = temporary / ("d" * 90)
+    deep.mkdir(mode=0o755)
+    fails(deep, "socket path .* is longer than 107 bytes: choose a shorter TMPDIR", "row-format", "--server", "mariadb-10.11", *SMALL)
+    deep.rmdir()
+
+
+def server_process(temporary: Path) -> int | None:
+    """The private server that runs below the folder."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes()
+        except OSError:
+            continue
+        if f"--socket={temporary}/".encode() in line and b"--no-defaults" in line:
+            return int(path.parent.name)
+    return None
+
+
+def long_trial(temporary: Path) -> tuple[subprocess.Popen[str], int]:
+    """A trial in the middle of its work, and its server."""
+    binaries_of("mariadb-10.11")
+    running = begin(temporary, "key-cache", "--server", "mariadb-10.11", "--seconds", "20", "--rounds", "3")
+    assert wait_for(lambda: any("sysbench" in line for line in processes(temporary)), 60), running.poll()
+    server = server_process(temporary)
+    assert server is not None
+    return running, server
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind_by_an_end_of_any_kind(temporary: Path, number: signal.Signals) -> None:
+    running, server = long_trial(temporary)
+    if os.geteuid() == 0:
+        assert Path(f"/proc/{server}").stat().st_uid != 0  # as root, it became somebody unprivileged
+    running.send_signal(number)
+    output, errors = running.communicate(timeout=30)
+    assert running.returncode == (-number if number == signal.SIGKILL else 130)
+    assert "Traceback" not in errors
+    assert output == ""
+    assert wait_for(lambda: not Path(f"/proc/{server}").exists())
+
+
+def test_a_private_server_that_dies_is_told_of(temporary: Path) -> None:
+    running, server = long_trial(temporary)
+    os.kill(server, signal.SIGKILL)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 2
+    assert "the private mariadb-10.11 died" in errors
+    assert "Traceback" not in errors
+
+
+def test_two_at_once_would_measure_each_other(temporary: Path) -> None:
+    running, _ = long_trial(temporary)
+    fails(temporary, rf"another trial is running on this machine \(process {running.pid}\)", "io", *SMALL)
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=30)
+
+
+def test_a_disk_without_room_is_refused_before_anything_is_made(temporary: Path) -> None:
+    binaries_of("mariadb-10.11")
+    with small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk:
+        fails(disk, r"disk/\S+ has .* free, and the trial needs about", "row-format", "--server", "mariadb-10.11", *SMALL)
+
+
+def test_a_disk_that_fills_up_in_mid_copy(mariadb: PrivateServer, temporary: Path) -> None:
+    with (
+        small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk,
+        schema(mariadb, "large") as database,
+        PrivateServer(mariadb.binaries, directory=disk / "s") as private,
+    ):
+        make_table(mariadb, database, doublings=7)
+        sources = find_sources(mariadb.data_directory, ["large.orders"], 1 << 30)
+        with (disk / "filler").open("wb") as file:
+            file.write(bytes(shutil.disk_usage(disk).free - (1 << 20)))
+        with pytest.raises(TrialError, match=r"is full: the copy of large\.orders was given up"):
+            copy_tables(sources, private, None, Listener())
+        assert mariadb.execute("SELECT COUNT(*) FROM large.orders") == [(5**7,)]
+
+
+def test_a_copy_that_fails_its_check_is_not_taken(mariadb: PrivateServer, temporary: Path) -> None:
+    """Index pages of garbage below a header that looks well: what a copy in the middle of a write may be."""
+    with schema(mariadb, "torn") as database:
+        make_table(mariadb, database)
+        mariadb.execute("FLUSH TABLES")
+        path = mariadb.data_directory / "torn" / "orders.MYI"
+        assert not parse_header(path.read_bytes()[:4096]).crashed
+        with path.open("r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * 4096)
+        fails(temporary, r"torn.orders could not be copied in 5 tries: .*--allow-lock", "row-format", "--socket", mariadb.socket, "--user", "root", "--table", "torn.orders", *SMALL)
