@@ -125,12 +125,12 @@ class Bench:
         folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
         folder.parent.mkdir(exist_ok=True)
         count = self._calibrated(name, folder, statements, ready, threads, most, seconds, database)
-        write_statements(folder, [statements(thread, count) for thread in range(threads)])
+        written = write_statements(folder, [statements(thread, count) for thread in range(threads)])
 
         def variant(set_up: Callable[[], None], its_database: str = database) -> Callable[[], Run]:
             def run() -> Run:
                 set_up()
-                return self.replayed(folder, threads, count * threads * operations_per_statement, its_database)
+                return self.replayed(folder, threads, written * operations_per_statement, its_database)
 
             return run
 

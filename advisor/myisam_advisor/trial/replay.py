@@ -28,16 +28,23 @@ class Replayed:
     client_cpu_seconds: float
 
 
-def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> None:
-    """One file for each thread; a statement that holds a newline raises ValueError, because a line is a statement."""
+def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> int:
+    """One file for each thread; returns how many statements they hold.
+
+    Raises ValueError for a statement that holds a line break, because a line is a statement.
+    """
+    written = 0
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for number, statements in enumerate(threads):
         with (folder / str(number)).open("wb") as file:
-            for statement in (*PREAMBLE, *statements):
+            file.writelines(line + b"\n" for line in PREAMBLE)
+            for statement in statements:
                 if b"\n" in statement or b"\r" in statement:
                     raise ValueError("a statement to be replayed holds a line break")
                 file.write(statement + b"\n")
+                written += 1
+    return written
 
 
 def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> Replayed:

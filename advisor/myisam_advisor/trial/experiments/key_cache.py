@@ -35,8 +35,9 @@ def workloads(bench: Bench) -> Iterable[Workload]:
     threads = max(bench.options.threads, len(kinds) if not bench.copies else 1)
     tables = [_Table(bench, f"table_{number + 1}", kind) for number, kind in enumerate(kinds)]
     layouts = _layouts(bench, [table.name for table in tables])
+    each = -(-threads // len(tables))
     for size in BATCH_SIZES:
-        shares = [most_statements(table.kind, max(threads // len(tables), 1), size) for table in tables]
+        shares = [most_statements(table.kind, each, size) for table in tables]
         known = [share for share in shares if share is not None]
         name = f"inserts of {size} row{'s' if size > 1 else ''}"
         work = bench.fixed_work(
@@ -83,12 +84,12 @@ def _ready(layout: Callable[[], None], tables: Sequence[_Table]) -> Callable[[],
 
 def _inserts(bench: Bench, tables: Sequence[_Table], threads: int, size: int) -> Callable[[int, int], Iterable[bytes]]:
     """Each thread into one table; threads of the same table share the rows that a copy holds back."""
-    each = max(threads // len(tables), 1)
+    each = -(-threads // len(tables))
 
     def statements(thread: int, count: int) -> Iterable[bytes]:
         table = tables[thread % len(tables)]
         own = thread // len(tables) if table.kind.further_rows is not None else thread
-        return inserts(bench, table.kind, [table.name], each + (threads % len(tables) > 0), size)(own, count)
+        return inserts(bench, table.kind, [table.name], each, size)(own, count)
 
     return statements
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of
 from myisam_advisor.trial.experiment import Experiment, Published, Workload, WorkloadResult
-from myisam_advisor.trial.tables import Restorable, SyntheticTable, inserts
+from myisam_advisor.trial.tables import (
+    Restorable,
+    Subject,
+    SyntheticTable,
+    inserts,
+    lookup_index,
+    most_statements,
+    subjects,
+)
+from myisam_exporter.sql import quote_identifier
 
 ROWS = 200_000
 RANGE_ROWS, BATCH_ROWS, APPENDED_ROWS = 100, 20_000, 10
@@ -29,32 +38,61 @@ PUBLISHED_2006 = {
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One kind of statement: how a thread's statements are made, what each counts for, whether it writes."""
+    """One kind of statement: what each counts for, how each of so many threads makes its own, whether they write."""
 
     unit: str
     operations: float
-    statements: Statements
+    statements: Callable[[int], Statements]
     writes: bool = False
 
 
 def workloads(bench: Bench) -> Iterable[Workload]:
     """Each kind at each thread count; tables that were written to are restored before each run."""
-    if bench.copies:
-        bench.skipped["your own table"] = (
-            "its statements are not known; a table was made up, of the row length of the published one"
-        )
-    bench.listener.doing(f"making a table of {ROWS:,} rows")
-    SyntheticTable().make(bench, TABLE, ROWS)
+    subject = subjects(bench)[0]
+    bench.listener.doing(f"making the table ({subject.label})")
+    subject.make(bench, TABLE, ROWS if subject.first_rows is None else subject.first_rows)
     table = Restorable(bench, TABLE)
-    for name, kind in _kinds(bench).items():
+    kinds = _kinds_of_copy(bench, subject) if bench.copies else _kinds(bench)
+    for name, kind in kinds.items():
         for threads in THREADS:
             full = f"{name}, {threads} thread{'s' if threads > 1 else ''}"
             ready = {
                 PREAD: partial(_ready, bench, table, "OFF", kind.writes),
                 MMAP: partial(_ready, bench, table, "ON", kind.writes),
             }
-            work = bench.fixed_work(full, kind.statements, ready[PREAD], threads, kind.operations)
+            most = most_statements(subject, threads, APPENDED_ROWS) if name == APPEND else None
+            work = bench.fixed_work(full, kind.statements(threads), ready[PREAD], threads, kind.operations, most)
             yield Workload(full, kind.unit, {how: _with_mapped(bench, work(one)) for how, one in ready.items()})
+
+
+def _kinds_of_copy(bench: Bench, subject: Subject) -> dict[str, _Kind]:
+    """What can be asked of any table: rows by its primary key, and appends of rows that were held back."""
+    for name in (READ_ONLY, UPDATE_KEY, UPDATE_NON_KEY, READ_WRITE):
+        bench.skipped[name] = "which columns your statements change is not known: it runs on the made-up table"
+    kinds = {APPEND: _appends(bench, subject)}
+    index = lookup_index(bench, TABLE, preferred="PRIMARY")
+    if index is None or index.name != "PRIMARY":
+        bench.skipped["rows by primary key"] = "the table has none"
+        return kinds
+    column, shown = (quote_identifier(name).encode() for name in (index.column, subject.columns[-1]))
+
+    def reads(rows: int) -> _Kind:
+        def statements(thread: int, count: int) -> Iterable[bytes]:
+            for value in bench.random("reads", rows, thread).choices(index.values, k=count):
+                if rows == 1:
+                    yield b"SELECT %b FROM subject WHERE %b = %b" % (shown, column, value)
+                else:
+                    yield b"SELECT %b FROM subject FORCE INDEX (PRIMARY) WHERE %b >= %b ORDER BY %b LIMIT %d" % (
+                        shown, column, value, column, rows,
+                    )  # fmt: skip
+
+        return _Kind("rows" if rows == 1 else "statements", 1, lambda _: statements)
+
+    return {POINT: reads(1), RANGE: reads(RANGE_ROWS), BATCH: reads(BATCH_ROWS), **kinds}
+
+
+def _appends(bench: Bench, subject: Subject) -> _Kind:
+    return _Kind("rows", APPENDED_ROWS, lambda threads: inserts(bench, subject, [TABLE], threads, APPENDED_ROWS), True)
 
 
 def _ready(bench: Bench, table: Restorable, mapped: str, writes: bool) -> None:
@@ -69,7 +107,6 @@ def _ready(bench: Bench, table: Restorable, mapped: str, writes: bool) -> None:
 
 def _with_mapped(bench: Bench, run: Callable[[], Run]) -> Callable[[], Run]:
     """The run, with whether the server really maps the data file."""
-    from dataclasses import replace
 
     def measured() -> Run:
         done = run()
@@ -89,13 +126,13 @@ def _kinds(bench: Bench) -> dict[str, _Kind]:
         generator = bench.random(*salt)
         return lambda: generator.randrange(1, ROWS + 1)
 
-    def each(make: Callable[[Callable[[], int]], list[bytes]], *salt: object) -> Statements:
+    def each(make: Callable[[Callable[[], int]], list[bytes]], *salt: object) -> Callable[[int], Statements]:
         def statements(thread: int, count: int) -> Iterable[bytes]:
             draw = drawn(thread, *salt)
             for _ in range(count):
                 yield from make(draw)
 
-        return statements
+        return lambda _threads: statements
 
     return {
         POINT: _Kind("rows", 1, each(lambda draw: [_point(draw())], POINT)),
@@ -105,7 +142,7 @@ def _kinds(bench: Bench) -> dict[str, _Kind]:
         UPDATE_NON_KEY: _Kind("rows", 1, each(lambda draw: [_update_non_key(draw(), draw())], UPDATE_NON_KEY), True),
         READ_WRITE: _Kind("transactions", 1, each(_read_write, READ_WRITE), True),
         BATCH: _Kind("rows", BATCH_ROWS, each(lambda draw: [_batch(draw() % (ROWS - BATCH_ROWS))], BATCH)),
-        APPEND: _Kind("rows", APPENDED_ROWS, inserts(bench, SyntheticTable(), [TABLE], 1, APPENDED_ROWS), True),
+        APPEND: _appends(bench, SyntheticTable()),
     }
 
 
