@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.unprivileged import words_before
 
 FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
 PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")
@@ -198,7 +199,7 @@ def _machine(head: bytes) -> int:
 def _version(words: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
     try:
         done = subprocess.run(
-            [*words, "--no-defaults", "--version"],
+            [*words_before(), *words, "--no-defaults", "--version"],
             capture_output=True,
             text=True,
             errors="replace",

@@ -22,6 +22,7 @@ from myisam_advisor.texts import object_name, size
 from myisam_advisor.trial.experiment import Listener
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.tables import CopiedTable
+from myisam_advisor.trial.unprivileged import words_before
 from myisam_exporter.data_directory import SYSTEM_SCHEMAS, TableFile, scan_data_directory
 from myisam_exporter.sql import quote_identifier, quote_table
 
@@ -212,7 +213,7 @@ def _check(source: Source, folder: Path, server: PrivateServer) -> str:
     if tool is None:
         return _checked_by_server(source, server)
     done = subprocess.run(
-        [*tool, "--check", "--silent", str(folder / f"{source.stem}.MYI")],
+        [*words_before(), *tool, "--check", "--silent", str(folder / f"{source.stem}.MYI")],
         capture_output=True,
         text=True,
         errors="replace",

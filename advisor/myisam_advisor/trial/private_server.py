@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.binaries import ServerBinaries
 from myisam_advisor.trial.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.unprivileged import UNPRIVILEGED_USER, words_before
 
 if TYPE_CHECKING:
     pass
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 STOP_SECONDS = 20.0
-UNPRIVILEGED_USER = "nobody"
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
 # By how the server makes its data directory. What a release does not know is passed over (--loose-).
@@ -213,7 +213,7 @@ class PrivateServer:
         binaries = self.binaries
         small = SMALL_SERVER_OPTIONS[binaries.family]
         return [
-            *self.dying_with_parent(), *binaries.command(binaries.mysqld), "--no-defaults",
+            *words_before(), *binaries.command(binaries.mysqld), "--no-defaults",
             f"--basedir={binaries.basedir}", f"--datadir={self.data_directory}", f"--lc-messages-dir={binaries.share}",
             f"--character-sets-dir={binaries.share / 'charsets'}", f"--tmpdir={self.directory}", "--secure-file-priv=", *small,
         ]  # fmt: skip
@@ -222,14 +222,6 @@ class PrivateServer:
         if self.port is None:
             return ["--skip-networking"]
         return ["--bind-address=127.0.0.1", f"--port={self.port}"]
-
-    def dying_with_parent(self) -> list[str]:
-        """Words before a command: it dies with us, and as root becomes nobody (in this order: a change of user clears the death signal)."""
-        words = ["setpriv", "--pdeathsig", "KILL"]
-        if os.geteuid() == 0:
-            account = pwd.getpwnam(UNPRIVILEGED_USER)
-            words += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
-        return [*words, "--"]
 
     def give_away(self, path: Path) -> None:
         """Make a file the server's own, where that is another user than we are."""

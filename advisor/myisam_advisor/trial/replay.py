@@ -11,6 +11,7 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.unprivileged import words_before
 
 SCRIPT = Path(__file__).with_name("replay.lua")
 # Bytes are sent as they were read: no character set is converted, no backslash loses its meaning.
@@ -53,7 +54,7 @@ def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> 
     if program is None:
         raise TrialError("sysbench is not installed: apt install sysbench.")
     command = [
-        *server.dying_with_parent(), program, str(SCRIPT), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
+        *words_before(), program, str(SCRIPT), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
         f"--mysql-db={database}", f"--threads={threads}", "--time=0", "--events=0", f"--statements={folder}", "run",
     ]  # fmt: skip
     try:
