@@ -23,7 +23,8 @@ from myisam_advisor.trial.experiment import Listener
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.tables import CopiedTable
 from myisam_advisor.trial.unprivileged import words_before
-from myisam_exporter.data_directory import SYSTEM_SCHEMAS, TableFile, scan_data_directory
+from myisam_exporter.data_directory import OTHER_ENGINE_ENDINGS, SYSTEM_SCHEMAS, TableFile, scan_data_directory
+from myisam_exporter.file_names import decode_schema, decode_table
 from myisam_exporter.sql import quote_identifier, quote_table
 
 if TYPE_CHECKING:
@@ -114,18 +115,17 @@ def _source(directory: Path, name: tuple[str, str], files: dict[tuple[str, str],
 
 def _why_not(directory: Path, name: tuple[str, str]) -> str:
     """Whether another engine has a table of that name, by its files."""
-    from myisam_exporter.data_directory import OTHER_ENGINE_ENDINGS
-    from myisam_exporter.file_names import decode_schema, decode_table
-
+    endings = set()
     with contextlib.suppress(OSError):
         for folder in directory.iterdir():
-            if not folder.is_dir() or decode_schema(folder.name) != name[0]:
-                continue
-            for file in folder.iterdir():
-                decoded = decode_table(file.stem)
-                if decoded and decoded[0] == name[1] and file.suffix in (*OTHER_ENGINE_ENDINGS, *DEFINITIONS):
-                    engine = "an InnoDB table" if file.suffix == ".ibd" else "of another engine"
-                    return f"it is {engine}: this tool tries out MyISAM tables only."
+            if folder.is_dir() and decode_schema(folder.name) == name[0]:
+                endings |= {
+                    file.suffix for file in folder.iterdir() if (decode_table(file.stem) or ("", None))[0] == name[1]
+                }
+    if ".ibd" in endings:
+        return "it is an InnoDB table: this tool tries out MyISAM tables only."
+    if endings & {*OTHER_ENGINE_ENDINGS, *DEFINITIONS}:
+        return "it is no MyISAM table: this tool tries out MyISAM tables only."
     return "there is no such table in the data directory. `myisam-advisor facts tables` lists them."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from io import StringIO
 
 from rich.console import Console
 from rich.table import Table
@@ -28,9 +29,16 @@ CLIENT_SHARE_LIMIT = 0.4
 def render_text(experiment: Experiment, result: TrialResult) -> None:
     """Print it."""
     terminal = Console()
-    console = Console(
-        width=min(terminal.width, MAXIMUM_WIDTH) if terminal.is_terminal else PIPED_WIDTH, highlight=False
-    )
+    if terminal.is_terminal:
+        _print(Console(width=min(terminal.width, MAXIMUM_WIDTH), highlight=False), experiment, result)
+        return
+    text = StringIO()
+    _print(Console(file=text, width=PIPED_WIDTH, highlight=False), experiment, result)
+    # A table pads its cells, which a file or a pipe has no use for.
+    print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+
+
+def _print(console: Console, experiment: Experiment, result: TrialResult) -> None:
     console.print(Text(f"Trial {result.experiment}: {experiment.title}", style="bold"))
     server = f"{result.server} {result.version}, " if result.server else ""
     console.print(Text(printable(f"{server}{result.machine}; tables: {result.tables}")))
@@ -40,7 +48,7 @@ def render_text(experiment: Experiment, result: TrialResult) -> None:
         if workload.note:
             console.print(Text(f"  {workload.note}", style="dim"))
     for name, why in result.skipped.items():
-        console.print(Text(printable(f"\nNot run: {name} ({why})"), style="dim"))
+        console.print(Text(printable(f"Not run: {name} ({why})"), style="dim"))
     console.print()
     for line in client_lines(result):
         console.print(Text(line))

@@ -1,0 +1,94 @@
+"""What a trial is made of, where no server is needed for it."""
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial import machine
+from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.experiment import Listener, Workload, run_workload
+from myisam_advisor.trial.experiments.io import (
+    by_asynchronous_reads,
+    by_buffer,
+    by_call,
+    by_windows,
+    can_read_asynchronously,
+)
+from myisam_advisor.trial.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.replay import PREAMBLE, write_statements
+from myisam_advisor.trial_command import Size
+
+
+def test_variants_run_a_b_b_a() -> None:
+    order: list[str] = []
+
+    def run(name: str) -> Run:
+        order.append(name)
+        return Run(1.0, 1.0)
+
+    class Counting(Listener):
+        done = 0
+
+        def ran(self) -> None:
+            self.done += 1
+
+    listener = Counting()
+    result = run_workload(Workload("work", "rows", {"A": lambda: run("A"), "B": lambda: run("B")}), 3, listener)
+    assert "".join(order) == "ABBAAB"
+    assert listener.done == 6
+    assert {name: len(runs) for name, runs in result.runs.items()} == {"A": 3, "B": 3}
+    assert result.baseline == "A"
+
+
+def test_a_statement_with_a_line_break_cannot_be_written_down(tmp_path: Path) -> None:
+    assert write_statements(tmp_path / "s", [[b"SELECT 1", b"SELECT '\\n'"], [b"SELECT 2"]]) == 3
+    assert (tmp_path / "s" / "1").read_bytes().splitlines() == [*PREAMBLE, b"SELECT 2"]
+    for statement in (b"SELECT '\n'", b"SELECT '\r'"):
+        with pytest.raises(ValueError, match="line break"):
+            write_statements(tmp_path / "s", [[statement]])
+
+
+def test_one_trial_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "LOCK_NAME", f"\0myisam-advisor-test-{os.getpid()}")
+    with machine.only_one(), pytest.raises(TrialError, match=r"another trial is running on this machine \(process \d+\)"), machine.only_one():
+        pass
+    with machine.only_one():
+        pass
+
+
+def test_room_is_asked_for_before_it_is_taken(tmp_path: Path) -> None:
+    machine.expect_room(tmp_path, 1, 1)
+    with pytest.raises(TrialError, match="free, and the trial needs about"):
+        machine.expect_room(tmp_path, 1 << 60, 1)
+    with pytest.raises(TrialError, match="of memory are available"):
+        machine.expect_room(tmp_path, 1, 1 << 60)
+
+
+def test_a_reaped_directory_goes() -> None:
+    with ReapedDirectory() as directory:
+        (directory.path / "file").write_text("x")
+    assert not directory.path.exists()
+
+
+@pytest.mark.parametrize("read", [by_call, by_buffer, by_windows, by_asynchronous_reads])
+def test_every_way_of_reading_finds_every_record(tmp_path: Path, read: object) -> None:
+    if read is by_asynchronous_reads and not can_read_asynchronously():
+        pytest.skip("no 64-bit glibc")
+    path = tmp_path / "records"
+    count = 4096 * 4 * 3 + 4096  # not a multiple of the buffers' and windows' sizes
+    path.write_bytes(b"".join(bytes([number % 251]) + b"r" * 102 for number in range(count)))
+    assert callable(read)
+    assert read(path) == sum(number % 251 for number in range(count))
+
+
+@pytest.mark.parametrize(("text", "size"), [("100", 100), ("1.5G", 3 << 29), ("2 m", 2 << 20), ("10K", 10240)])
+def test_sizes(text: str, size: int) -> None:
+    assert Size().convert(text, None, None) == size
+
+
+def test_what_is_no_size_is_said() -> None:
+    with pytest.raises(click.BadParameter, match="write 500M or 2G"):
+        Size().convert("much", None, None)
