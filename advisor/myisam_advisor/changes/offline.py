@@ -10,9 +10,9 @@ from myisam_advisor.findings import Finding
 from myisam_advisor.measured import RebuildRates
 from myisam_advisor.planners.engine_migration import COPY_BYTES_PER_SECOND, innodb_size
 from myisam_advisor.planners.pack_keys_growth import grown_index_bytes
+from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.texts import duration, size
-from myisam_exporter.columns import Row, Value
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.columns import Row
 
 FIXED, UNPACKED, INNODB = "ROW_FORMAT=FIXED", "PACK_KEYS=0", "ENGINE=InnoDB"
 RATE_NAMES = {"ALTER TABLE": "ALTER", "OPTIMIZE TABLE": "OPTIMIZE", "REPAIR TABLE": "REPAIR", "CHECK TABLE": "CHECK"}
@@ -66,34 +66,31 @@ def in_one_copy(wanted: Sequence[tuple[Finding, tuple[str, ...]]]) -> list[tuple
 
 
 def describe_offline(
-    findings: tuple[Finding, ...], group: Sequence[str], facts: FactSet, rates: RebuildRates
+    findings: tuple[Finding, ...],
+    group: Sequence[str],
+    tables: Mapping[TableName, Row],
+    known: PlanFacts,
+    rates: RebuildRates,
 ) -> Offline:
     """What the statement does to its table."""
     statement = next(one for one in group if not statements.is_remark(one))
     kind, name = statements.verb(statement), statements.table_of(statement)
     if not kind:
         return Offline(findings, tuple(group), statements.LOCKS[kind], "an unknown time", None, None)
-    row = _row(facts, name)
+    row = tables.get(name, {}) if name else {}
     present = _bytes(row, "data_bytes", "index_bytes")
-    free = facts.single("host").get("data_directory_free_bytes")
+    free = known.all.single("host").get("data_directory_free_bytes")
     return Offline(
         findings,
         tuple(group),
         statements.LOCKS[kind],
         _lasts(kind, statement, present, rates),
-        _needed(kind, statement, row, facts),
+        _needed(kind, statement, row, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
         if kind != "CHECK TABLE"
         else "",
     )
-
-
-def _row(facts: FactSet, name: tuple[str, str] | None) -> Row:
-    if name is None:
-        return {}
-    rows = facts.tables["tables"].dictionaries()
-    return next((row for row in rows if (row["schema_name"], row["table_name"]) == name), {})
 
 
 def _bytes(row: Row, *columns: str) -> int | None:
@@ -119,7 +116,7 @@ def _lasts(kind: str, statement: str, present: int | None, rates: RebuildRates) 
     return f"about {duration(max(present / rate, 0.1))} ({size(present)} at {size(rate)}/s, {measured})"
 
 
-def _needed(kind: str, statement: str, row: Row, facts: FactSet) -> int | None:
+def _needed(kind: str, statement: str, row: Row, known: PlanFacts) -> int | None:
     """Disk space beside the table while it is rebuilt."""
     if kind == "CHECK TABLE" or "KEYS;" in statement:
         return 0 if kind == "CHECK TABLE" or "DISABLE" in statement else _bytes(row, "index_bytes")
@@ -133,12 +130,7 @@ def _needed(kind: str, statement: str, row: Row, facts: FactSet) -> int | None:
     )
     if FIXED in statement and isinstance(fixed, int | float) and isinstance(rows, int | float):
         data = int(fixed * rows)
-    if UNPACKED in statement:
-        grown = grown_index_bytes(rows, _indexes(facts, row))
+    if UNPACKED in statement and row:
+        grown = grown_index_bytes(rows, known.indexes_of(row["schema_name"], row["table_name"]))
         index = index if grown is None else grown
     return None if data is None or index is None else data + index
-
-
-def _indexes(facts: FactSet, row: Row) -> list[Mapping[str, Value]]:
-    names = (row["schema_name"], row["table_name"])
-    return [one for one in facts.tables["indexes"].dictionaries() if (one["schema_name"], one["table_name"]) == names]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.changes import statements
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.measured import rebuild_rates_for
+from myisam_advisor.planning import PlanFacts
 from myisam_exporter.columns import Value
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
@@ -106,7 +107,8 @@ def _why_not(judgement: Judgement, rule: str, about: str) -> str:
 
 def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     """The plan of these findings, from the values that hold now."""
-    present = _Present(facts)
+    known = PlanFacts(facts)
+    present = _Present(known)
     steps: list[Step] = []
     offline: list[tuple[Finding, tuple[str, ...]]] = []
     shell: list[str] = []
@@ -134,10 +136,10 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
         settings,
         init_lines,
         present.variable(INIT_FILE) or "",
-        [describe_offline(wanting, group, facts, rates) for wanting, group in in_one_copy(offline)],
+        [describe_offline(wanting, group, present.tables, known, rates) for wanting, group in in_one_copy(offline)],
         [(finding, _way_back(finding, present)) for finding in reversed(findings) if finding.commands],
         [(finding, _queries(finding)) for finding in findings],
-        list(_notes(facts, ordered, offline, all_lines)),
+        list(_notes(facts, present, ordered, offline, all_lines)),
         [finding for finding in findings if not (finding.commands or finding.my_cnf or finding.init_file)],
     )
 
@@ -163,7 +165,7 @@ def _phase(group: Sequence[str], present: _Present) -> int:
 
 
 def _without_repeats(steps: Iterable[Step]) -> list[Step]:
-    """A statement that two findings want is run once; FLUSH TABLES without names makes those with names no more needless."""
+    """A statement that two findings want is run once."""
     seen: set[tuple[str, ...]] = set()
     kept = []
     for step in steps:
@@ -200,7 +202,7 @@ def _queries(finding: Finding) -> list[str]:
 
 
 def _notes(
-    facts: FactSet, online: Sequence[Step], offline: Sequence[object], init_lines: Sequence[str]
+    facts: FactSet, present: _Present, online: Sequence[Step], offline: Sequence[object], init_lines: Sequence[str]
 ) -> Iterable[str]:
     server = facts.single("server")
     number, flavour = server.get("version_number"), server.get("flavour")
@@ -214,7 +216,7 @@ def _notes(
         yield DEPRECATION
     if any(step.phase == statements.FLUSH for step in online):
         yield "FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a quiet time."
-    binary_log = _Present(facts).variable("log_bin")
+    binary_log = present.variable("log_bin")
     if offline and str(binary_log).upper() in ("ON", "1"):
         yield "The binary log is on: ALTER, OPTIMIZE and REPAIR TABLE, and FLUSH TABLES, run on the replicas too. SET GLOBAL and CACHE INDEX do not."
     if any("\n" in line for line in init_lines):
@@ -234,12 +236,10 @@ def _server(facts: FactSet) -> str:
 class _Present:
     """The values that hold now."""
 
-    def __init__(self, facts: FactSet) -> None:
-        self._variables: Mapping[str, Value] = {
-            str(row["name"]): row["value"] for row in facts.tables["variable"].dictionaries()
-        }
-        self._caches = {str(row["name"]): row for row in facts.tables["key_cache"].dictionaries()}
-        self._tables = {(row["schema_name"], row["table_name"]): row for row in facts.tables["tables"].dictionaries()}
+    def __init__(self, known: PlanFacts) -> None:
+        self._variables = known.variables
+        self._caches = {str(row["name"]): row for row in known.all.tables["key_cache"].dictionaries()}
+        self.tables = {(row["schema_name"], row["table_name"]): row for row in known.tables}
 
     def variable(self, name: str) -> str | None:
         """A server variable as SQL has it, or None; of a named cache, its size (0 where there is no such cache)."""
@@ -267,7 +267,7 @@ class _Present:
     def row_format(self, statement: str) -> str | None:
         """The format of the statement's table."""
         table = statements.table_of(statement)
-        row = self._tables.get(table) if table else None
+        row = self.tables.get(table) if table else None
         return str(row["row_format"]) if row and row["row_format"] else None
 
     def gives_back(self, assigned: statements.Assignment) -> bool:
