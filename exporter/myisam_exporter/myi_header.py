@@ -13,6 +13,7 @@ from functools import lru_cache
 MAGIC = b"\xfe\xfe\x07\x01"
 FIRST_READ_BYTES = 4096  # holds the whole header of nearly every table
 STATE_FIXED_BYTES = 124
+OPEN_COUNT_POSITION, OPEN_COUNT_BYTES = 24, 2
 STATE_LENGTH_KNOWN = 176  # state_info_length of 5.5 to 9.7; what exceeds it stands before the key roots
 KEY_MAP_AFTER_FREE_LISTS = 12  # sec_index_changed, sec_index_used and version stand between
 NO_HOLE = 0xFFFF_FFFF_FFFF_FFFF

@@ -12,7 +12,7 @@ import errno
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ from myisam_advisor.trial.tables import CopiedTable
 from myisam_advisor.trial.unprivileged import words_before
 from myisam_exporter.data_directory import OTHER_ENGINE_ENDINGS, SYSTEM_SCHEMAS, TableFile, scan_data_directory
 from myisam_exporter.file_names import decode_schema, decode_table
+from myisam_exporter.myi_header import OPEN_COUNT_BYTES, OPEN_COUNT_POSITION
+from myisam_exporter.session import LOCK_WAIT_TIMEOUT_SECONDS
 from myisam_exporter.sql import quote_identifier, quote_table
 
 if TYPE_CHECKING:
@@ -34,11 +36,7 @@ TRIES = 5
 PAUSE_SECONDS = 1.0
 CHECK_SECONDS = 1800
 DEFINITIONS = (".frm", ".sdi")
-# What the check of a copy finds, and the table itself does not have.
-HARMLESS = (
-    "client is using or hasn't closed the table properly",
-    "clients are using or haven't closed the table properly",
-)
+LOCK_WAIT_TIMEOUT = 1205
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,25 +143,36 @@ def copy_tables(
 def _copy(source: Source, server: PrivateServer, lock: Session | None, listener: Listener) -> CopiedTable:
     folder = server.data_directory / source.folder.name
     server.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(source.schema)}")
+    problem = ""
     for number in range(TRIES):
         listener.doing(f"copying {source.label} ({size(source.data_bytes + source.index_bytes)}), try {number + 1}")
-        with _locked(source, lock):
-            unchanged = _copy_files(source, folder, server)
-        problem = _check(source, folder, server) if unchanged else "it was written to while it was copied"
+        problem = _try(source, folder, server, lock)
         if not problem:
             return _imported(source, server)
         for ending in (*DEFINITIONS, ".MYD", ".MYI"):
             for file in _files(folder, source.stem, ending):
                 file.unlink(missing_ok=True)
-        if lock is not None:
-            raise TrialError(
-                f"the copy of {source.label} fails its check although it was locked: {problem}. Run CHECK TABLE on it."
-            )
         time.sleep(PAUSE_SECONDS)
-    raise TrialError(
-        f"{source.label} could not be copied in {TRIES} tries: {problem}. Try at a quieter time, or allow a read lock "
-        "for as long as the copy takes (--allow-lock)."
-    )
+    advice = "." if lock else ", or allow a read lock for as long as the copy takes (--allow-lock)."
+    raise TrialError(f"{source.label} could not be copied in {TRIES} tries: {problem}. Try at a quieter time{advice}")
+
+
+def _try(source: Source, folder: Path, server: PrivateServer, lock: Session | None) -> str:
+    """Copy once; what is wrong with the copy, or empty."""
+    with contextlib.ExitStack() as stack:
+        if lock is not None and not _locked(source, lock, stack):
+            return f"it is in use for longer than {LOCK_WAIT_TIMEOUT_SECONDS} s at a time, and cannot be locked"
+        if not _copy_files(source, folder, server):
+            return "it was written to while it was copied"
+    _mark_closed(folder / f"{source.stem}.MYI")
+    return _check(source, folder, server)
+
+
+def _mark_closed(path: Path) -> None:
+    """The server that has the table open counts itself in the header; the copy is open nowhere, and would be taken for crashed."""
+    with path.open("r+b") as file:
+        file.seek(OPEN_COUNT_POSITION)
+        file.write(bytes(OPEN_COUNT_BYTES))
 
 
 def _files(folder: Path, stem: str, ending: str) -> list[Path]:
@@ -221,20 +230,24 @@ def _check(source: Source, folder: Path, server: PrivateServer) -> str:
         check=False,
     )
     complaints = [line for line in done.stderr.splitlines() + done.stdout.splitlines() if "error" in line.lower()]
+    if any("when opening" in line for line in complaints):
+        # It knows fewer collations than its server: MySQL 9.7's cannot open a table with keys in utf8mb4_0900_ai_ci (error 140).
+        return _checked_by_server(source, server)
     return "; ".join(complaints[:2]) or ("" if done.returncode == 0 else f"myisamchk ended with {done.returncode}")
 
 
 def _checked_by_server(source: Source, server: PrivateServer) -> str:
-    copied = _imported(source, server)
-    rows = server.execute(f"CHECK TABLE {copied.name}")
-    wrong = [
-        str(row[3])
-        for row in rows
-        if row[2] in ("error", "warning") and not any(text in str(row[3]) for text in HARMLESS)
-    ]
+    """CHECK TABLE on the private server; a copy that fails it is dropped again."""
+    name = quote_table(source.schema, source.table)
+    try:
+        _imported(source, server)
+        rows = server.execute(f"CHECK TABLE {name}")
+        wrong = [str(row[3]) for row in rows if row[2] in ("error", "warning")]
+    except TrialError as error:
+        wrong = [str(error)]
     if wrong:
-        server.execute(f"DROP TABLE IF EXISTS {copied.name}")
-    return "; ".join(wrong[:2])
+        server.execute(f"DROP TABLE IF EXISTS {name}")
+    return "; ".join(wrong[:2]).rstrip(".")
 
 
 def _imported(source: Source, server: PrivateServer) -> CopiedTable:
@@ -245,7 +258,7 @@ def _imported(source: Source, server: PrivateServer) -> CopiedTable:
     descriptions = _files(folder, source.stem, ".sdi")
     try:
         if descriptions and not _exists(source, server):
-            server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'")
+            server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'", database=source.schema)
         rows = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
     except MySQLdb.Error as error:
         raise TrialError(
@@ -268,24 +281,27 @@ def _text(value: str) -> str:
     return f"0x{value.encode().hex()}" if value else "''"
 
 
-@contextlib.contextmanager
-def _locked(source: Source, session: Session | None) -> Iterator[None]:
-    """The table flushed and locked against writes, where the user allows it."""
-    if session is None:
-        yield
-        return
+def _locked(source: Source, session: Session, stack: contextlib.ExitStack) -> bool:
+    """Flush the table and lock it against writes until the stack ends; False when others hold it for too long.
+
+    Raises TrialError when the account may not. The session is read-only, which forbids even this lock, but for its length.
+    """
     import MySQLdb
 
+    may_choose = session.version.at_least(mysql=(5, 6), mariadb=(10, 0))
+    if may_choose:
+        session.rows("SET SESSION TRANSACTION READ WRITE")
+        stack.callback(session.rows, "SET SESSION TRANSACTION READ ONLY")
     try:
         session.rows(f"FLUSH TABLES {quote_table(source.schema, source.table)} WITH READ LOCK")
     except MySQLdb.Error as error:
+        if error.args[0] == LOCK_WAIT_TIMEOUT:
+            return False
         raise TrialError(
-            f"{source.label} cannot be locked: {error.args[-1]}. The account needs RELOAD and LOCK TABLES (and SELECT on the table)."
+            f"{source.label} cannot be locked: {error.args[-1]}. The account needs RELOAD, LOCK TABLES, and SELECT on the table."
         ) from None
-    try:
-        yield
-    finally:
-        session.rows("UNLOCK TABLES")
+    stack.callback(session.rows, "UNLOCK TABLES")
+    return True
 
 
 def needed_bytes(sources: Iterable[Source]) -> int:
