@@ -59,7 +59,8 @@ def draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
     baseline = next((workload.baseline for workload in result.workloads), "")
     axes.set_xlabel(f"times as fast as: {baseline} (bars: median; lines: 95 % interval)")
     server = f"{result.server} {result.version}" if result.server else "no server"
-    axes.set_title(printable(f"{experiment.title}\n{server}, {result.machine}"), fontsize=10, loc="left")
+    title = printable(f"{experiment.title}\n{server}, {result.machine}", keep_newlines=True)
+    figure.suptitle(title, fontsize=10, x=0.01, horizontalalignment="left")
     try:
         figure.savefig(path)
     except OSError as error:

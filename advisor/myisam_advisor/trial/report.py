@@ -67,7 +67,7 @@ def _table(workload: WorkloadResult) -> Table:
         caption=f"counts and CPU {per}",
         caption_justify="left",
     )
-    table.add_column("variant")
+    table.add_column("variant", min_width=max(map(len, workload.runs)))
     for heading in (
         f"{workload.unit}/s",
         "times",
