@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,8 @@ from myisam_advisor.rules import SHIPPED, Measured
 from myisam_exporter.fact_set import FactSet
 
 NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}
+# Versions from which MyISAM is another: MySQL 8.0 took read buffers and mapping out of it, MariaDB 10.0 and 11.0 began new series.
+ERAS = {"mysql": (50500, 80000), "mariadb": (100000, 110000)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,11 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
         return ""
     about = evidence()["servers"][server]
     kind = f"{NAMES[about['flavour']]} {about['version']}"
-    exact = "this kind of server" if _is_near(about["version"], version_number) else "the nearest kind of server"
+    exact = (
+        "this kind of server"
+        if _is_near(about["flavour"], about["version"], version_number)
+        else "the nearest kind of server"
+    )
     variants = dict.fromkeys(entry["variant"] for _, entry in found)
     said = "; ".join(
         f"with {variant}: {', '.join(f'{workload} {_times(entry)}' for workload, entry in found if entry['variant'] == variant)}"
@@ -62,7 +69,11 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
 
 
 def _times(entry: Mapping[str, Any]) -> str:
-    return f"{entry['ratio']:g} times ({entry['low']:g} to {entry['high']:g})"
+    return f"{_figure(entry['ratio'])} times ({_figure(entry['low'])} to {_figure(entry['high'])})"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
 def rebuild_rates_for(facts: FactSet) -> RebuildRates:
@@ -85,9 +96,11 @@ def _nearest(flavour: object, version_number: object) -> str | None:
     return min(of_family, key=lambda name: abs(_number(servers[name]["version"]) - version_number))
 
 
-def _is_near(version: str, version_number: object) -> bool:
-    """The same release series: MariaDB 10.11 and 10.6 differ less than MySQL 5.6 and 8.0 do."""
-    return isinstance(version_number, int) and _number(version) // 10000 == version_number // 10000
+def _is_near(flavour: str, version: str, version_number: object) -> bool:
+    """Whether the versions are of one era."""
+    if not isinstance(version_number, int):
+        return False
+    return bisect_right(ERAS[flavour], _number(version)) == bisect_right(ERAS[flavour], version_number)
 
 
 def _number(version: str) -> int:

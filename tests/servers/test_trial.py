@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from myisam_advisor.errors import TrialError
@@ -258,6 +259,17 @@ def test_nothing_is_left_behind_by_an_end_of_any_kind(temporary: Path, number: s
     assert "Traceback" not in errors
     assert output == ""
     assert wait_for(lambda: not Path(f"/proc/{server}").exists())
+
+
+def test_it_steps_back_behind_everybody_else(temporary: Path) -> None:
+    running, server = long_trial(temporary)
+    try:
+        process = psutil.Process(server)
+        assert process.nice() >= 10
+        assert process.ionice().ioclass == psutil.IOPRIO_CLASS_IDLE
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=30)
 
 
 def test_a_private_server_that_dies_is_told_of(temporary: Path) -> None:

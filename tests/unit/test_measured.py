@@ -49,7 +49,9 @@ def test_a_finding_quotes_the_nearest_server_and_says_when_it_does_not_apply() -
     assert "Measured on this kind of server (MariaDB 10.11" in mariadb
     assert "with segments: inserts of 20 rows" in mariadb
     assert "It does not hold where" in mysql
-    assert "the nearest kind of server (MySQL 9.7" in quotation(rule.measured, "percona", 80036)
+    assert "on this kind of server (MySQL 9.7" in quotation(rule.measured, "percona", 80036)
+    assert "on the nearest kind of server (MySQL 5.6" in quotation(rule.measured, "mysql", 50067)
+    assert re.search(r"inserts of 20 rows \d+\.\d\d times \(\d+\.\d\d to \d+\.\d\d\)", mysql)
     assert quotation(rule.measured, None, None) == ""
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial import machine
+from myisam_advisor.trial.binaries import binary_of_watched
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.experiment import Listener, Workload, run_workload
 from myisam_advisor.trial.experiments.io import (
@@ -65,6 +66,11 @@ def test_room_is_asked_for_before_it_is_taken(tmp_path: Path) -> None:
         machine.expect_room(tmp_path, 1 << 60, 1)
     with pytest.raises(TrialError, match="of memory are available"):
         machine.expect_room(tmp_path, 1, 1 << 60)
+
+
+def test_no_server_program_anywhere() -> None:
+    with pytest.raises(TrialError, match=r"no server program found: .* Name it \(--server"):
+        binary_of_watched(None, {"basedir": "/nonexistent"})
 
 
 def test_a_reaped_directory_goes() -> None:
