@@ -117,6 +117,7 @@ def test_a_large_read_buffer_is_found_worse_and_the_chart_shows_it(temporary: Pa
     text = chart.read_text()
     assert text.startswith("<?xml")
     assert "full scan: 128 MiB" in text
+    assert not Path("/nonexistent").exists()  # the home directory of these tests: nothing is kept there
 
 
 def make_table(server: PrivateServer, database: str, table: str = "orders", doublings: int = 6) -> str:

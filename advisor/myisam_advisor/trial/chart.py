@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -29,7 +31,13 @@ def expect_drawable(path: Path) -> None:
 
 
 def draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
-    """Draw it into the file."""
+    """Draw it into the file, and leave nothing else: matplotlib would keep fonts in the user's home directory."""
+    with tempfile.TemporaryDirectory(prefix="myisam-chart-") as folder:
+        os.environ.setdefault("MPLCONFIGDIR", folder)
+        _draw(experiment, result, path)
+
+
+def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
