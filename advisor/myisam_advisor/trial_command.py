@@ -158,6 +158,7 @@ def _subject(needs_server: bool, server: str, options: dict[str, Any], stack: Ex
     from myisam_advisor.trial.binaries import binary_of_watched, server_chosen
     from myisam_advisor.trial.copying import find_sources
     from myisam_advisor.trial.trial import Subject, settings_of
+    from myisam_exporter.errors import UserError
     from myisam_exporter.location import locate
     from myisam_exporter.session import Session
     from myisam_exporter.unknown import Unknown
@@ -165,7 +166,14 @@ def _subject(needs_server: bool, server: str, options: dict[str, Any], stack: Ex
     binaries = server_chosen(server) if server else None
     if not options["tables"] and (binaries or not needs_server):
         return Subject(binaries)
-    session = stack.enter_context(Session(target_of(options), options["timeout_seconds"]))
+    try:
+        session = stack.enter_context(Session(target_of(options), options["timeout_seconds"]))
+    except UserError as error:
+        if options["tables"]:
+            raise
+        raise TrialError(
+            f"{error} Made-up tables need no running server: name a program (--server /usr/sbin/mariadbd)."
+        ) from None
     variables = {str(name): str(value) for name, value in session.rows("SHOW GLOBAL VARIABLES")}
     uptime = float(session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
     location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))

@@ -148,6 +148,23 @@ def test_a_copy_of_a_table_with_an_odd_name_on_the_servers_own_binary(server: Pr
     assert figures["PACK_KEYS=0"] > 1.5 * figures["PACK_KEYS=DEFAULT"]
 
 
+@pytest.mark.parametrize("name", ["key-cache", "mmap", "read-buffer"])
+def test_experiments_on_copies(mariadb: PrivateServer, temporary: Path, name: str) -> None:
+    with schema(mariadb, "shop") as database:
+        make_table(mariadb, database)
+        make_table(mariadb, database, "visits")
+        words = ("--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", "--table", "shop.visits")
+        document = measured(temporary, name, *words, *SMALL, "--threads", "3")
+    assert document["tables"] == "shop.orders (copy), shop.visits (copy)"
+    names = {workload["name"] for workload in document["workloads"]}
+    expected = {"key-cache": "inserts of 100 rows", "mmap": "batch of 20,000 rows by key, 16 threads", "read-buffer": "full scan"}
+    assert expected[name] in names
+    if name == "mmap":
+        assert {"update key", "OLTP read-write"} <= document["skipped"].keys()
+        mapped = [run["figures"]["mapped_data_files"] for workload in document["workloads"] for run in workload["variants"]["mmap"]["runs"]]
+        assert min(mapped) > 0
+
+
 def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
     with schema(mariadb, "shop") as database:
         make_table(mariadb, database)
@@ -208,6 +225,7 @@ def test_programs_that_cannot_be_run(temporary: Path, tmp_path: Path) -> None:
     fails(temporary, "has no messages and character sets beside it|does not say which server", "mmap", "--server", "/bin/true", *SMALL)
     fails(temporary, r"'teleport' is not one of", "teleport")
     fails(temporary, "name one experiment", "--seconds", "1")
+    fails(temporary, r"/nowhere does not exist.* Made-up tables need no running server: name a program \(--server", "mmap", "--socket", "/nowhere", *SMALL)
     fails(temporary, "a chart is drawn as .svg or .png", "io", "--chart", "chart.pdf")
     fails(temporary, "no use for --table|no server", "io", "--table", "a.b", "--socket", "/nowhere")
 

@@ -37,6 +37,7 @@ JOIN, NO_INDEX, JOIN_INDEX, FILTER_INDEX = (
     "index on the filter column",
 )
 SOURCE_2014 = "blog series of April 2014"
+TEXT_TYPES = ("char", "varchar", "enum", "set")
 _POSITION = struct.Struct("<Q")
 
 
@@ -91,10 +92,10 @@ def workloads(bench: Bench) -> Iterable[Workload]:
     bench.server.execute(
         f"INSERT INTO {SCHEMA}.indexed SELECT * FROM {table}", f"LOAD INDEX INTO CACHE {SCHEMA}.indexed"
     )
-    value, stored = _some_value(bench, column, rows // 2)
+    value, stored = _some_value(bench, column, rows)
     other = b"\xff" * (len(stored) - 1) + b"\xfe"
-    absent = "-1" if not bench.copies else "'no such value'"
-    quoted = quote_identifier(column)
+    quoted, absent = quote_identifier(column), _absent_value(bench, column)
+    note = _disagreement(bench, file.find(stored), f"{table} WHERE {quoted} = {value}")
 
     def sql(name: str, condition: str) -> Callable[[], Run]:
         text = f"SELECT SUM(LENGTH(CONCAT_WS('', {_last_column(bench, table)}))) FROM {name} WHERE {condition}"
@@ -113,7 +114,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
         SCAN: sql(table, f"{quoted} = {value}"),
         COLUMN_FILE: by_file(lambda: file.find(stored)),
         INDEX: sql(force, f"{quoted} = {value}"),
-    })  # fmt: skip
+    }, note)  # fmt: skip
     yield Workload(NO_MATCH, "queries", {
         SCAN: sql(table, f"{quoted} = {absent}"),
         COLUMN_FILE: by_file(lambda: file.find(other)),
@@ -196,17 +197,39 @@ def _stored(path: Path) -> tuple[int, int]:
     return header.data_bytes // max(header.rows, 1), header.definition.record_bytes - 1
 
 
-def _some_value(bench: Bench, column: str, place: int) -> tuple[str, bytes]:
-    """A value that is there, as SQL and as it is stored."""
-    rows = literal_rows(
-        bench.server, f"SELECT {quote_identifier(column)} FROM {SCHEMA}.{NARROW} LIMIT 1 OFFSET {place}"
-    )
-    value = next(rows)[0].decode("utf-8", "surrogateescape")
+def _some_value(bench: Bench, column: str, rows: int) -> tuple[str, bytes]:
+    """A value that is there, as SQL and as it is stored. Raises TrialError when NULL is all that is found."""
     folder = bench.server.data_directory / SCHEMA
     row_bytes, value_bytes = _stored(folder / f"{NARROW}.MYI")
-    with (folder / f"{NARROW}.MYD").open("rb") as file:
-        file.seek(place * row_bytes + 1)
-        return value, file.read(value_bytes)
+    for place in (rows // 2, rows // 3, rows - 1, 0):
+        statement = f"SELECT {quote_identifier(column)} FROM {SCHEMA}.{NARROW} LIMIT 1 OFFSET {place}"
+        value = next(literal_rows(bench.server, statement))[0].decode("utf-8", "surrogateescape")
+        if value != "NULL":
+            with (folder / f"{NARROW}.MYD").open("rb") as file:
+                file.seek(place * row_bytes + 1)
+                return value, file.read(value_bytes)
+    raise TrialError(f"the column {column} is NULL wherever it was looked at: choose another (--column).")
+
+
+def _absent_value(bench: Bench, column: str) -> str:
+    """A value that no row has, as SQL: text would count as 0 beside numbers."""
+    rows = bench.server.execute(
+        f"SELECT DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '{SCHEMA}' AND TABLE_NAME = '{NARROW}'"
+    )
+    if str(rows[0][0]).lower() in TEXT_TYPES:
+        return "'no such value'"
+    beyond = literal_rows(bench.server, f"SELECT MAX({quote_identifier(column)}) + 1 FROM {SCHEMA}.{NARROW}")
+    return next(beyond)[0].decode("ascii", "replace")
+
+
+def _disagreement(bench: Bench, found: int, rows: str) -> str:
+    """What to say when file and server do not find the same rows. Raises TrialError where they must."""
+    expected = int(str(bench.server.execute(f"SELECT COUNT(*) FROM {rows}")[0][0]))
+    if found == expected:
+        return ""
+    if not bench.copies:
+        raise TrialError(f"the column file finds {found} rows, and the server {expected}: the experiment is broken.")
+    return f"the column file compares bytes and finds {found} rows, the server compares by its collation and finds {expected}"
 
 
 def _join(bench: Bench) -> Workload:
