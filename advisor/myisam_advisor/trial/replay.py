@@ -53,8 +53,10 @@ def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> 
     program = shutil.which("sysbench")
     if program is None:
         raise TrialError("sysbench is not installed: apt install sysbench.")
+    # Where we were installed, the unprivileged user may not be able to read.
+    script = shutil.copyfile(SCRIPT, folder / SCRIPT.name)
     command = [
-        *words_before(), program, str(SCRIPT), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
+        *words_before(), program, str(script), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
         f"--mysql-db={database}", f"--threads={threads}", "--time=0", "--events=0", f"--statements={folder}", "run",
     ]  # fmt: skip
     try:
