@@ -143,6 +143,7 @@ def test_a_copy_of_a_table_with_an_odd_name_on_the_servers_own_binary(server: Pr
         assert server.execute(f"SELECT COUNT(*) FROM {name}") == [(5**6,)]
     assert document["version"] == server.execute("SELECT @@version")[0][0]
     assert "(copy)" in document["tables"]
+    assert f"--lower-case-table-names={server.execute('SELECT @@lower_case_table_names')[0][0]}" in document["settings"]
     inserts = next(one for one in document["workloads"] if one["name"] == "inserts of 10 rows")
     figures = {variant: runs["runs"][0]["figures"]["index_bytes_per_row"] for variant, runs in inserts["variants"].items()}
     assert figures["PACK_KEYS=0"] > 1.5 * figures["PACK_KEYS=DEFAULT"]
