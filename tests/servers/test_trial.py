@@ -168,7 +168,7 @@ def test_experiments_on_copies(mariadb: PrivateServer, temporary: Path, name: st
 
 def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
     with schema(mariadb, "shop") as database:
-        make_table(mariadb, database)
+        make_table(mariadb, database, doublings=7)  # large enough for an index to win on a busy machine, too
         words = ("columns", "--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", "--seconds", "0.05", "--rounds", "3")
         document = measured(temporary, *words, "--column", "number")
         assert "ALTER TABLE `shop`.`orders` ADD INDEX (`number`);" in document["conclusion"]
