@@ -25,7 +25,7 @@ from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.myi_header import parse_header
 from myisam_exporter.sql import quote_table
 
-from .conftest import PROGRAM, binaries_of, schema, working
+from .conftest import PROGRAM, as_other_user, binaries_of, schema, working
 from .daemon import wait_for
 from .test_daemon_faults import small_disk
 
@@ -211,6 +211,17 @@ def test_tables_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) ->
         refused("one of the server's own tables", "mysql.user")
         refused(r"to copy, and --copy-limit is 100 KiB", "bad.orders", "--copy-limit", "100K")
         refused("too few to measure", "bad.few")
+
+
+def test_a_database_that_may_not_be_read_is_not_called_empty(temporary: Path) -> None:
+    folder = temporary / "data"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop").chmod(0o700)
+    try:
+        with as_other_user(), pytest.raises(TrialError, match=r"shop\.orders: the files of this database cannot be read"):
+            find_sources(folder, ["shop.orders"], 1 << 30)
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_programs_that_cannot_be_run(temporary: Path, tmp_path: Path) -> None:

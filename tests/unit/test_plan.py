@@ -122,6 +122,12 @@ def test_a_name_cannot_break_out_of_a_comment() -> None:
     assert "SET GLOBAL general_log" in page
 
 
+def test_a_key_cache_that_mysql_does_not_list_is_unknown_and_not_empty() -> None:
+    (size, *_) = [setting for setting in plan_of(BULK, "key-cache-contention").settings if setting.variable == "hot_1.key_buffer_size"]
+    assert size.present is None
+    assert "# key-cache-contention; now: not known" in format_named("cnf").render(plan_of(BULK, "key-cache-contention"))
+
+
 def test_disk_space_is_checked() -> None:
     rows = 10_000_000
     facts = {

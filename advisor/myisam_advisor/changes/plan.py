@@ -239,10 +239,11 @@ class _Present:
     def __init__(self, known: PlanFacts) -> None:
         self._variables = known.variables
         self._caches = {str(row["name"]): row for row in known.all.tables["key_cache"].dictionaries()}
+        self._lists_caches = bool(self._caches) and known.all.single("server").get("flavour") == "mariadb"
         self.tables = {(row["schema_name"], row["table_name"]): row for row in known.tables}
 
     def variable(self, name: str) -> str | None:
-        """A server variable as SQL has it, or None; of a named cache, its size (0 where there is no such cache)."""
+        """A server variable as SQL has it, or None. A named cache that is not there has size 0 where the server lists its caches: MariaDB."""
         cache, _, rest = name.rpartition(".")
         if cache:
             row = self._caches.get(cache)
@@ -251,7 +252,8 @@ class _Present:
                 "key_cache_segments": "segments",
                 "key_cache_block_size": "block_size_bytes",
             }
-            value: Value = 0 if row is None else row.get(known.get(rest, ""))
+            absent = 0 if self._lists_caches else None
+            value: Value = absent if row is None else row.get(known.get(rest, ""))
         else:
             value = self._variables.get(name)
         return None if value is None else str(int(value) if isinstance(value, float) and value.is_integer() else value)

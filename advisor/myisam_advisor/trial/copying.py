@@ -68,9 +68,16 @@ def find_sources(directory: Path, names: Sequence[str], limit_bytes: int) -> lis
     those before it.
     """
     files: dict[tuple[str, str], list[TableFile]] = {}
-    for file in scan_data_directory(directory).files:
+    scan = scan_data_directory(directory)
+    for file in scan.files:
         files.setdefault((file.schema_name, file.table_name), []).append(file)
-    sources = [_source(directory, _split(name, files), files) for name in names]
+    split = [_split(name, files) for name in names]
+    for schema, table in split:
+        if schema in scan.unreadable:
+            raise TrialError(
+                f"{object_name(schema, table)}: the files of this database cannot be read. Run as root or as the server's user."
+            )
+    sources = [_source(directory, name, files) for name in split]
     total = sum(source.data_bytes + source.index_bytes for source in sources)
     if total > limit_bytes:
         raise TrialError(
@@ -113,13 +120,12 @@ def _source(directory: Path, name: tuple[str, str], files: dict[tuple[str, str],
 
 def _why_not(directory: Path, name: tuple[str, str]) -> str:
     """Whether another engine has a table of that name, by its files."""
-    endings = set()
-    with contextlib.suppress(OSError):
-        for folder in directory.iterdir():
-            if folder.is_dir() and decode_schema(folder.name) == name[0]:
-                endings |= {
-                    file.suffix for file in folder.iterdir() if (decode_table(file.stem) or ("", None))[0] == name[1]
-                }
+    endings: set[str] = set()
+    for folder in directory.iterdir():
+        if decode_schema(folder.name) == name[0] and folder.is_dir():
+            endings |= {
+                file.suffix for file in folder.iterdir() if (decode_table(file.stem) or ("", None))[0] == name[1]
+            }
     if ".ibd" in endings:
         return "it is an InnoDB table: this tool tries out MyISAM tables only."
     if endings & {*OTHER_ENGINE_ENDINGS, *DEFINITIONS}:

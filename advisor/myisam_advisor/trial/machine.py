@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
 import shutil
@@ -29,7 +30,9 @@ def only_one() -> Iterator[None]:
         try:
             lock.bind(LOCK_NAME)
             lock.listen(1)
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             raise TrialError(
                 f"another trial is running on this machine{_who()}: two would measure each other. Wait for its end."
             ) from None

@@ -24,9 +24,6 @@ from myisam_advisor.trial.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.unprivileged import UNPRIVILEGED_USER, words_before
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     from MySQLdb.connections import Connection
 
 START_SECONDS = 60.0

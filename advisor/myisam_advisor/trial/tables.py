@@ -202,6 +202,11 @@ def inserts(bench: Bench, subject: Subject, tables: Sequence[str], threads: int,
     return statements
 
 
+def insert_name(size: int) -> str:
+    """What the inserts of so many rows are called."""
+    return f"inserts of {size} row{'s' if size > 1 else ''}"
+
+
 def most_statements(subject: Subject, threads: int, size: int) -> int | None:
     """How many statements of `size` rows each thread can have; None is any number."""
     return None if subject.further_rows is None else max(subject.further_rows // threads // size, 1)

@@ -11,6 +11,7 @@ from myisam_advisor.trial.experiment import Experiment, Published, Workload, Wor
 from myisam_advisor.trial.tables import (
     Restorable,
     Subject,
+    insert_name,
     inserts,
     lookup_index,
     lookups,
@@ -39,7 +40,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
     for size in BATCH_SIZES:
         shares = [most_statements(table.kind, each, size) for table in tables]
         known = [share for share in shares if share is not None]
-        name = f"inserts of {size} row{'s' if size > 1 else ''}"
+        name = insert_name(size)
         work = bench.fixed_work(
             name, _inserts(bench, tables, threads, size), _ready(layouts[SHARED], tables), threads, size, min(known, default=None)
         )  # fmt: skip

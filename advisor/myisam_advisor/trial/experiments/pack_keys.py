@@ -15,6 +15,7 @@ from myisam_advisor.trial.tables import (
     LookupIndex,
     Restorable,
     batches,
+    insert_name,
     insert_statement,
     inserts,
     lookup_index,
@@ -97,11 +98,6 @@ def _fixed_length_index(bench: Bench, table: str) -> str:
         "AND c.DATA_TYPE IN ('char', 'binary') AND c.IS_NULLABLE = 'NO' ORDER BY c.CHARACTER_OCTET_LENGTH DESC LIMIT 1"
     )
     return str(rows[0][0]) if rows else ""
-
-
-def insert_name(size: int) -> str:
-    """What the inserts of so many rows are called."""
-    return f"inserts of {size} row{'s' if size > 1 else ''}"
 
 
 def index_bytes_per_row(bench: Bench, database: str) -> float:
