@@ -227,14 +227,15 @@ def _check(source: Source, folder: Path, server: PrivateServer) -> str:
     tool = server.binaries.tool("myisamchk")
     if tool is None:
         return _checked_by_server(source, server)
-    done = subprocess.run(
-        [*words_before(), *tool, "--check", "--silent", str(folder / f"{source.stem}.MYI")],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=CHECK_SECONDS,
-        check=False,
-    )
+    command = [*words_before(), *tool, "--check", "--silent", str(folder / f"{source.stem}.MYI")]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=CHECK_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise TrialError(
+            f"the check of the copy of {source.label} takes longer than {CHECK_SECONDS} s: choose a smaller table."
+        ) from None
     complaints = [line for line in done.stderr.splitlines() + done.stdout.splitlines() if "error" in line.lower()]
     if any("when opening" in line for line in complaints):
         # It knows fewer collations than its server: MySQL 9.7's cannot open a table with keys in utf8mb4_0900_ai_ci (error 140).

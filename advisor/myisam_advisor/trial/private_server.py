@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from MySQLdb.connections import Connection
 
 START_SECONDS = 60.0
+INITIALISE_SECONDS = 120.0
 STOP_SECONDS = 20.0
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
@@ -247,15 +248,20 @@ class PrivateServer:
         self._run([*self._base_command(), "--bootstrap", "--default-storage-engine=MyISAM"], "\n".join(parts).encode())
 
     def _run(self, command: list[str], text: bytes = b"") -> None:
-        done = subprocess.run(
-            command,
-            input=text,
-            capture_output=True,
-            cwd=self.directory,
-            env=self._environment(),
-            timeout=120,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                command,
+                input=text,
+                capture_output=True,
+                cwd=self.directory,
+                env=self._environment(),
+                timeout=INITIALISE_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise PrivateServerError(
+                f"{self.binaries.name} did not make its system tables within {INITIALISE_SECONDS:.0f} s."
+            ) from None
         if done.returncode != 0:
             raise PrivateServerError(
                 f"could not make the system tables of {self.binaries.name}:\n{done.stderr.decode(errors='replace')[-2000:]}"
