@@ -12,6 +12,7 @@ import click
 
 from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_UNKNOWN, NEVER, USER_ERROR
 from myisam_advisor.gathering import gather, judged
+from myisam_advisor.munin_command import munin
 from myisam_advisor.options import (
     LongDuration,
     connection_options,
@@ -45,6 +46,7 @@ cli.add_command(serve)
 cli.add_command(trial)
 cli.add_command(plan)
 cli.add_command(verify)
+cli.add_command(munin)
 
 
 @cli.command()

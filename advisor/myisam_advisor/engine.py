@@ -252,6 +252,7 @@ class _Wording:
                 init_file=plan.init_file,
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),
+                resource=rule.resource,
             )
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from None

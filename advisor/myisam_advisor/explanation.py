@@ -56,6 +56,8 @@ def explain_rule(name: str, rules: Sequence[Rule]) -> str:
 def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     """What a person wants to know of a rule, with headings; what a finding fills in is shown by its name."""
     yield "What it says", outline(rule.finding)
+    if rule.resource:
+        yield "What then holds the server back", f"{rule.resource}."
     yield "Why", rule.why
     yield "What to do", outline(rule.recommendation)
     if rule.planner:

@@ -25,7 +25,8 @@ class ShownFact:
 class Finding:
     """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it.
 
-    `memory_bytes` is what the change takes beyond what is taken now. `first_seen` and `last_seen` are moments (seconds since 1970) where
+    `memory_bytes` is what the change takes beyond what is taken now; `resource` what holds the server back, where that is what was found.
+    `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them.
     """
 
@@ -50,6 +51,7 @@ class Finding:
     init_file: tuple[str, ...] = ()
     memory_bytes: float = 0.0
     measured: str = ""
+    resource: str = ""
     first_seen: float | None = None
     last_seen: float | None = None
 

@@ -99,6 +99,7 @@ class Rule:
     verify: str
     sources: tuple[str, ...]
     confidence: str = "likely"
+    resource: str = ""
     variable: str | None = None
     needs: tuple[Need, ...] = ()
     flavours: tuple[str, ...] = FLAVOURS
@@ -204,7 +205,7 @@ def _shipped_folder() -> Path:
 def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     applies = content.get("applies_to", {})
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
-    optional = {name: content[name] for name in ("confidence", "variable", "planner") if name in content}
+    optional = {name: content[name] for name in ("confidence", "resource", "variable", "planner") if name in content}
     return Rule(
         **plain,
         **optional,

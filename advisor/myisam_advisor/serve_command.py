@@ -28,6 +28,13 @@ def _daemon_options(command: Command) -> Command:
             help="Address to serve on; may be given again.",
         ),
         click.option(
+            "--web.socket",
+            "unix_socket",
+            type=click.Path(path_type=Path),
+            help="UNIX socket to serve on as well, without TLS or login: its permissions say who may ask (the munin plugin).",
+        ),
+        click.option("--web.socket-group", "socket_group", metavar="GROUP", help="Group of that socket: munin."),
+        click.option(
             "--web.telemetry-path", "telemetry_path", default="/metrics", show_default=True, help="Path of the metrics."
         ),
         click.option(
@@ -142,6 +149,8 @@ def serve(**options: Any) -> None:
             resolve=lambda: target_of(options),
             load_site=lambda: site_of(dict(options)),
             defaults_files=options["defaults_files"],
+            unix_socket=options["unix_socket"],
+            socket_group=options["socket_group"],
             telemetry_path=options["telemetry_path"],
             web_config_file=options["web_config_file"],
             targets_file=options["targets_file"],

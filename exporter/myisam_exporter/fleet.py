@@ -58,6 +58,14 @@ class Fleet:
             self._start(self._beat(watch, lambda: self._is_wanted(key, watch)))
         return watch
 
+    def probed(self, name: str) -> Watch | None:
+        """The watch of a listed server that is probed, by whichever module; None when nobody probes it."""
+        return next((watch for (one, _), watch in list(self._probed.items()) if one == name), None)
+
+    def probed_names(self) -> list[str]:
+        """The listed servers that are probed."""
+        return sorted({name for name, _ in list(self._probed)})
+
     def reload(self, targets: ProbeTargets) -> None:
         """Use another list: watches begin anew, with the credentials of now."""
         self.targets = targets

@@ -7,11 +7,19 @@ accept: one silent client stops all. See docs/decisions/006-http-server.md.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import logging
+import os
+import socket
 import ssl
+import stat
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
+from pathlib import Path
+from typing import Any
 
 import h11
 
@@ -26,12 +34,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a handler may know of a request."""
+    """What a handler may know of a request. Over a UNIX socket, the file's permissions said who may ask."""
 
     method: str
     path: str
     query: str
     headers: Mapping[str, str]
+    over_unix_socket: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +65,63 @@ class HttpServer:
         self._connections = connections
         self._open: set[asyncio.Task[None]] = set()
         self._servers: list[asyncio.Server] = []
+        self._unix_sockets: list[tuple[Path, int]] = []
 
     async def listen(self, host: str | None, port: int) -> list[tuple[str, int]]:
         """Listen there; `host` None is every address. Returns the addresses. Raises OSError when that is not possible."""
-        server = await asyncio.start_server(
-            self._accept,
-            host,
-            port,
-            ssl=self._tls,
-            ssl_handshake_timeout=HANDSHAKE_SECONDS if self._tls else None,
-            limit=READ_BYTES,
-            backlog=128,
-        )
-        self._servers.append(server)
-        return [socket.getsockname()[:2] for socket in server.sockets]
+        return await self._start(asyncio.start_server, host=host, port=port, **self._tls_options())
+
+    async def listen_on(self, listener: socket.socket) -> list[tuple[str, int]]:
+        """Serve a socket that already listens, TCP or UNIX: one that systemd handed over."""
+        if listener.family == socket.AF_UNIX:
+            return await self._start(asyncio.start_unix_server, sock=listener)
+        return await self._start(asyncio.start_server, sock=listener, **self._tls_options())
+
+    async def listen_unix(self, path: Path, group: int | None = None) -> None:
+        """Listen on a UNIX socket that its owner and group may use. A socket that nobody answers on any more is replaced.
+
+        Raises OSError where that is not possible; EADDRINUSE when somebody answers there.
+        """
+        _remove_abandoned(path)
+        listener = socket.socket(socket.AF_UNIX)
+        try:
+            _bind(listener, path, group)
+            self._unix_sockets.append((path, path.stat().st_ino))
+            await self.listen_on(listener)
+        except BaseException:
+            listener.close()
+            raise
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
         for server in self._servers:
             server.close()
+        for path, inode in self._unix_sockets:
+            with contextlib.suppress(OSError):
+                if path.stat().st_ino == inode:
+                    path.unlink()
         for task in list(self._open):
             task.cancel()
         if self._open:
             await asyncio.wait(self._open, timeout=1.0)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _tls_options(self) -> dict[str, Any]:
+        return {"ssl": self._tls, "ssl_handshake_timeout": HANDSHAKE_SECONDS} if self._tls else {}
+
+    async def _start(self, start: Callable[..., Awaitable[asyncio.Server]], **options: Any) -> list[tuple[str, int]]:
+        unix = start is asyncio.start_unix_server
+        server = await start(partial(self._accept, unix), limit=READ_BYTES, backlog=128, **options)
+        self._servers.append(server)
+        return [] if unix else [one.getsockname()[:2] for one in server.sockets]
+
+    async def _accept(self, unix: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         if task is None or len(self._open) >= self._connections:
             writer.transport.abort()
             return
         self._open.add(task)
         try:
-            await _serve(reader, writer, self._handler)
+            await _serve(reader, writer, self._handler, unix)
         except (asyncio.CancelledError, ConnectionError, asyncio.TimeoutError, ssl.SSLError):
             pass  # the client is gone or too slow, or we are stopping: there is nobody to tell
         except Exception:
@@ -97,13 +131,42 @@ class HttpServer:
             writer.transport.abort()
 
 
-async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler) -> None:
+def _remove_abandoned(path: Path) -> None:
+    """Take away a socket whose daemon is gone; leave anything else alone."""
+    try:
+        if not stat.S_ISSOCK(path.stat().st_mode):
+            raise FileExistsError(errno.EEXIST, "a file that is no socket is in the way")
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+
+
+def _bind(listener: socket.socket, path: Path, group: int | None) -> None:
+    """Bind, such that nobody but its owner and group could connect at any moment."""
+    before = os.umask(0o117 if group is None else 0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(before)
+    if group is not None:
+        os.chown(path, -1, group)
+        path.chmod(0o660)
+
+
+async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler, unix: bool) -> None:
     writer.transport.set_write_buffer_limits(high=0)  # drain() then waits until everything is with the kernel
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES)
     patience = HEAD_SECONDS
     while True:
         try:
-            request = await asyncio.wait_for(_next_request(connection, reader), patience)
+            request = await asyncio.wait_for(_next_request(connection, reader, unix), patience)
             if request is None:
                 return
             await asyncio.wait_for(_discard_body(connection, reader), BODY_SECONDS)
@@ -136,7 +199,7 @@ async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) 
         connection.receive_data(await reader.read(READ_BYTES))
 
 
-async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader, unix: bool) -> Request | None:
     event = await _next_event(connection, reader)
     if not isinstance(event, h11.Request):
         return None
@@ -145,7 +208,7 @@ async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader
     if "content-length" in headers and "transfer-encoding" in headers:
         # Two lengths for one body are how a request is smuggled past a proxy: RFC 9112, 6.3.
         raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
-    return Request(event.method.decode("ascii"), path, query, headers)
+    return Request(event.method.decode("ascii"), path, query, headers, unix)
 
 
 async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader) -> None:

@@ -24,14 +24,18 @@ from myisam_exporter.collector import (
     all_collectors,
     with_prerequisites,
 )
+from myisam_exporter.collectors.mysqld_process import thread_switches
+from myisam_exporter.collectors.server import ServerIdentity
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.connection import Connection
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition import Page, joined, page_of
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.glances import STATEMENT, Glance, Glances, Peak
+from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.interval import Interval
 from myisam_exporter.location import ELSEWHERE
-from myisam_exporter.metric import Group, Metric, Running, Scene, Value, all_groups
+from myisam_exporter.metric import Metric, Running, Scene, Value
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot
 from myisam_exporter.table_choice import Choice, TableChooser
@@ -95,9 +99,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one look gave: rendered metrics and the collectors' outcomes, or why the server did not answer."""
+    """What one look gave: metrics, rendered and as values, and the collectors' outcomes, or why the server did not answer."""
 
     pages: Mapping[str, Page] = field(default_factory=dict)
+    values: Sequence[Value] = ()
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     failure: str = ""
     moment: float = field(default_factory=time.monotonic)
@@ -135,6 +140,7 @@ class Watch:
         self._full: Snapshot | None = None
         self._background = Reading()
         self._threads_running: list[float] = []
+        self._glances = Glances()
 
     def names(self) -> frozenset[str]:
         """What `collect[]` may name."""
@@ -185,6 +191,7 @@ class Watch:
             if session is not None:
                 self.connection.lost(session, str(error))
             self._full = None
+            self._glances.interrupt()
             self._background = _failed_reading(self.names() - cheap_collectors(), error)
             return self._background
         self._background = self._judged(snapshot)
@@ -192,21 +199,49 @@ class Watch:
         return self._background
 
     def glance(self) -> None:
-        """Read how many threads run: one reading at the end of an interval would say little of it. Never connects."""
+        """Read how many threads run, and a few counters: readings at the ends of an interval say little of it. Never connects."""
         session = self.connection.open_session
         if session is None:
             return
+        moment = time.monotonic()
         try:
-            rows = session.rows_or_unknown(f"SHOW GLOBAL STATUS LIKE '{THREADS_RUNNING}'")
+            rows = session.rows_or_unknown(STATEMENT)
         except UserError as error:
             self.connection.lost(session, str(error))
+            self._glances.interrupt()
             return
-        if not isinstance(rows, Unknown) and rows:
-            self._threads_running.append(float(rows[0][1]))
+        if isinstance(rows, Unknown):
+            return
+        status = {str(name): float(value) for name, value in rows}
+        if THREADS_RUNNING in status:
+            self._threads_running.append(status[THREADS_RUNNING])
+        self._glances.take(Glance(moment, status, self._switches()))
+
+    def peaks(self, seconds: float) -> dict[str, Peak]:
+        """How high rates rose in the last seconds; see glances.py."""
+        return self._glances.peaks(time.monotonic() - seconds)
+
+    def values(self, reading: Reading) -> list[Value]:
+        """What the background found and what this reading found; nothing of the background where the server does not answer."""
+        return [] if reading.failure else [*([] if self._is_stale() else self._background.values), *reading.values]
+
+    @property
+    def failure(self) -> str:
+        """Why the last look in the background failed, or nothing."""
+        return self._background.failure
 
     def close(self) -> None:
         """End the connection."""
         self.connection.close()
+
+    def _switches(self) -> dict[int, tuple[int, int]] | None:
+        server = self._full.samples.get("server") if self._full else None
+        if not isinstance(server, ServerIdentity) or isinstance(server.location.pid, Unknown):
+            return None
+        try:
+            return dict(thread_switches(self.options.proc / str(server.location.pid)))
+        except OSError:
+            return None
 
     def _context(self, session: Any) -> Context:
         options = self.options
@@ -237,9 +272,9 @@ class Watch:
             return _failed_reading(selected & cheap_collectors(), error)
         with self._state:
             scene = Scene(self._pairs_since_last(snapshot), self._cheap_running)
-            pages, failed_groups = _pages(snapshot, scene, selected & cheap_collectors())
-        outcomes = self._outcomes(snapshot, selected & cheap_collectors(), failed_groups)
-        return Reading(pages, outcomes)
+            found = group_values(snapshot, scene, selected & cheap_collectors())
+        outcomes = self._outcomes(snapshot, selected & cheap_collectors(), found.failed)
+        return Reading(_pages(found), _flat(found), outcomes)
 
     def _pairs_since_last(self, snapshot: Snapshot) -> dict[str, Pair[Any]]:
         """Each sample with the last one before it, whichever scrape took that."""
@@ -274,11 +309,11 @@ class Watch:
         }
         scene = Scene(pairs, self._background_running, facts, choice)
         expensive = frozenset(snapshot.samples) - cheap_collectors()
-        pages, failed_groups = _pages(snapshot, scene, expensive)
-        outcomes = self._outcomes(snapshot, expensive, failed_groups)
+        found = group_values(snapshot, scene, expensive)
+        pages, outcomes = _pages(found), self._outcomes(snapshot, expensive, found.failed)
         for follower in self.followers:
             pages[follower.name], outcomes[follower.name] = self._followed(follower, facts, choice)
-        return Reading(pages, outcomes)
+        return Reading(pages, _flat(found), outcomes)
 
     def _followed(self, follower: Follower, facts: FactSet, choice: Choice) -> tuple[Page, Outcome]:
         started = time.monotonic()
@@ -336,32 +371,10 @@ def _failed_reading(names: Iterable[str], error: UserError) -> Reading:
     return Reading(outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error))
 
 
-def _pages(snapshot: Snapshot, scene: Scene, names: Collection[str]) -> tuple[dict[str, Page], set[str]]:
-    """One page a collector among `names` that gave a sample, and the collectors of groups that failed: those are left out."""
-    pages: dict[str, list[Value]] = {}
-    metrics: dict[str, list[Metric]] = {}
-    failed = set()
-    for group in all_groups():
-        name = _collector_of(group, snapshot, names)
-        if name is None:
-            continue
-        try:
-            values = list(group.values(scene.pairs[name], scene))
-        except Exception:
-            _log.exception("the metrics of %s failed", name)
-            failed.add(name)
-            continue
-        pages.setdefault(name, []).extend(values)
-        metrics.setdefault(name, []).extend(group.metrics)
-    return {name: page_of(metrics[name], values) for name, values in pages.items()}, failed
+def _pages(found: GroupValues) -> dict[str, Page]:
+    """One page a collector."""
+    return {name: page_of(found.metrics[name], values) for name, values in found.values.items()}
 
 
-def _collector_of(group: Group, snapshot: Snapshot, names: Collection[str]) -> str | None:
-    return next(
-        (
-            name
-            for name in group.collectors
-            if name in names and not isinstance(snapshot.samples.get(name, Unknown("")), Unknown)
-        ),
-        None,
-    )
+def _flat(found: GroupValues) -> tuple[Value, ...]:
+    return tuple(value for values in found.values.values() for value in values)

@@ -47,14 +47,15 @@ class BadRequestError(Exception):
 class Exporter:
     """The application.
 
-    `reload` reads the configuration anew and gives what puts it into force, or raises UserError when it is broken; `further_page`
-    answers paths that are not ours, or None.
+    `reload` reads the configuration anew and gives what puts it into force, or raises UserError when it is broken; `further_routes`
+    answer paths that are not ours, or `/` in our place; `further_page` answers any other path, or gives None.
     """
 
     fleet: Fleet
     gate: Gate
     reload: Callable[[], Callable[[], None]]
     further_page: Callable[[str], Response | None] = lambda path: None
+    further_routes: Mapping[str, Route] = field(default_factory=dict)
     telemetry_path: str = "/metrics"
     maximum_scrapes: int = MAXIMUM_SCRAPES
     own_process_metrics: bool = True
@@ -90,7 +91,7 @@ class Exporter:
         self.gate.refresh()
         if not self.gate.within_rate():
             return _text(429, "too many requests")
-        if not self.gate.needs_login:
+        if not self.gate.needs_login or request.over_unix_socket:
             return None
         authorization = request.headers.get("authorization", "")
         loop = asyncio.get_running_loop()
@@ -109,12 +110,16 @@ class Exporter:
             "/-/healthy": ("GET", self._healthy),
             "/-/ready": ("GET", self._ready),
             "/-/reload": ("POST", self._reload),
+            **{path: ("GET", route) for path, route in self.further_routes.items()},
         }
         if request.path not in routes:
             page = self.further_page(request.path) if request.method in ("GET", "HEAD") else None
             return page or _text(404, "not found")
         method, route = routes[request.path]
         allowed = ("POST", "PUT") if method == "POST" else ("GET", "HEAD")
+        if method == "POST" and request.over_unix_socket:
+            # The group that the socket is for may read, and need not be trusted with more.
+            return _text(403, f"{request.path} is not for the UNIX socket")
         if request.method not in allowed:
             return Response(405, f"{request.path} takes {method}\n".encode(), headers=(("Allow", ", ".join(allowed)),))
         try:
@@ -143,7 +148,7 @@ class Exporter:
         return _text(500, failure) if failure else _text(200, "OK")
 
     async def _metrics(self, request: Request) -> Response:
-        parameters = _parameters(request)
+        parameters = parameters_of(request)
         if "target" in parameters:
             raise BadRequestError("this path is for the exporter's own server: ask /probe?target=...")
         watch = self.fleet.own
@@ -152,7 +157,7 @@ class Exporter:
         return await self._scrape(watch, parameters, request, with_own=True)
 
     async def _probe(self, request: Request) -> Response:
-        parameters = _parameters(request)
+        parameters = parameters_of(request)
         wanted, modules = parameters.get("target", []), parameters.get("auth_module", [])
         if len(wanted) != 1 or len(modules) > 1:
             raise BadRequestError("one parameter target is wanted, and at most one auth_module")
@@ -177,26 +182,16 @@ class Exporter:
             return Response(503, b"too many scrapes at once, try again later\n", headers=(("Retry-After", "1"),))
         self._in_progress += 1
         try:
-            reading = await self._reading(watch, selected, request)
+            reading = await reading_in_time(watch, selected, _deadline_seconds(request))
             own = self._own_pages() if with_own else []
             names = parameters.get("name[]", ())
-            gzipped = _accepts_gzip(request)
+            gzipped = accepts_gzip(request)
             body = await asyncio.get_running_loop().run_in_executor(
                 None, watch.exposition, reading, selected, names, gzipped, own
             )
         finally:
             self._in_progress -= 1
         return _exposition(body, gzipped)
-
-    async def _reading(self, watch: Watch, selected: frozenset[str], request: Request) -> Reading:
-        """A reading before the deadline, or one that says there is none."""
-        flight = asyncio.wrap_future(watch.scrape(selected))
-        try:
-            return await asyncio.wait_for(asyncio.shield(flight), _deadline_seconds(request))
-        except asyncio.TimeoutError:
-            # The reading goes on, bounded by its own timeouts: a client's haste must not cost others the connection.
-            flight.add_done_callback(lambda done: done.cancelled() or done.exception())
-            return watch.no_reading("no answer in time")
 
     def _own_pages(self) -> list[Page]:
         values = [
@@ -225,11 +220,23 @@ class Exporter:
         """What there is to say where no server is watched but those probed."""
         pages = self._own_pages()
         names = parameters.get("name[]", ())
-        gzipped = _accepts_gzip(request)
+        gzipped = accepts_gzip(request)
         return _exposition(joined([page.restricted(names) for page in pages] if names else pages, gzipped), gzipped)
 
 
-def _parameters(request: Request) -> Mapping[str, list[str]]:
+async def reading_in_time(watch: Watch, selected: frozenset[str], seconds: float) -> Reading:
+    """A reading before the deadline, or one that says there is none."""
+    flight = asyncio.wrap_future(watch.scrape(selected))
+    try:
+        return await asyncio.wait_for(asyncio.shield(flight), seconds)
+    except asyncio.TimeoutError:
+        # The reading goes on, bounded by its own timeouts: a client's haste must not cost others the connection.
+        flight.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return watch.no_reading("no answer in time")
+
+
+def parameters_of(request: Request) -> Mapping[str, list[str]]:
+    """The query string's parameters. Raises BadRequestError when it cannot be read."""
     try:
         return parse_qs(request.query, keep_blank_values=True, max_num_fields=MAXIMUM_PARAMETERS, errors="strict")
     except ValueError:
@@ -247,7 +254,8 @@ def _deadline_seconds(request: Request) -> float:
     return max(seconds, MINIMUM_DEADLINE_SECONDS)
 
 
-def _accepts_gzip(request: Request) -> bool:
+def accepts_gzip(request: Request) -> bool:
+    """Whether the client takes a compressed answer."""
     for part in request.headers.get("accept-encoding", "").split(","):
         coding, _, quality = part.strip().partition(";")
         if coding.strip() in ("gzip", "*"):

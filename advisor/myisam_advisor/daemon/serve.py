@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from myisam_advisor.daemon.advice import Advice
+from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
-from myisam_advisor.explanation import explain_rule, list_rules
-from myisam_advisor.rules import Rule
+from myisam_advisor.daemon.pages import Pages
+from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.site import Site
 from myisam_exporter.collector import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
-from myisam_exporter.http_server import HttpServer, Response
+from myisam_exporter.http_server import HttpServer
 from myisam_exporter.probe_targets import read_probe_targets
 from myisam_exporter.table_choice import TableChooser, table_pattern
 from myisam_exporter.target import Target
@@ -52,6 +53,8 @@ class ServeOptions:
     resolve: Callable[[], Target]
     load_site: Callable[[], Site]
     defaults_files: Sequence[Path] = ()
+    unix_socket: Path | None = None
+    socket_group: str | None = None
     telemetry_path: str = "/metrics"
     web_config_file: Path | None = None
     targets_file: Path | None = None
@@ -93,7 +96,9 @@ async def _serve(options: ServeOptions) -> int:
     in_force = _InForce(_load_site(options))
     history = _history(options)
     tracer = _tracer(options)
-    fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), in_force, history)
+    board = Board(options.history_file)
+    fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), in_force, history, board)
+    pages = Pages(fleet, board, lambda: in_force.site.rules)
 
     def reload() -> Callable[[], None]:
         targets = read_probe_targets(options.targets_file, options.defaults_files)
@@ -111,17 +116,21 @@ async def _serve(options: ServeOptions) -> int:
         fleet,
         gate,
         reload,
-        lambda path: _rule_page(path, in_force.site.rules),
+        pages.rule_page,
+        pages.routes(),
         options.telemetry_path,
         options.maximum_scrapes,
         options.own_process_metrics,
     )
     server = HttpServer(exporter.handle, _rotating(gate))
-    for address in options.listen_addresses:
-        await _listen(server, address, "https" if gate.settings.tls else "http", options.telemetry_path)
+    scheme = "https" if gate.settings.tls else "http"
+    await listen(
+        server, options.listen_addresses, options.unix_socket, options.socket_group, scheme, options.telemetry_path
+    )
     loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, exporter.reload_configuration))
     if options.watch_own:
         fleet.watch_own(_label(options), options.resolve)
+    await loop.run_in_executor(None, pages.warm_up)
     gc.collect()
     gc.freeze()  # what was imported stays: collecting garbage need not look at it again
     await stop.wait()
@@ -166,10 +175,10 @@ def _history(options: ServeOptions) -> History | None:
     return History(options.history_file, options.history_days, options.history_megabytes)
 
 
-def _fleet(options: ServeOptions, in_force: _InForce, history: History | None) -> Fleet:
+def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, board: Board) -> Fleet:
     include = table_pattern(options.tables_include, "--collect.tables.include")
     exclude = table_pattern(options.tables_exclude, "--collect.tables.exclude")
-    followers: list[Follower] = [Advice(lambda: in_force.site, history)]
+    followers: list[Follower] = [Advice(lambda: in_force.site, history, board)]
     if history is not None:
         followers.append(history)
     return Fleet(
@@ -179,15 +188,6 @@ def _fleet(options: ServeOptions, in_force: _InForce, history: History | None) -
         followers,
         read_probe_targets(options.targets_file, options.defaults_files),
     )
-
-
-def _rule_page(path: str, rules: Sequence[Rule]) -> Response | None:
-    """/rules/ID as `explain` tells it: where the alerts' runbook links lead."""
-    if path == "/rules/":
-        return Response(200, list_rules(rules).encode())
-    wanted = path.removeprefix("/rules/")
-    known = path.startswith("/rules/") and any(rule.id == wanted for rule in rules)
-    return Response(200, f"{explain_rule(wanted, rules)}\n".encode()) if known else None
 
 
 def _rotating(gate: Gate) -> ssl.SSLContext | None:
@@ -202,28 +202,6 @@ def _rotating(gate: Gate) -> ssl.SSLContext | None:
 
     context.sni_callback = choose
     return context
-
-
-async def _listen(server: HttpServer, address: str, scheme: str, path: str) -> None:
-    host, port = parse_address(address)
-    try:
-        bound = await server.listen(host, port)
-    except OSError as error:
-        raise UserError(
-            f"cannot listen on {address}: {os.strerror(error.errno) if error.errno else error}. "
-            "Stop what listens there, or give another --web.listen-address."
-        ) from None
-    for name, number in bound:
-        shown = f"[{name}]" if ":" in name else name
-        _log.info("listening on %s://%s:%d%s", scheme, shown, number, path)
-
-
-def parse_address(text: str) -> tuple[str | None, int]:
-    """host:port, [v6]:port or :port (every address). Raises UserError for anything else."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535 or (":" in host and not host.startswith("[")):
-        raise UserError(f"{text!r} is no address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942.")
-    return host.removeprefix("[").removesuffix("]") or None, int(port)
 
 
 def _settle_in() -> None:

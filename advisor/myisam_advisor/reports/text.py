@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from itertools import groupby
-from time import localtime, strftime
 
 from rich.console import Console
 from rich.padding import Padding
@@ -16,16 +15,14 @@ from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Finding, Judgement, NotEvaluated, ShownFact
 from myisam_advisor.memory_budget import MemoryBudget
 from myisam_advisor.reports import Shown
-from myisam_advisor.texts import count, duration, printable, size, with_unit
+from myisam_advisor.texts import printable, size, with_unit
+from myisam_advisor.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
 from myisam_exporter.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
 
 PIPED_WIDTH = 110
 MAXIMUM_WIDTH = 120
-TOLD_PER_RULE = 3
-SHOWN_PER_RULE = 8
-NAMED_PER_RULE = 12
 SHOWN_COMMANDS = 24
 UNKNOWN_ONE_BY_ONE = 4
 NAMED_PER_LINE = 8
@@ -53,7 +50,7 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
 
 
 def _print_all(console: Console, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    console.print(_headline(facts))
+    console.print(Text(printable(headline(facts)), style="bold"))
     console.print()
     for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule)):
         _print_rule(console, list(group), shown.verbose)
@@ -61,30 +58,6 @@ def _print_all(console: Console, judgement: Judgement, facts: FactSet, shown: Sh
         console.print(_verdict(judgement))
         console.print()
     _print_rest(console, judgement, facts, shown)
-
-
-def _headline(facts: FactSet) -> Text:
-    server, totals = facts.single("server"), facts.single("totals")
-    names = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server"}
-    flavour, version = server.get("flavour"), server.get("version")
-    parts = [f"{names.get(str(flavour), 'server')} {version}" if version else "a server of unknown version"]
-    uptime = server.get("uptime_seconds")
-    if isinstance(uptime, int | float):
-        parts.append(f"up {duration(uptime)}")
-    tables, data, indexes = (totals.get(name) for name in ("myisam_tables", "myisam_data_bytes", "myisam_index_bytes"))
-    if isinstance(tables, int):
-        parts.append(
-            f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}"
-            + (
-                f" ({size(data)} data, {size(indexes)} indexes)"
-                if isinstance(data, int) and isinstance(indexes, int)
-                else ""
-            )
-        )
-    parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
-    if facts.origin:
-        parts.append(facts.origin)
-    return Text(printable(" · ".join(parts)), style="bold")
 
 
 def _verdict(judgement: Judgement) -> Text:
@@ -121,18 +94,9 @@ def _likewise(names: Sequence[str]) -> str:
     return printable(f"Likewise {', '.join(names[:NAMED_PER_RULE])}{more}.")
 
 
-def _since(findings: Sequence[Finding]) -> str:
-    """Since when the oldest of them has held, where a history tells."""
-    moments = [(finding.first_seen, finding.last_seen) for finding in findings if finding.first_seen is not None]
-    if not moments:
-        return ""
-    first, last = min(moments)
-    return f"{strftime('%Y-%m-%d %H:%M', localtime(first))} ({duration((last or first) - first)})"
-
-
 def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
     first = findings[0]
-    since = _since(findings)
+    since = holds_since(findings)
     if since:
         body.add_row(_label("since"), Text(since))
     body.add_row(_label("do"), Text(printable(first.recommendation)))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 MALLOC_LIBRARIES = ("jemalloc", "tcmalloc", "mimalloc")
 PROCESS_REMEDY = "run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
+# By thread: voluntary, involuntary.
+Switches = Mapping[int, tuple[int, int]]
 _SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s*(\d+)\nnonvoluntary_ctxt_switches:\s*(\d+)")
 
 
@@ -54,7 +56,7 @@ class ProcessSample:
     pid: int
     started_ticks: int
     threads: int
-    switches: Mapping[int, tuple[int, int]]
+    switches: Switches
     user_ticks: int
     system_ticks: int
     minor_faults: int
@@ -168,7 +170,7 @@ def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
     try:
         fields = (folder / "stat").read_text("ascii", "replace").rpartition(")")[2].split()
         status = (folder / "status").read_text("ascii", "replace")
-        switches = dict(_thread_switches(folder))
+        switches = dict(thread_switches(folder))
     except OSError as error:
         return Unknown(
             f"process {pid} cannot be read ({error.strerror})",
@@ -192,7 +194,8 @@ def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
     )
 
 
-def _thread_switches(folder: Path) -> Iterable[tuple[int, tuple[int, int]]]:
+def thread_switches(folder: Path) -> Iterable[tuple[int, tuple[int, int]]]:
+    """Voluntary and involuntary switches of each thread below /proc/PID. Raises OSError when the process is gone or hidden."""
     for thread in os.listdir(folder / "task"):
         try:
             with open(f"{folder}/task/{thread}/status", "rb") as file:
@@ -297,13 +300,19 @@ def switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]
     """Switches of the threads that live now; those of threads that came and went in between are lost."""
     if pair.before is None or not pair.seconds:
         return None, None
+    voluntary, involuntary = switches_between(pair.before.switches, pair.after.switches)
+    return voluntary / pair.seconds, involuntary / pair.seconds
+
+
+def switches_between(before: Switches, now: Switches) -> tuple[int, int]:
+    """Voluntary and involuntary switches between two readings, over the threads that live at the second."""
     voluntary = involuntary = 0
-    for thread, (now_voluntary, now_involuntary) in pair.after.switches.items():
-        old_voluntary, old_involuntary = pair.before.switches.get(thread, (0, 0))
+    for thread, (now_voluntary, now_involuntary) in now.items():
+        old_voluntary, old_involuntary = before.get(thread, (0, 0))
         if now_voluntary >= old_voluntary and now_involuntary >= old_involuntary:
             voluntary += now_voluntary - old_voluntary
             involuntary += now_involuntary - old_involuntary
-    return voluntary / pair.seconds, involuntary / pair.seconds
+    return voluntary, involuntary
 
 
 def _io_rates(pair: Pair[ProcessSample]) -> dict[str, Value]:

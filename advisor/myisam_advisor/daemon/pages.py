@@ -1,0 +1,175 @@
+"""What the daemon answers besides the exporter: the status page, the advice as JSON, the munin plugin's document, the rules' pages."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from myisam_advisor.daemon.board import Board
+from myisam_advisor.explanation import explain_rule, list_rules
+from myisam_advisor.munin.document import document as munin_document
+from myisam_advisor.page.host_paths import without_host_paths
+from myisam_advisor.page.look import Look
+from myisam_advisor.page.render import CONTENT_TYPE as HTML
+from myisam_advisor.page.render import policy, render
+from myisam_advisor.page.view import empty_view, view_of
+from myisam_advisor.reports import Shown
+from myisam_advisor.reports.json import document as advice_document
+from myisam_advisor.rules import Rule
+from myisam_exporter.fleet import Fleet
+from myisam_exporter.http_server import Request, Response
+from myisam_exporter.watch import Watch, cheap_collectors
+from myisam_exporter.web import BadRequestError, Route, accepts_gzip, parameters_of, reading_in_time
+
+JSON = "application/json"
+# The plugin waits two seconds.
+MUNIN_SECONDS = 1.5
+PEAK_SECONDS = 300.0
+NOT_YET = "The first look at the server is under way: reload in a moment."
+SAFE_HEADERS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-cache"),
+)
+
+
+@dataclass(slots=True)
+class Pages:
+    """The routes; `rules` gives those in force."""
+
+    fleet: Fleet
+    board: Board
+    rules: Callable[[], Sequence[Rule]]
+    _rendered: dict[str, tuple[object, bytes]] = field(default_factory=dict)
+
+    def routes(self) -> Mapping[str, Route]:
+        """By path."""
+        return {"/": self._status, "/advice.json": self._advice, "/munin.json": self._munin}
+
+    def warm_up(self) -> None:
+        """Compile the page, so that the first who asks does not wait for it."""
+        render(empty_view(NOT_YET))
+
+    def rule_page(self, path: str) -> Response | None:
+        """/rules/ID as `explain` tells it: where the alerts' runbook links lead."""
+        rules = self.rules()
+        if path == "/rules/":
+            return Response(200, list_rules(rules).encode(), headers=SAFE_HEADERS)
+        wanted = path.removeprefix("/rules/")
+        if not path.startswith("/rules/") or not any(rule.id == wanted for rule in rules):
+            return None
+        return Response(200, f"{explain_rule(wanted, rules)}\n".encode(), headers=SAFE_HEADERS)
+
+    async def _status(self, request: Request) -> Response:
+        watch, name = self._watch(request)
+        body = await asyncio.get_running_loop().run_in_executor(None, self._page, watch, name)
+        headers = [("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'"), *SAFE_HEADERS]
+        return _conditional(request, body, HTML, headers)
+
+    async def _advice(self, request: Request) -> Response:
+        watch, _ = self._watch(request)
+        look = self.board.look(watch.label) if watch else None
+        if watch is None or look is None or watch.failure:
+            failure = watch.failure if watch else "no server of our own is watched: ask with ?target="
+            return _unavailable(failure or NOT_YET)
+        body = await asyncio.get_running_loop().run_in_executor(None, _advice_of, look)
+        return _conditional(request, body, JSON, list(SAFE_HEADERS))
+
+    async def _munin(self, request: Request) -> Response:
+        watch, _ = self._watch(request)
+        if watch is None:
+            return _unavailable("no server of our own is watched")
+        reading = await reading_in_time(watch, cheap_collectors(), MUNIN_SECONDS)
+        look = None if watch.failure else self.board.look(watch.label)
+        peaks = {} if reading.failure else watch.peaks(PEAK_SECONDS)
+        body = munin_document(
+            watch.values(reading),
+            look,
+            peaks,
+            without_host_paths(reading.failure),
+            self._page_cache_hits(watch.label, look),
+        )
+        return Response(200, _json(body), JSON, SAFE_HEADERS)
+
+    def _page_cache_hits(self, label: str, look: Look | None) -> dict[str, float | None]:
+        """The ratio of the last look, and the lowest of those within the plugin's interval."""
+        if look is None:
+            return {}
+        recent = [
+            value
+            for moment, value in self.board.curves(label).get("mysqld.page_cache_hit_ratio", ())
+            if value is not None and moment > look.taken_at - PEAK_SECONDS
+        ]
+        ratio = look.facts.single("mysqld").get("page_cache_hit_ratio")
+        return {
+            "page_cache_hit_ratio": ratio if isinstance(ratio, int | float) else None,
+            "page_cache_hit_ratio_lowest": min(recent, default=None),
+        }
+
+    def _watch(self, request: Request) -> tuple[Watch | None, str]:
+        """The watch that the request names, or our own."""
+        wanted = parameters_of(request).get("target", [])
+        if len(wanted) > 1:
+            raise BadRequestError("one parameter target at most")
+        if not wanted:
+            return self.fleet.own, ""
+        watch = self.fleet.probed(wanted[0])
+        if watch is None:
+            raise BadRequestError("unknown target: only servers that are probed have a page")
+        return watch, wanted[0]
+
+    def _page(self, watch: Watch | None, name: str) -> bytes:
+        """The page's bytes, rendered once for each look."""
+        look = self.board.look(watch.label) if watch else None
+        failure = watch.failure if watch else ""
+        others = self._others(name)
+        state = (look.taken_at if look else None, failure, others)
+        known = self._rendered.get(name)
+        if known is None or known[0] != state:
+            known = self._rendered[name] = (state, self._render(watch, look, failure, others))
+        return known[1]
+
+    def _render(self, watch: Watch | None, look: Look | None, failure: str, others: Sequence[tuple[str, str]]) -> bytes:
+        if watch is None:
+            view = empty_view("This daemon watches no server of its own; those that are probed are above.", others)
+        elif look is None:
+            view = empty_view(failure or NOT_YET, others)
+        else:
+            view = view_of(look, self.board.curves(watch.label), warning=failure, others=others)
+        return render(view).encode("utf-8", "replace")
+
+    def _others(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Links to the other servers' pages."""
+        names = [one for one in self.fleet.probed_names() if one != name]
+        own = [("this machine's server", "/")] if name and self.fleet.own else []
+        return (*own, *((one, f"/?{urlencode({'target': one})}") for one in names))
+
+
+def _advice_of(look: Look) -> bytes:
+    return _json(advice_document(look.judgement, look.facts, Shown()))
+
+
+def _unavailable(why: str) -> Response:
+    return Response(503, _json({"schema": 1, "error": without_host_paths(why)}), JSON, SAFE_HEADERS)
+
+
+def _json(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def _conditional(request: Request, body: bytes, content_type: str, headers: list[tuple[str, str]]) -> Response:
+    """The body with an ETag, compressed where that is wanted; nothing where the client has it already (RFC 9110, 13.1.2)."""
+    tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = [*headers, ("ETag", tag), ("Vary", "Accept-Encoding")]
+    known = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
+    if "*" in known or tag in known or tag.removeprefix("W/") in known:
+        return Response(304, b"", content_type, headers)
+    if accepts_gzip(request):
+        return Response(200, gzip.compress(body, 5, mtime=0), content_type, [*headers, ("Content-Encoding", "gzip")])
+    return Response(200, body, content_type, headers)

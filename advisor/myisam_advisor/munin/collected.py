@@ -1,0 +1,95 @@
+"""The plugin's document where no daemon runs: one look, and the process's growth since the last one."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.munin.document import document
+from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
+from myisam_advisor.page.look import Look, look_at
+from myisam_advisor.site import Site
+from myisam_exporter.collector import Context, Pair
+from myisam_exporter.collectors.mysqld_process import ProcessSample
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.group_values import group_values
+from myisam_exporter.interval import Interval
+from myisam_exporter.metric import Running, Scene
+from myisam_exporter.page_cache_hits import page_cache_hits_of
+from myisam_exporter.session import Session
+from myisam_exporter.snapshot import Snapshot, take_snapshot
+from myisam_exporter.table_choice import TableChooser
+from myisam_exporter.target import Target
+
+PROCESS = "mysqld_process"
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """How to look."""
+
+    timeout_seconds: int
+    key_caches: tuple[str, ...]
+    sweep_seconds: float
+
+
+def collected(target: Target, how: Looking, site: Site, state_file: Path | None) -> dict[str, Any]:
+    """The document. Raises UserError when the server cannot be asked."""
+    with Session(target, how.timeout_seconds) as session:
+        context = Context(target, session, key_caches=how.key_caches, page_cache_sweep_seconds=how.sweep_seconds)
+        snapshot = take_snapshot(context)
+    before = read_state(state_file) if state_file else None
+    pair = _process_pair(snapshot, before)
+    running = before.running if before else Running()
+    facts = Interval(snapshot).facts()
+    pairs: dict[str, Pair[Any]] = {name: Pair(sample) for name, sample in snapshot.samples.items()}
+    if pair is not None:
+        pairs[PROCESS] = pair
+    scene = Scene(pairs, running, facts, TableChooser().choose(facts.tables["tables"]))
+    found = group_values(snapshot, scene, frozenset(snapshot.samples))
+    values = [value for of_one in found.values.values() for value in of_one]
+    if pair is None or pair.before is None:
+        # Counters of our own that have nothing to begin with: 0 would say that nothing happened.
+        values = [value for value in values if value.name not in _KEPT_COUNTERS]
+    hits = page_cache_hits_of(pair) if pair is not None else None
+    if state_file and pair is not None:
+        _keep(state_file, snapshot, pair.after, running)
+    return document(values, _look(facts, site), further={"page_cache_hit_ratio": hits.ratio if hits else None})
+
+
+_KEPT_COUNTERS = frozenset(
+    {"mysqld_context_switches_total", "mysqld_page_cache_accesses_total", "mysqld_page_cache_misses_total"}
+)
+
+
+def _process_pair(snapshot: Snapshot, before: ProcessState | None) -> Pair[ProcessSample] | None:
+    sample = snapshot.samples[PROCESS]
+    if not isinstance(sample, ProcessSample):
+        return None
+    seconds = before.seconds_until(snapshot.moments[PROCESS]) if before else None
+    same = before is not None and (before.process.pid, before.process.started_ticks) == (
+        sample.pid,
+        sample.started_ticks,
+    )
+    if before is None or seconds is None or not same:
+        return Pair(sample)
+    return Pair(sample, before.process, seconds, snapshot.samples, {"status": before.status})
+
+
+def _keep(state_file: Path, snapshot: Snapshot, process: ProcessSample, running: Running) -> None:
+    status = snapshot.samples["status"]
+    if isinstance(status, Status):
+        # Without a state the next call knows less, and nothing else.
+        with contextlib.suppress(OSError):
+            write_state(state_file, ProcessState(snapshot.moments[PROCESS], process, status, running))
+
+
+def _look(facts: FactSet, site: Site) -> Look:
+    facts = complete(facts)
+    return look_at(judge(facts, site), site.without_ignored_schemas(facts), time.time())

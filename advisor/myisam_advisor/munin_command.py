@@ -1,0 +1,78 @@
+"""`myisam-advisor munin`: the plugin's numbers where no daemon runs, and the plugin's installation."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from myisam_advisor.munin import CONFIGURATIONS, PLUGINS, SOCKET
+from myisam_advisor.options import Command, server_options, site_of, site_options, target_of, was_given
+
+PATH = click.Path(path_type=Path)
+TIMEOUT_SECONDS = 5
+# Of the half second that an answer may take.
+SWEEP_SECONDS = 0.2
+
+
+def _server_options(command: Command) -> Command:
+    return server_options(command, TIMEOUT_SECONDS)
+
+
+@click.group(invoke_without_command=True)
+@_server_options
+@site_options
+@click.option("--state", "state_file", type=PATH, help="File that remembers mysqld's counters for the next call.")
+def munin(state_file: Path | None, **options: Any) -> None:
+    """Print the numbers that the munin plugin graphs, as JSON; or install the plugin.
+
+    The plugin asks a running daemon first (serve --web.socket) and calls this where there is none.
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    import json
+
+    from myisam_advisor.munin.collected import Looking, collected
+
+    site = site_of(options)
+    sweep = options["page_cache_seconds"] if was_given("page_cache_seconds") else SWEEP_SECONDS
+    look = Looking(options["timeout_seconds"], options["key_caches"], sweep)
+    document = collected(target_of(options), look, site, state_file)
+    click.echo(json.dumps(document, separators=(",", ":")))
+
+
+def _places(command: Command) -> Command:
+    plugins = click.option("--plugins", type=PATH, default=PLUGINS, show_default=True, help="Where munin-node looks.")
+    configurations = click.option(
+        "--plugin-conf", "configurations", type=PATH, default=CONFIGURATIONS, show_default=True, help="Its settings."
+    )
+    return plugins(configurations(command))
+
+
+@munin.command()
+@_places
+@click.option("--web.socket", "unix_socket", type=PATH, help="The daemon's UNIX socket, where it is not the usual one.")
+@click.option("--defaults-file", type=PATH, help="Option file to ask the server with where no daemon runs.")
+@click.option("--user", help="User to run the plugin as, such as mysql: only where no daemon runs.")
+def install(
+    plugins: Path, configurations: Path, unix_socket: Path | None, defaults_file: Path | None, user: str | None
+) -> None:
+    """Link the plugin into munin-node and write its settings. May be repeated."""
+    from myisam_advisor.munin.installation import Settings
+    from myisam_advisor.munin.installation import install as put_there
+
+    program = shutil.which(sys.argv[0]) or sys.argv[0]
+    settings = Settings(unix_socket or SOCKET, str(Path(program).absolute()), defaults_file, user)
+    click.echo("\n".join(put_there(plugins, configurations, settings)))
+
+
+@munin.command()
+@_places
+def uninstall(plugins: Path, configurations: Path) -> None:
+    """Take away the link and the settings, unless somebody changed them."""
+    from myisam_advisor.munin.installation import uninstall as take_away
+
+    click.echo("\n".join(take_away(plugins, configurations)))

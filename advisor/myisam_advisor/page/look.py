@@ -1,0 +1,38 @@
+"""What is kept of a look for those who ask between looks: the judgement, and of the facts what is small.
+
+The facts of a hundred thousand tables are not: of those the map remains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from myisam_advisor.findings import Judgement
+from myisam_advisor.page.table_map import TableMap, table_map
+from myisam_advisor.verdict import Verdict, verdict_of
+from myisam_exporter.fact_set import FactRows, FactSet
+
+KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache"})
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One server at one moment (seconds since 1970) and what is advised; `facts` has the tables in KEPT_TABLES only."""
+
+    judgement: Judgement
+    facts: FactSet
+    tables: TableMap
+    taken_at: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """What holds the server back."""
+        return verdict_of(self.judgement, self.facts.interval_seconds)
+
+
+def look_at(judgement: Judgement, facts: FactSet, taken_at: float) -> Look:
+    """What to keep of these facts and what was judged from them."""
+    small = {
+        name: table if name in KEPT_TABLES else FactRows(table.columns, []) for name, table in facts.tables.items()
+    }
+    return Look(judgement, replace(facts, tables=small), table_map(facts.tables["tables"]), taken_at)

@@ -1,0 +1,153 @@
+"""The map of tables and the list beside it, as words and coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from myisam_advisor.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
+from myisam_advisor.page.treemap import Rectangle
+from myisam_advisor.texts import count, percent, printable, rate, size
+
+# What a letter of the map's text takes, in its units; a label that does not fit is left out.
+LETTER_WIDTH, LABEL_HEIGHT = 6.6, 15.0
+SHOWN_NAME = 48
+FURTHER = "further databases"
+GLYPHS = {CRASHED: "✕", HOT: "●", EVICTED: "▽"}
+SHADES = ("0", "1", "2", "3", "4", "unknown")
+SHADE_NAMES = ("0 to 20 %", "20 to 40 %", "40 to 60 %", "60 to 80 %", "80 to 100 %", "not known")
+
+
+class Place(NamedTuple):
+    """A rectangle in as few letters as it takes."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+
+
+@dataclass(frozen=True, slots=True)
+class TileView:
+    """A rectangle with what it says."""
+
+    place: Place
+    shade: str
+    label: str
+    glyphs: str
+    crashed: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameView:
+    """A database's place and, where it has room, its name."""
+
+    place: Place
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapView:
+    """The map, its legend and what it shows in a sentence."""
+
+    width: int
+    height: int
+    tiles: tuple[TileView, ...]
+    frames: tuple[FrameView, ...]
+    sentence: str
+    legend: tuple[tuple[str, str], ...]
+    marks: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    """A table as a line of the list."""
+
+    name: str
+    data: str
+    index: str
+    resident: str
+    activity: str
+    marks: str
+
+
+def map_view(tables: TableMap) -> MapView:
+    """The map of these tables."""
+    tiles: list[TileView] = []
+    frames = []
+    for schema, place, placed in tables.placed():
+        name = _fitting(printable(schema) or FURTHER, place.width) if has_header(place) else ""
+        frames.append(FrameView(_short(place), name))
+        tiles += (_tile(tile, rectangle) for tile, rectangle in placed)
+    drawn = sum(len(of_one) for _, of_one in tables.schemas)
+    drawn_large = " Crashed tables are drawn large enough to be seen." if tables.marked.get(CRASHED) else ""
+    more = f" The {count(drawn)} largest or marked have a rectangle each." if drawn < tables.tables else ""
+    return MapView(
+        int(WIDTH),
+        int(HEIGHT),
+        tuple(tiles),
+        tuple(frames),
+        f"{count(tables.tables)} MyISAM table{'' if tables.tables == 1 else 's'}, {size(tables.data_bytes)} of data.{more}{drawn_large}",
+        tuple(zip(SHADES, SHADE_NAMES, strict=True)),
+        tuple((mark, GLYPHS[mark], tables.marked.get(mark, 0)) for mark in GLYPHS),
+    )
+
+
+def table_lines(tables: TableMap) -> Iterable[TableLine]:
+    """The tables that are told one by one."""
+    for tile in tables.listed:
+        yield TableLine(
+            _name(tile),
+            size(tile.data_bytes),
+            size(tile.index_bytes),
+            percent(tile.resident_share),
+            rate(tile.activity_per_second),
+            ", ".join(tile.marks),
+        )
+
+
+def _tile(tile: Tile, place: Rectangle) -> TileView:
+    glyphs = "".join(GLYPHS[mark] for mark in GLYPHS if mark in tile.marks)
+    has_room = place.width > LETTER_WIDTH * 1.5 and place.height > LABEL_HEIGHT * 0.8
+    label = _label(tile, place, len(glyphs))
+    return TileView(_short(place), tile.shade, label, glyphs if has_room else "", CRASHED in tile.marks, _words(tile))
+
+
+def _label(tile: Tile, place: Rectangle, taken: int) -> str:
+    if place.height < LABEL_HEIGHT:
+        return ""
+    name = printable(tile.table if tile.table is not None else f"{count(tile.tables)} others")
+    return _fitting(name, place.width - taken * LETTER_WIDTH)
+
+
+def _fitting(name: str, width: float) -> str:
+    """As much of a name as there is room for; nothing where that would be no name."""
+    letters = int((width - 8) / LETTER_WIDTH)
+    if letters < 4:
+        return ""
+    return name if len(name) <= letters else name[: letters - 1] + "…"
+
+
+def _words(tile: Tile) -> str:
+    resident = (
+        "share in memory not known" if tile.resident_share is None else f"{percent(tile.resident_share)} in memory"
+    )
+    active = f", {rate(tile.activity_per_second)} rows read and write statements" if tile.activity_per_second else ""
+    marks = "".join(f", {mark}" for mark in tile.marks)
+    return f"{_name(tile)}: {size(tile.data_bytes)}, {resident}{active}{marks}"
+
+
+def _name(tile: Tile) -> str:
+    schema = _cut(tile.schema) or FURTHER
+    return f"{schema}.{_cut(tile.table)}" if tile.table is not None else f"{count(tile.tables)} tables in {schema}"
+
+
+def _cut(name: str) -> str:
+    shown = printable(name)
+    return shown if len(shown) <= SHOWN_NAME else shown[: SHOWN_NAME - 1] + "…"
+
+
+def _short(place: Rectangle) -> Place:
+    return Place(*(f"{value:.1f}".removesuffix(".0") for value in place))

@@ -1,0 +1,64 @@
+"""A curve of a day, small enough for a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+WIDTH, HEIGHT, MARGIN = 200, 36, 2
+BUCKETS = 100
+Point = tuple[float, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """An SVG path (one stroke for each stretch without a gap), and the numbers beside it."""
+
+    path: str
+    latest: float | None
+    lowest: float
+    highest: float
+    hours: float
+
+
+def sparkline(points: Sequence[Point], end: float, seconds: float) -> Sparkline | None:
+    """The curve over the seconds before `end`, from 0 up; None where nothing is known of it."""
+    begin = end - seconds
+    known = [(moment, value) for moment, value in points if value is not None and begin <= moment <= end]
+    if not known:
+        return None
+    begin = max(begin, points[0][0])
+    values = [value for _, value in known]
+    lowest, highest = min(values), max(values)
+    path = "".join(_stroke(stretch, highest) for stretch in _stretches(_buckets(known, begin, end)))
+    return Sparkline(path, points[-1][1], lowest, highest, (end - begin) / 3600)
+
+
+def _buckets(known: Iterable[tuple[float, float]], begin: float, end: float) -> dict[int, float]:
+    """The mean of each hundredth of the time, where there is one."""
+    width = max(end - begin, 1.0) / BUCKETS
+    gathered: dict[int, list[float]] = {}
+    for moment, value in known:
+        gathered.setdefault(min(int((moment - begin) / width), BUCKETS - 1), []).append(value)
+    return {bucket: sum(values) / len(values) for bucket, values in gathered.items()}
+
+
+def _stretches(buckets: dict[int, float]) -> list[list[tuple[int, float]]]:
+    """Buckets in a row; a short pause between two looks is no gap."""
+    pause = max(1, BUCKETS // max(len(buckets), 1)) + 1
+    number, last = 0, -1
+    numbered = []
+    for bucket in sorted(buckets):
+        number += last >= 0 and bucket - last > pause
+        numbered.append((number, (bucket, buckets[bucket])))
+        last = bucket
+    return [[point for _, point in group] for _, group in groupby(numbered, key=lambda one: one[0])]
+
+
+def _stroke(stretch: Sequence[tuple[int, float]], highest: float) -> str:
+    scale = (HEIGHT - 2 * MARGIN) / highest if highest > 0 else 0.0
+    step = (WIDTH - 2 * MARGIN) / (BUCKETS - 1)
+    points = [f"{MARGIN + bucket * step:.0f} {HEIGHT - MARGIN - value * scale:.1f}" for bucket, value in stretch]
+    # A single point would leave no stroke.
+    return f"M{points[0]}" + ("h1" if len(points) == 1 else "L" + " ".join(points[1:]))

@@ -1,0 +1,287 @@
+"""The page's content as words and numbers, ready to be set: no HTML here, and no decision in the template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from time import localtime, strftime
+
+from myisam_advisor.findings import Finding, Judgement
+from myisam_advisor.page.host_paths import without_host_paths
+from myisam_advisor.page.look import Look
+from myisam_advisor.page.map_view import MapView, TableLine, map_view, table_lines
+from myisam_advisor.page.sparkline import Sparkline, sparkline
+from myisam_advisor.texts import count, printable, size, with_unit
+from myisam_advisor.verdict import UNKNOWN as NOT_KNOWN
+from myisam_advisor.verdict import Verdict
+from myisam_advisor.wording import NAMED_PER_RULE, SHOWN_PER_RULE, headline, holds_since, server_name
+from myisam_exporter.columns import Value
+
+CURVE_SECONDS = 86_400.0
+SHOWN_COMMANDS = 40
+SHOWN_BYTES = 6_000
+SHOWN_OUTCOMES = 40
+# The curves of the page: fact, title, unit.
+CURVES = (
+    ("status.Questions.per_second", "Statements", "per second"),
+    ("mysqld.threads_running", "Threads running", "number"),
+    ("mysqld.page_cache_hit_ratio", "Page-cache hits of mysqld", "ratio"),
+    ("key_cache.reads_per_second[default]", "Key-cache misses", "per second"),
+    ("mysqld.voluntary_switches_per_second", "Context switches, voluntary", "per second"),
+    ("status.Table_locks_waited.per_second", "Table locks waited for", "per second"),
+    ("status.Opened_tables.per_second", "Tables opened", "per second"),
+    ("host.cpu_iowait_ratio", "CPU waiting for a disk", "ratio"),
+)
+Curve = Sequence[tuple[float, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Something to copy. `altered` when a character had to be shown by an escape."""
+
+    title: str
+    text: str
+    altered: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """The findings of one rule: the first in full, the others by what they say."""
+
+    rule: str
+    severity: str
+    title: str
+    messages: tuple[str, ...]
+    likewise: str
+    since: str
+    evidence: tuple[tuple[str, str, str], ...]
+    blocks: tuple[Block, ...]
+    texts: tuple[tuple[str, str], ...]
+    undo_blocks: tuple[Block, ...]
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCacheView:
+    """A key cache as a line; `used` is a share or None."""
+
+    name: str
+    size: str
+    used: float | None
+    used_words: str
+    dirty: str
+    requests: str
+    misses: str
+    segments: str
+
+
+@dataclass(frozen=True, slots=True)
+class CurveView:
+    """A curve with its numbers in words."""
+
+    title: str
+    line: Sparkline
+    latest: str
+    lowest: str
+    highest: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the template sets."""
+
+    title: str
+    headline: str
+    taken: str
+    taken_iso: str
+    verdict: Verdict
+    findings: tuple[FindingView, ...] = ()
+    counted: tuple[tuple[str, int], ...] = ()
+    key_caches: tuple[KeyCacheView, ...] = ()
+    map: MapView | None = None
+    tables: tuple[TableLine, ...] = ()
+    curves: tuple[CurveView, ...] = ()
+    hours: str = ""
+    unknown: tuple[tuple[str, str, str], ...] = ()
+    remarks: tuple[tuple[str, str], ...] = ()
+    warning: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+    links: bool = True
+
+
+def view_of(
+    look: Look,
+    curves: Mapping[str, Curve] | None = None,
+    *,
+    warning: str = "",
+    others: Sequence[tuple[str, str]] = (),
+    links: bool = True,
+) -> View:
+    """The page of a look. `warning` stands above all; `others` are (name, address) of further servers; `links` lead into the daemon."""
+    facts = look.facts
+    directory = facts.single("server").get("data_directory")
+
+    def clean(text: object) -> str:
+        return printable(without_host_paths(str(text), directory if isinstance(directory, str) else None))
+
+    verdict = look.verdict
+    drawn = tuple(_curves(curves or {}, look.taken_at))
+    hostname = facts.single("server").get("hostname")
+    return View(
+        title=printable(f"{server_name(facts)}{f' on {hostname}' if hostname else ''}"),
+        headline=clean(headline(facts)),
+        taken=strftime("%Y-%m-%d %H:%M:%S %Z", localtime(look.taken_at)),
+        taken_iso=strftime("%Y-%m-%dT%H:%M:%S%z", localtime(look.taken_at)),
+        verdict=Verdict(verdict.kind, verdict.headline, clean(verdict.detail), verdict.finding),
+        findings=tuple(_findings(look.judgement.findings, clean)),
+        counted=_counted(look.judgement),
+        key_caches=tuple(_key_cache(row) for row in facts.tables["key_cache"].dictionaries()),
+        map=map_view(look.tables) if look.tables.tables else None,
+        tables=tuple(table_lines(look.tables)),
+        curves=drawn,
+        hours=_hours(drawn),
+        unknown=tuple(_unknown(look.judgement, clean)),
+        remarks=tuple(_remarks(look, clean)),
+        warning=clean(warning),
+        others=tuple((printable(name), address) for name, address in others),
+        links=links,
+    )
+
+
+def empty_view(warning: str, others: Sequence[tuple[str, str]] = ()) -> View:
+    """The page before there is a look."""
+    verdict = Verdict(NOT_KNOWN, "Nothing is known yet.", printable(without_host_paths(warning)))
+    return View("myisam-advisor", "", "", "", verdict, others=tuple((printable(name), to) for name, to in others))
+
+
+def _counted(judgement: Judgement) -> tuple[tuple[str, int], ...]:
+    severities = [finding.severity for finding in judgement.findings]
+    return tuple((name, severities.count(name)) for name in ("critical", "warning", "info") if name in severities)
+
+
+def _findings(findings: Sequence[Finding], clean: Callable[[object], str]) -> Iterable[FindingView]:
+    for place, (_, group) in enumerate(groupby(findings, key=lambda finding: (finding.severity, finding.rule))):
+        of_rule = list(group)
+        first = of_rule[0]
+        yield FindingView(
+            rule=first.rule,
+            severity=first.severity,
+            title=clean(first.title),
+            messages=tuple(clean(_sentence(finding)) for finding in of_rule[:SHOWN_PER_RULE]),
+            likewise=clean(_likewise([finding.object for finding in of_rule[SHOWN_PER_RULE:]])),
+            since=holds_since(of_rule),
+            evidence=tuple(_evidence(first, clean)),
+            blocks=tuple(_blocks(of_rule)),
+            texts=tuple(_texts(first, clean)),
+            undo_blocks=_block("Undo", [line for finding in of_rule for line in finding.undo_commands]),
+            is_open=place == 0 or first.severity != "info",
+        )
+
+
+def _sentence(finding: Finding) -> str:
+    return ("" if finding.confidence == "confirmed" else f"{finding.confidence.capitalize()}: ") + finding.message
+
+
+def _likewise(names: Sequence[str]) -> str:
+    more = len(names) - NAMED_PER_RULE
+    return f"Likewise {', '.join(names[:NAMED_PER_RULE])}{f' and {more} more' if more > 0 else ''}." if names else ""
+
+
+def _evidence(finding: Finding, clean: Callable[[object], str]) -> Iterable[tuple[str, str, str]]:
+    for fact in finding.evidence:
+        threshold = with_unit(fact.threshold, fact.unit) if fact.threshold is not None else ""
+        yield clean(fact.fact), clean(with_unit(fact.value, fact.unit)), clean(threshold)
+
+
+def _blocks(findings: Sequence[Finding]) -> Iterable[Block]:
+    first = findings[0]
+    yield from _block("Run", [command for finding in findings for command in finding.commands])
+    yield from _block("my.cnf", first.my_cnf)
+    yield from _block("init_file", first.init_file)
+
+
+def _block(title: str, lines: Sequence[str]) -> tuple[Block, ...]:
+    if not lines:
+        return ()
+    shown: list[str] = []
+    length = 0
+    for line in lines[:SHOWN_COMMANDS]:
+        length += len(line)
+        if length > SHOWN_BYTES and shown:
+            break
+        shown.append(printable(line, keep_newlines=line.startswith("--")))
+    altered = any(one != line for one, line in zip(shown, lines, strict=False))
+    return (Block(title, "\n".join(shown), altered, len(shown) < len(lines)),)
+
+
+def _texts(finding: Finding, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
+    for title, text in (
+        ("Do", finding.recommendation), ("Expect", finding.expect), ("Measured", finding.measured),
+        ("Cost", finding.cost), ("Undo", finding.undo), ("Verify", finding.verify),
+    ):  # fmt: skip
+        if text:
+            yield title, clean(text)
+
+
+def _key_cache(row: Mapping[str, Value]) -> KeyCacheView:
+    total, unused, block = _number(row["usable_bytes"]), _number(row["blocks_unused"]), _number(row["block_size_bytes"])
+    used = None
+    if total and unused is not None and block:
+        used = min(max(1 - unused * block / total, 0.0), 1.0)
+    dirty = _number(row["blocks_dirty"])
+    segments = row["segments"]
+    return KeyCacheView(
+        printable(str(row["name"])),
+        size(_number(row["size_bytes"])),
+        used,
+        "unknown" if used is None else f"{used * 100:.0f} %",
+        size(dirty * block) if dirty is not None and block is not None else "unknown",
+        with_unit(row["read_requests_per_second"], "per second"),
+        with_unit(row["reads_per_second"], "per second"),
+        "unknown" if segments is None else str(segments),
+    )
+
+
+def _number(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _curves(curves: Mapping[str, Curve], end: float) -> Iterable[CurveView]:
+    for fact, title, unit in CURVES:
+        line = sparkline(curves.get(fact, ()), end, CURVE_SECONDS)
+        if line is not None:
+            latest, lowest, highest = (with_unit(value, unit) for value in (line.latest, line.lowest, line.highest))
+            yield CurveView(title, line, latest, lowest, highest)
+
+
+def _hours(curves: Sequence[CurveView]) -> str:
+    hours = max((curve.line.hours for curve in curves), default=0.0)
+    return f"{hours:.0f} hours" if hours >= 1.5 else f"{max(hours * 60, 1):.0f} min"
+
+
+def _unknown(judgement: Judgement, clean: Callable[[object], str]) -> Iterable[tuple[str, str, str]]:
+    """Rules that lack a fact, those that can be helped first."""
+    ordered = sorted(judgement.not_evaluated, key=lambda outcome: not outcome.how)
+    for outcome in ordered[:SHOWN_OUTCOMES]:
+        yield outcome.rule, clean(outcome.needs), clean(outcome.how)
+
+
+def _remarks(look: Look, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
+    judgement = look.judgement
+    for suspicion in judgement.suspicious[:SHOWN_OUTCOMES]:
+        about = f"{suspicion.object}: " if suspicion.object else ""
+        yield "Suspicious", clean(f"{about}{suspicion.why}. Set aside.")
+    dropped = sorted({(one.rule, one.why) for one in judgement.dropped})
+    yield from (("Dropped", clean(f"{rule}: {why}")) for rule, why in dropped[:SHOWN_OUTCOMES])
+    if judgement.suppressed:
+        yield "Hidden", f"{count(len(judgement.suppressed))} suppressed by the configuration."
+    for note in look.facts.notes:
+        if not note.off:
+            yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
+    quiet, skipped = len(judgement.quiet), len(judgement.not_applicable)
+    if quiet:
+        yield "Quiet", f"{count(quiet)} rules looked, and found nothing."
+    if skipped:
+        yield "Skipped", f"{count(skipped)} rules do not apply here."

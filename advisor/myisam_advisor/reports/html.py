@@ -1,0 +1,21 @@
+"""The report for a browser: the daemon's page as one file, to be mailed or kept."""
+
+from __future__ import annotations
+
+import time
+
+from myisam_advisor.exit_status import by_severity as exit_status
+from myisam_advisor.findings import Judgement
+from myisam_advisor.reports import Shown
+from myisam_exporter.fact_set import FactSet
+
+__all__ = ["exit_status", "render"]
+
+
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
+    """Print the document."""
+    from myisam_advisor.page.look import look_at
+    from myisam_advisor.page.render import render as page
+    from myisam_advisor.page.view import view_of
+
+    print(page(view_of(look_at(judgement, facts, time.time()), links=False)))

@@ -1,0 +1,51 @@
+"""The values that groups of metrics read off one snapshot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from myisam_exporter.metric import Group, Metric, Scene, Value, all_groups
+from myisam_exporter.snapshot import Snapshot
+from myisam_exporter.unknown import Unknown
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupValues:
+    """By collector: the metrics declared and their values. `failed` names collectors of groups that failed: those are left out."""
+
+    metrics: dict[str, list[Metric]] = field(default_factory=dict)
+    values: dict[str, list[Value]] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+
+
+def group_values(snapshot: Snapshot, scene: Scene, names: Collection[str]) -> GroupValues:
+    """The values of each collector among `names` that gave a sample."""
+    found = GroupValues()
+    for group in all_groups():
+        name = _collector_of(group, snapshot, names)
+        if name is None:
+            continue
+        try:
+            values = list(group.values(scene.pairs[name], scene))
+        except Exception:
+            _log.exception("the metrics of %s failed", name)
+            found.failed.add(name)
+            continue
+        found.values.setdefault(name, []).extend(values)
+        found.metrics.setdefault(name, []).extend(group.metrics)
+    return found
+
+
+def _collector_of(group: Group, snapshot: Snapshot, names: Collection[str]) -> str | None:
+    return next(
+        (
+            name
+            for name in group.collectors
+            if name in names and not isinstance(snapshot.samples.get(name, Unknown("")), Unknown)
+        ),
+        None,
+    )
