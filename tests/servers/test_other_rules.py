@@ -3,8 +3,6 @@
 import threading
 import time
 
-import pytest
-
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
@@ -102,31 +100,3 @@ def test_named_caches_are_seen(server: PrivateServer) -> None:
             assert int(str(counted)) >= 2
     finally:
         server.execute("SET GLOBAL `warm one`.key_buffer_size = 0")
-
-
-@pytest.mark.parametrize("command", ["config", "autoconf", ""])
-def test_the_munin_plugin_answers_with_and_without_a_server(mariadb: PrivateServer, command: str, tmp_path: object) -> None:
-    import os
-    import subprocess
-    from pathlib import Path
-
-    from .conftest import PROGRAM
-
-    plugin = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
-    option_file = Path(str(tmp_path)) / "my.cnf"
-    with schema(mariadb, "graphed") as name:
-        mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", database=name)
-        for socket, up in ((mariadb.socket, True), (Path("/nowhere/s"), False)):
-            option_file.write_text(f"[client]\nuser=root\nsocket={socket}\n")
-            environment = {"PATH": os.environ["PATH"], "advisor_program": str(PROGRAM), "defaults_file": str(option_file)}
-            done = subprocess.run([str(plugin), *filter(None, [command])], capture_output=True, text=True, env=environment, timeout=60, check=False)
-            assert done.returncode == 0
-            lines = done.stdout.splitlines()
-            if command == "config":
-                assert "multigraph myisam_key_cache" in lines
-                assert "misses.type DERIVE" in lines
-            elif command == "autoconf":
-                assert lines[0].startswith("yes" if up else "no (")
-            else:
-                assert ("resident.value U" in lines) != up
-                assert ("requests.value U" in lines) != up

@@ -90,7 +90,7 @@ class Pages:
         peaks = {} if reading.failure else watch.peaks(PEAK_SECONDS)
         body = munin_document(
             watch.values(reading),
-            look,
+            look.judgement if look else None,
             peaks,
             without_host_paths(reading.failure),
             self._page_cache_hits(watch.label, look),

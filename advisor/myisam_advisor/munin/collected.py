@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,10 @@ from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
-from myisam_advisor.page.look import Look, look_at
 from myisam_advisor.site import Site
 from myisam_exporter.collector import Context, Pair
 from myisam_exporter.collectors.mysqld_process import ProcessSample
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.group_values import group_values
 from myisam_exporter.interval import Interval
 from myisam_exporter.metric import Running, Scene
@@ -60,7 +57,9 @@ def collected(target: Target, how: Looking, site: Site, state_file: Path | None)
     hits = page_cache_hits_of(pair) if pair is not None else None
     if state_file and pair is not None:
         _keep(state_file, snapshot, pair.after, running)
-    return document(values, _look(facts, site), further={"page_cache_hit_ratio": hits.ratio if hits else None})
+    return document(
+        values, judge(complete(facts), site), further={"page_cache_hit_ratio": hits.ratio if hits else None}
+    )
 
 
 _KEPT_COUNTERS = frozenset(
@@ -88,8 +87,3 @@ def _keep(state_file: Path, snapshot: Snapshot, process: ProcessSample, running:
         # Without a state the next call knows less, and nothing else.
         with contextlib.suppress(OSError):
             write_state(state_file, ProcessState(snapshot.moments[PROCESS], process, status, running))
-
-
-def _look(facts: FactSet, site: Site) -> Look:
-    facts = complete(facts)
-    return look_at(judge(facts, site), site.without_ignored_schemas(facts), time.time())

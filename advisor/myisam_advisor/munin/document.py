@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from myisam_advisor.page.look import Look
+from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import SEVERITIES
 from myisam_exporter.glances import Peak
 from myisam_exporter.metric import Value
@@ -31,12 +31,12 @@ ACTIVITY = ("write_statements_total", "rows_read_total")
 
 def document(
     values: Sequence[Value],
-    look: Look | None,
+    judgement: Judgement | None,
     peaks: Mapping[str, Peak] | None = None,
     failure: str = "",
     further: Mapping[str, float | None] | None = None,
 ) -> dict[str, Any]:
-    """The document. `look` is None where advice is not known; `further` are numbers that no metric has; `failure` why there is nothing."""
+    """The document. `judgement` is None where advice is not known; `further` are numbers that no metric has; `failure` why there is nothing."""
     numbers = {
         value.name + (f"[{value.labels[0]}]" if value.labels else ""): value.number
         for value in values
@@ -58,7 +58,7 @@ def document(
             {"schema": schema, "table": table, "values": of_table}
             for (schema, table), of_table in sorted(tables.items(), key=_rank)[:MAXIMUM_TABLES]
         ],
-        "advice": _advice(look) if look is not None and not failure else None,
+        "advice": _advice(judgement) if judgement is not None and not failure else None,
     }
 
 
@@ -90,8 +90,7 @@ def _sum(
     return None if omitted is None or len(known) < len(each) else omitted + sum(known)
 
 
-def _advice(look: Look) -> dict[str, Any]:
-    judgement = look.judgement
+def _advice(judgement: Judgement) -> dict[str, Any]:
     texts: dict[str, list[str]] = {severity: [] for severity in SEVERITIES}
     for finding in judgement.findings:
         texts[finding.severity].append(
@@ -101,5 +100,4 @@ def _advice(look: Look) -> dict[str, Any]:
         "counts": {severity: len(of_one) for severity, of_one in texts.items()},
         "messages": {severity: of_one[:MAXIMUM_MESSAGES] for severity, of_one in texts.items()},
         "not_evaluated": len(judgement.not_evaluated),
-        "verdict": look.verdict.headline,
     }
