@@ -45,8 +45,9 @@ def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
 
 
 def _coverage(judgement: Judgement) -> str:
-    judged, missing = len(judgement.quiet) + len(judgement.findings), len(judgement.not_evaluated)
-    lacking = f"; {missing} lack a fact, see below" if missing else ""
+    judged = len(judgement.quiet) + len({finding.rule for finding in judgement.findings})
+    missing = len(judgement.not_evaluated)
+    lacking = f"; {missing} lack{'s' if missing == 1 else ''} a fact, see below" if missing else ""
     return f"{judged} rules could judge{lacking}."
 
 

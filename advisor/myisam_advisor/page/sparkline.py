@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import pairwise
+from statistics import median
 
 WIDTH, HEIGHT, MARGIN = 200, 36, 2
 BUCKETS = 100
+GAP_PAUSES = 3.5
 Point = tuple[float, float | None]
 
 
@@ -31,29 +33,30 @@ def sparkline(points: Sequence[Point], end: float, seconds: float) -> Sparkline 
     begin = max(begin, points[0][0])
     values = [value for _, value in known]
     lowest, highest = min(values), max(values)
-    path = "".join(_stroke(stretch, highest) for stretch in _stretches(_buckets(known, begin, end)))
+    path = "".join(_stroke(_buckets(stretch, begin, end), highest) for stretch in _stretches(known))
     return Sparkline(path, points[-1][1], lowest, highest, (end - begin) / 3600)
 
 
-def _buckets(known: Iterable[tuple[float, float]], begin: float, end: float) -> dict[int, float]:
+def _stretches(known: Sequence[tuple[float, float]]) -> Iterable[list[tuple[float, float]]]:
+    """Points without a gap between them: one that is several times as long as usual."""
+    pauses = [after[0] - before[0] for before, after in pairwise(known)]
+    usual = median(pauses) if pauses else 0.0
+    stretch = [known[0]]
+    for pause, point in zip(pauses, known[1:], strict=True):
+        if pause > GAP_PAUSES * usual:
+            yield stretch
+            stretch = []
+        stretch.append(point)
+    yield stretch
+
+
+def _buckets(stretch: Iterable[tuple[float, float]], begin: float, end: float) -> list[tuple[int, float]]:
     """The mean of each hundredth of the time, where there is one."""
     width = max(end - begin, 1.0) / BUCKETS
     gathered: dict[int, list[float]] = {}
-    for moment, value in known:
+    for moment, value in stretch:
         gathered.setdefault(min(int((moment - begin) / width), BUCKETS - 1), []).append(value)
-    return {bucket: sum(values) / len(values) for bucket, values in gathered.items()}
-
-
-def _stretches(buckets: dict[int, float]) -> list[list[tuple[int, float]]]:
-    """Buckets in a row; a short pause between two looks is no gap."""
-    pause = max(1, BUCKETS // max(len(buckets), 1)) + 1
-    number, last = 0, -1
-    numbered = []
-    for bucket in sorted(buckets):
-        number += last >= 0 and bucket - last > pause
-        numbered.append((number, (bucket, buckets[bucket])))
-        last = bucket
-    return [[point for _, point in group] for _, group in groupby(numbered, key=lambda one: one[0])]
+    return [(bucket, sum(values) / len(values)) for bucket, values in sorted(gathered.items())]
 
 
 def _stroke(stretch: Sequence[tuple[int, float]], highest: float) -> str:

@@ -142,9 +142,9 @@ def _size(tile: Tile) -> int:
     return tile.data_bytes
 
 
-def _rank(tile: Tile) -> tuple[bool, float, int]:
+def _rank(tile: Tile) -> tuple[bool, float, int, str, str]:
     """Crashed tables first, then the most active, then the largest."""
-    return CRASHED not in tile.marks, -(tile.activity_per_second or 0.0), -tile.data_bytes
+    return CRASHED not in tile.marks, -(tile.activity_per_second or 0.0), -tile.data_bytes, tile.schema, str(tile.table)
 
 
 def _hottest(tiles: Iterable[Tile]) -> set[int]:

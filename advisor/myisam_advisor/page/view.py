@@ -15,7 +15,7 @@ from myisam_advisor.page.sparkline import Sparkline, sparkline
 from myisam_advisor.texts import count, printable, size, with_unit
 from myisam_advisor.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.verdict import Verdict
-from myisam_advisor.wording import NAMED_PER_RULE, SHOWN_PER_RULE, headline, holds_since, server_name
+from myisam_advisor.wording import NAMED_PER_RULE, TOLD_PER_RULE, headline, holds_since, server_name
 from myisam_exporter.columns import Value
 
 CURVE_SECONDS = 86_400.0
@@ -165,12 +165,13 @@ def _findings(findings: Sequence[Finding], clean: Callable[[object], str]) -> It
     for place, (_, group) in enumerate(groupby(findings, key=lambda finding: (finding.severity, finding.rule))):
         of_rule = list(group)
         first = of_rule[0]
+        told = of_rule if len(of_rule) <= TOLD_PER_RULE else of_rule[:1]
         yield FindingView(
             rule=first.rule,
             severity=first.severity,
             title=clean(first.title),
-            messages=tuple(clean(_sentence(finding)) for finding in of_rule[:SHOWN_PER_RULE]),
-            likewise=clean(_likewise([finding.object for finding in of_rule[SHOWN_PER_RULE:]])),
+            messages=tuple(clean(_sentence(finding)) for finding in told),
+            likewise=clean(_likewise([finding.object for finding in of_rule[len(told) :]])),
             since=holds_since(of_rule),
             evidence=tuple(_evidence(first, clean)),
             blocks=tuple(_blocks(of_rule)),

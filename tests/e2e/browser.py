@@ -1,0 +1,73 @@
+"""A real Chromium, as tests drive it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+
+from tests.e2e.munin import root_of
+
+FOLDERS = "/usr/bin:/usr/lib/chromium"
+
+
+def program(name: str) -> str:
+    """Chromium or its driver: skipped by name where it is not installed, a failure in CI."""
+    path = shutil.which(name, path=f"{os.environ['PATH']}:{FOLDERS}")
+    if path is None:
+        message = f"{name} is not installed: script/bootstrap does that on Debian"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+@contextmanager
+def chromium(width: int = 1200, height: int = 900, *, dark: bool = False, script: bool = True) -> Iterator[Chrome]:
+    """A browser with a window of this size."""
+    options = ChromeOptions()
+    options.binary_location = program("chromium")
+    # Chromium's own sandbox wants another user than root; here it opens pages of ours only.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if not script:
+        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    browser = Chrome(options, ChromeService(program("chromedriver")))
+    try:
+        # Windows have a least width: the viewport is set as a phone's would be.
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        yield browser
+    finally:
+        browser.quit()
+
+
+def violations(browser: Chrome) -> list[str]:
+    """What axe-core finds wrong on the page, by rule and place."""
+    browser.execute_script((root_of("axe") / "axe.min.js").read_text())
+    found: dict[str, Any] = browser.execute_async_script("const done = arguments[arguments.length - 1]; axe.run().then(done);")
+    assert len(found["passes"]) > 15, "axe did not look"
+    return [f"{one['id']}: {node['target']}: {node['failureSummary']}" for one in found["violations"] for node in one["nodes"]]
+
+
+def complaints(browser: Chrome) -> list[str]:
+    """What the console says."""
+    return [str(entry["message"]) for entry in browser.get_log("browser")]  # type: ignore[no-untyped-call]
+
+
+def picture(browser: Chrome, name: str) -> None:
+    """The whole page as a picture, where MYISAM_ADVISOR_PICTURES names a folder for such."""
+    folder = os.environ.get("MYISAM_ADVISOR_PICTURES")
+    if not folder:
+        return
+    import base64
+    from pathlib import Path
+
+    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "format": "png"})
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))

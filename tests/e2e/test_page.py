@@ -1,0 +1,202 @@
+"""The status page in a real browser, of a server under a provoked contention."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from myisam_advisor.trial.load import InsertLoad
+from myisam_advisor.trial.private_server import PrivateServer
+from tests.e2e.browser import chromium, complaints, picture, violations
+from tests.servers.conftest import binaries_of
+from tests.servers.daemon import Daemon, serving, wait_for
+
+HOSTILE = ("<script>alert(1)</script>", "\"><img src=x onerror=alert(2)>", "{{ 7 * 7 }}", "\u202egnp.exe", "a'b`c;DROP", "ünï☃" * 16)
+RULE = "key-cache-contention"
+MAXIMUM_BYTES = 200_000
+
+
+@dataclass
+class Shown:
+    """The page of a contended server, kept as the daemon rendered it while the load ran."""
+
+    server: PrivateServer
+    daemon: Daemon
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[Shown]:
+    options = ["--key-buffer-size=256M", "--myisam-recover-options=OFF", "--performance-schema=OFF"]
+    with PrivateServer(binaries_of("mariadb-10.11"), options) as server:
+        server.execute("CREATE DATABASE `<i>odd</i>`")
+        for name in HOSTILE:
+            quoted = name.replace("`", "``")
+            server.execute(f"CREATE TABLE `<i>odd</i>`.`{quoted}` (id INT NOT NULL PRIMARY KEY, a CHAR(200) NOT NULL) ENGINE=MyISAM", f"INSERT INTO `<i>odd</i>`.`{quoted}` VALUES (1, 'x')")
+        load = InsertLoad()
+        load.make_tables(server)
+        with serving("--socket", server.socket, "--user", "root", "--collect.interval", "2s") as daemon:
+            running = load.start(server, 60)
+            try:
+                assert wait_for(lambda: f'rule="{RULE}"' in daemon.get().text, 40), daemon.get("/advice.json").text
+                yield Shown(server, daemon)
+            finally:
+                running.kill()
+                running.communicate()
+
+
+def text_of(browser: Chrome, selector: str) -> str:
+    return browser.find_element(By.CSS_SELECTOR, selector).text
+
+
+def test_it_says_what_holds_the_server_back(shown: Shown) -> None:
+    with chromium() as browser:
+        # The load is real, and may pause between two looks.
+        assert wait_for(lambda: _is_held_back(browser, shown.daemon), 60)
+        assert "through the one lock of the key cache" in text_of(browser, ".verdict")
+        finding = next(one for one in browser.find_elements(By.CSS_SELECTOR, "details.finding") if RULE in one.text)
+        assert finding.get_attribute("open") is not None
+        for heading in ("Evidence", "Do", "Expect", "Cost", "Undo", "Verify"):
+            assert heading in finding.text
+        assert "key_cache_segments = 8" in finding.text
+        assert "threshold" in finding.text
+        assert len(browser.find_elements(By.CSS_SELECTOR, ".map rect[class^=s]")) >= len(HOSTILE) + 8
+        assert "demo.load_1" in text_of(browser, "[aria-label=Tables]")
+        assert "hot" in text_of(browser, "[aria-label=Tables]")
+        assert "default" in text_of(browser, "[aria-label='Key caches']")
+        assert len(browser.find_elements(By.CSS_SELECTOR, ".curves path")) >= 4
+        assert complaints(browser) == []
+        picture(browser, "page-light")
+        finding.find_element(By.CSS_SELECTOR, ".block button").click()
+        assert wait_for(lambda: finding.find_element(By.CSS_SELECTOR, ".block button").text in ("Copied", "Marked"))
+        assert complaints(browser) == []
+
+
+def _is_held_back(browser: Chrome, daemon: Daemon) -> bool:
+    browser.get(f"http://127.0.0.1:{daemon.port}/")
+    return "held back by the lock of the key cache" in text_of(browser, ".verdict").lower()
+
+
+def test_names_stay_text(shown: Shown) -> None:
+    with chromium() as browser:
+        browser.get(f"http://127.0.0.1:{shown.daemon.port}/")
+        assert browser.find_elements(By.CSS_SELECTOR, "img") == []
+        assert len(browser.find_elements(By.TAG_NAME, "script")) == 1
+        tables = text_of(browser, "[aria-label=Tables]")
+        for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "{{ 7 * 7 }}", "a'b`c;DROP"):
+            assert f"<i>odd</i>.{name}" in tables
+        assert "\u202e" not in browser.page_source
+        assert "\\u202egnp.exe" in tables
+        assert complaints(browser) == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (1200, True), (360, False), (360, True)])
+def test_it_is_accessible_in_every_dress(shown: Shown, width: int, dark: bool) -> None:
+    with chromium(width, 800, dark=dark) as browser:
+        browser.get(f"http://127.0.0.1:{shown.daemon.port}/")
+        for details in browser.find_elements(By.CSS_SELECTOR, "details:not([open]) > summary"):
+            details.click()
+        assert violations(browser) == []
+        overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow == 0, "the page is wider than the window"
+        background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == dark
+        assert complaints(browser) == []
+        picture(browser, f"page-{width}-{'dark' if dark else 'light'}")
+
+
+def test_it_works_without_javascript_and_by_keyboard(shown: Shown) -> None:
+    with chromium(script=False) as browser:
+        browser.get(f"http://127.0.0.1:{shown.daemon.port}/")
+        assert browser.find_elements(By.CSS_SELECTOR, ".block button") == []
+        assert text_of(browser, ".verdict")
+        body = browser.find_element(By.TAG_NAME, "body")
+        body.send_keys(Keys.TAB)
+        assert browser.switch_to.active_element.get_attribute("class") == "skip"
+        summary = browser.find_element(By.CSS_SELECTOR, "details.finding > summary")
+        was_open = summary.find_element(By.XPATH, "..").get_attribute("open")
+        summary.send_keys(Keys.ENTER)
+        assert summary.find_element(By.XPATH, "..").get_attribute("open") != was_open
+
+
+def test_its_headers_allow_nothing_else(shown: Shown) -> None:
+    page = shown.daemon.get("/")
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert page.headers["referrer-policy"] == "no-referrer"
+    assert re.findall(r"(?:src|href)=[\"']?(?:https?:|//)", page.text) == []
+    assert len(page.body) < MAXIMUM_BYTES
+    for method in ("POST", "PUT", "DELETE"):
+        assert shown.daemon.get("/", method=method).status == 405
+
+
+def test_advice_is_there_for_programs_too(shown: Shown) -> None:
+    advice = shown.daemon.get("/advice.json")
+    document = json.loads(advice.text)
+    assert document["schema"] == 1
+    assert {"findings", "not_evaluated", "quiet", "server", "interval_seconds"} <= document.keys()
+
+    def unchanged() -> bool:
+        tag = shown.daemon.get("/advice.json").headers["etag"]
+        again = shown.daemon.get("/advice.json", {"If-None-Match": tag})
+        return again.status == 304 and again.body == b"" and again.headers["etag"] == tag
+
+    assert wait_for(unchanged)  # unless a look came between the two
+    assert shown.daemon.get("/advice.json", {"If-None-Match": '"other"'}).status == 200
+    tag = shown.daemon.get("/").headers["etag"]
+    assert wait_for(lambda: shown.daemon.get("/", {"If-None-Match": tag}).status == 200)  # the next look is another page
+
+
+def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
+    secret = tmp_path / "secret-options.cnf"
+    with PrivateServer(binaries_of("mariadb-10.11"), [f"--tmpdir={tmp_path}"] if os.geteuid() else []) as server:
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
+        secret.write_text(f"[client]\nuser=root\npassword=hunter2hunter2\nsocket={server.socket}\n")
+        # The account has no password: what the option file holds is not sent wrongly, but must not be shown.
+        server.execute("ALTER USER root@localhost IDENTIFIED BY 'hunter2hunter2'")
+        history = tmp_path / "secret-history.sqlite"
+        with serving("--defaults-file", secret, "--history", history) as daemon:
+            assert wait_for(lambda: "What to change" in daemon.get("/").text)
+            for page in ("/", "/advice.json"):
+                up = daemon.get(page).text
+                assert "hunter2" not in up
+                assert "secret-" not in up
+                assert str(server.socket) not in up
+            server.stop()
+            assert wait_for(lambda: "The server does not answer" in daemon.get("/").text)
+            down = daemon.get("/").text
+            assert "What follows is older" in down
+            assert "d.t" in down
+            assert str(server.socket) not in down
+            assert daemon.get("/advice.json").status == 503
+            assert str(server.socket) not in daemon.get("/advice.json").text
+
+
+def test_ten_thousand_tables(tmp_path: Path) -> None:
+    from myisam_advisor.trial.benchmark import make_tables
+
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=400"]) as server:
+        make_tables(server, 10_000, 50)
+        with serving("--socket", server.socket, "--user", "root", "--collect.interval", "5s") as daemon:
+            daemon.looked(60)
+            page = daemon.get("/")
+            assert len(page.body) < MAXIMUM_BYTES
+            assert "10,001 MyISAM tables" in page.text
+            with chromium(1200) as browser:
+                started = time.monotonic()
+                browser.get(f"http://127.0.0.1:{daemon.port}/")
+                assert time.monotonic() - started < 10
+                assert 100 < len(browser.find_elements(By.CSS_SELECTOR, ".map g")) < 600
+                assert violations(browser) == []
+                picture(browser, "page-ten-thousand-tables")
