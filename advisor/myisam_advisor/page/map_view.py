@@ -12,7 +12,7 @@ from myisam_advisor.texts import count, percent, printable, rate, size
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.
 LETTER_WIDTH, LABEL_HEIGHT = 6.6, 15.0
-SHOWN_NAME = 48
+SHOWN_NAME, LONGEST_NAME = 40, 64
 FURTHER = "further databases"
 GLYPHS = {CRASHED: "✕", HOT: "●", EVICTED: "▽"}
 SHADES = ("0", "1", "2", "3", "4", "unknown")
@@ -99,7 +99,7 @@ def table_lines(tables: TableMap) -> Iterable[TableLine]:
     """The tables that are told one by one."""
     for tile in tables.listed:
         yield TableLine(
-            _name(tile),
+            _name(tile, LONGEST_NAME),
             size(tile.data_bytes),
             size(tile.index_bytes),
             percent(tile.resident_share),
@@ -139,14 +139,18 @@ def _words(tile: Tile) -> str:
     return f"{_name(tile)}: {size(tile.data_bytes)}, {resident}{active}{marks}"
 
 
-def _name(tile: Tile) -> str:
-    schema = _cut(tile.schema) or FURTHER
-    return f"{schema}.{_cut(tile.table)}" if tile.table is not None else f"{count(tile.tables)} tables in {schema}"
+def _name(tile: Tile, letters: int = SHOWN_NAME) -> str:
+    schema = _cut(tile.schema, letters) or FURTHER
+    return (
+        f"{schema}.{_cut(tile.table, letters)}"
+        if tile.table is not None
+        else f"{count(tile.tables)} tables in {schema}"
+    )
 
 
-def _cut(name: str) -> str:
+def _cut(name: str, letters: int) -> str:
     shown = printable(name)
-    return shown if len(shown) <= SHOWN_NAME else shown[: SHOWN_NAME - 1] + "…"
+    return shown if len(shown) <= letters else shown[: letters - 1] + "…"
 
 
 def _short(place: Rectangle) -> Place:

@@ -15,7 +15,7 @@ from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactRows
 
 CRASHED, HOT, EVICTED = "crashed", "hot", "evicted"
-MAXIMUM_TILES = 240
+MAXIMUM_TILES = 200
 MAXIMUM_MARKED = 60
 MAXIMUM_REMAINDERS = 30
 HOT_TABLES = 10

@@ -1,0 +1,106 @@
+"""What the munin plugin's numbers are on every kind of server: by the daemon, and without one."""
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from myisam_advisor.trial.private_server import PrivateServer
+
+from .conftest import OTHER_UID, run, schema, working
+from .daemon import serving, wait_for
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
+ALWAYS = (
+    "key_cache_read_requests_total[default]", "key_cache_reads_total[default]", "key_cache_unused_bytes[default]", "key_cache_usable_bytes[default]",
+    "key_cache_dirty_bytes[default]", "opened_tables_total", "open_tables", "table_cache_limit", "table_locks_immediate_total", "table_locks_waited_total",
+    "slow_queries_total", "mysqld_minor_faults_total", "mysqld_open_files_limit", "tables_data_bytes", "tables_index_bytes", "threads_running",
+)  # fmt: skip
+
+
+def test_the_numbers_of_one_look(server: PrivateServer, tmp_path: Path) -> None:
+    with schema(server, "graphed") as name:
+        server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, a CHAR(100) NOT NULL) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", database=name)
+        state = tmp_path / "state"
+        words = ("munin", "--socket", server.socket, "--user", "root", "--state", state)
+        documents = []
+        for _ in range(2):
+            done = run(*words)
+            assert done.returncode == 0, done.stderr
+            documents.append(json.loads(done.stdout))
+            with working(server, name, ["SELECT COUNT(*) FROM t", "UPDATE t SET a = 'y'"]):
+                time.sleep(1)
+    first, second = documents
+    assert first["up"]
+    assert set(ALWAYS) <= first["values"].keys()
+    assert first["values"]["tables_data_bytes"] > 0
+    assert "graphed" in {one["schema"] for one in first["tables"]}
+    assert first["advice"]["counts"]["critical"] == 0
+    # Growth is known from the second call on; what is not known is not there.
+    assert "mysqld_context_switches_total[voluntary]" not in first["values"]
+    assert second["values"]["mysqld_context_switches_total[voluntary]"] > 0
+    assert first["peaks"] == {}
+
+
+def test_the_numbers_of_a_daemon(server: PrivateServer) -> None:
+    with schema(server, "graphed") as name:
+        server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, a CHAR(100) NOT NULL) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", database=name)
+        with serving("--socket", server.socket, "--user", "root", "--collect.interval", "2s") as daemon, working(server, name, ["UPDATE t SET a = IF(a = 'y', 'z', 'y')", "SELECT SLEEP(0.5)"]):
+            daemon.looked()
+
+            def peaks() -> set[str]:
+                return set(json.loads(daemon.get("/munin.json").text)["peaks"])
+
+            assert wait_for(lambda: {"Key_reads", "Opened_tables", "threads_running", "voluntary_switches"} <= peaks())
+            document = json.loads(daemon.get("/munin.json").text)
+            assert set(ALWAYS) <= document["values"].keys()
+            assert document["peaks"]["voluntary_switches"]["maximum"] >= document["peaks"]["voluntary_switches"]["percentile_95"] > 0
+            assert wait_for(lambda: json.loads(daemon.get("/munin.json").text)["peaks"]["threads_running"]["maximum"] >= 1)
+            assert wait_for(lambda: json.loads(daemon.get("/munin.json").text)["values"]["mysqld_context_switches_total[voluntary]"] > 0)
+            busy = next(one for one in json.loads(daemon.get("/munin.json").text)["tables"] if (one["schema"], one["table"]) == (name, "t"))
+            assert busy["values"]["write_statements_total"] > 0
+            assert document["advice"]["counts"].keys() == {"critical", "warning", "info"}
+
+
+def test_a_watcher_without_rights_says_less_and_nothing_wrong(mariadb: PrivateServer, tmp_path: Path) -> None:
+    """Another user than the server's: files and /proc/PID/io are closed to it."""
+    with schema(mariadb, "graphed") as name:
+        mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", database=name)
+        mariadb.execute("CREATE USER looker@localhost", "GRANT PROCESS ON *.* TO looker@localhost")
+        try:
+            words = ["setpriv", f"--reuid={OTHER_UID}", f"--regid={OTHER_UID}", "--clear-groups"] if os.geteuid() == 0 else []
+            from .conftest import PROGRAM
+
+            if words and subprocess.run([*words, "test", "-x", str(PROGRAM)], check=False).returncode:
+                words = []  # this checkout is closed to others
+            done = subprocess.run([*words, str(PROGRAM), "munin", "--socket", str(mariadb.socket), "--user", "looker"], capture_output=True, text=True, check=False,
+                                  env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"})  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            document = json.loads(done.stdout)
+            assert document["values"]["opened_tables_total"] > 0
+            if words:
+                assert "tables_data_resident_bytes" not in document["values"]
+                assert "page_cache_hit_ratio" not in document["values"]
+        finally:
+            mariadb.execute("DROP USER looker@localhost")
+
+
+def test_a_server_that_cannot_be_asked(tmp_path: Path) -> None:
+    done = run("munin", "--socket", "/nowhere/s")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_curves_reach_back_before_the_daemon(mariadb: PrivateServer, tmp_path: Path) -> None:
+    words = ("--socket", mariadb.socket, "--user", "root", "--history", tmp_path / "history.sqlite")
+    with serving(*words) as daemon:
+        daemon.looked()
+        time.sleep(3)
+        daemon.stop()
+    time.sleep(4)
+    with serving(*words) as daemon:
+        daemon.looked()
+        # Two strokes: one from before the pause.
+        assert wait_for(lambda: any(path.count("M") >= 2 for path in daemon.get("/").text.split('<path d="')[1:]))
