@@ -26,7 +26,8 @@ for path in sys.argv[1].split(','):
     one.listen()
     sockets.append(one)
 for number, one in enumerate(sockets):
-    os.dup2(one.fileno(), 3 + number, inheritable=True)
+    os.dup2(one.fileno(), 3 + number)
+    os.set_inheritable(3 + number, True)  # dup2 onto itself does not
 os.environ |= {'LISTEN_PID': str(os.getpid()), 'LISTEN_FDS': str(len(sockets)), 'LISTEN_FDNAMES': 'a:b'}
 os.execv(sys.argv[2], sys.argv[2:])
 """
