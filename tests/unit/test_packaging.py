@@ -47,5 +47,12 @@ def test_a_wheel_brings_rules_plugin_and_unit(installed: Path) -> None:
         assert subprocess.run([str(installed / "bin" / "myisam-advisor"), "explain", rule], capture_output=True, cwd="/", env=clean, check=False).returncode == 0
     code = "from myisam_advisor.trial import replay; from myisam_advisor.measured import evidence; assert replay.SCRIPT.exists(); assert evidence()['servers']"
     subprocess.run([str(installed / "bin" / "python"), "-c", code], cwd="/", env=clean, check=True)
-    assert (installed / "share" / "munin" / "plugins" / "myisam_advisor").exists()
-    assert (installed / "lib" / "systemd" / "system" / "myisam-advisor-check.service").exists()
+    plugin = next(installed.glob("lib/python3.*/site-packages/myisam_advisor/munin_plugin/myisam_advisor"))
+    for one in (plugin, installed / "share" / "munin" / "plugins" / "myisam_advisor"):
+        assert one.read_bytes() == (ROOT / "plugins" / "munin" / "myisam_advisor").read_bytes()
+        assert os.access(one, os.X_OK)
+    (installed / "facts.yaml").write_text("schema: 1\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n")
+    command = [str(installed / "bin" / "myisam-advisor"), "check", "--facts", str(installed / "facts.yaml"), "--format", "html", "--fail-on", "never"]
+    assert "</html>" in subprocess.run(command, capture_output=True, text=True, cwd="/", env=clean, check=True).stdout
+    units = {path.name for path in (installed / "lib" / "systemd" / "system").iterdir()}
+    assert units == {path.name for path in (ROOT / "systemd").iterdir()}

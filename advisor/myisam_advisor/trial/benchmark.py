@@ -48,7 +48,7 @@ class Line:
 
 def main() -> int:
     """Run the benchmarks and print them as a table."""
-    from myisam_advisor.trial import exporter_benchmark
+    from myisam_advisor.trial import exporter_benchmark, page_benchmark
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     binaries = find_server("mariadb-10.11")
@@ -58,6 +58,7 @@ def main() -> int:
     lines = [_version_line()]
     lines += _ten_thousand(console, binaries)
     lines += _hundred_thousand(console, binaries)
+    lines += page_benchmark.lines(console, binaries)
     lines += exporter_benchmark.lines(console, binaries)
     table = Table(title="myisam-advisor, MariaDB 10.11 with MyISAM tables")
     for heading in ("", "measured", "target", ""):
