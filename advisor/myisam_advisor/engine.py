@@ -253,6 +253,7 @@ class _Wording:
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),
                 resource=rule.resource,
+                resource_order=rule.resource_order,
             )
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from None

@@ -25,7 +25,8 @@ class ShownFact:
 class Finding:
     """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it.
 
-    `memory_bytes` is what the change takes beyond what is taken now; `resource` what holds the server back, where that is what was found.
+    `memory_bytes` is what the change takes beyond what is taken now; `resource` what holds the server back, where that is what was found
+    (the lowest `resource_order` of several).
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them.
     """
@@ -52,6 +53,7 @@ class Finding:
     memory_bytes: float = 0.0
     measured: str = ""
     resource: str = ""
+    resource_order: int = 0
     first_seen: float | None = None
     last_seen: float | None = None
 

@@ -100,6 +100,7 @@ class Rule:
     sources: tuple[str, ...]
     confidence: str = "likely"
     resource: str = ""
+    resource_order: int = 0
     variable: str | None = None
     needs: tuple[Need, ...] = ()
     flavours: tuple[str, ...] = FLAVOURS
@@ -205,10 +206,15 @@ def _shipped_folder() -> Path:
 def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     applies = content.get("applies_to", {})
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
-    optional = {name: content[name] for name in ("confidence", "resource", "variable", "planner") if name in content}
+    optional = {
+        name: content[name]
+        for name in ("confidence", "resource", "variable", "planner")
+        if name in content
+    }
     return Rule(
         **plain,
         **optional,
+        resource_order=int(content.get("resource_order", 0)),
         sources=tuple(content["sources"]),
         needs=tuple(tuple(need) if isinstance(need, list) else str(need) for need in content.get("needs", [])),
         flavours=tuple(applies.get("flavours", FLAVOURS)),

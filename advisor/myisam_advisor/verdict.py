@@ -24,8 +24,11 @@ class Verdict:
 
 
 def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
-    """The verdict over all findings. Those of severity info never hold a server back: it could gain by them."""
-    short = [finding for finding in judgement.findings if finding.resource]
+    """The verdict over all findings: of the resources that are short, the one nearest to the hardware.
+
+    Findings of severity info never hold a server back: it could gain by them.
+    """
+    short = sorted((one for one in judgement.findings if one.resource), key=lambda finding: finding.resource_order)
     serious = next((finding for finding in short if finding.severity != "info"), None)
     if serious is not None:
         held = "Probably held back" if serious.confidence == "suspected" else "Held back"

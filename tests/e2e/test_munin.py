@@ -13,6 +13,7 @@ from struct import unpack
 
 import pytest
 
+from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from tests.e2e.munin import GROUP, HOST, NAME, PLUGIN, Munin, munin_lab
 from tests.servers.conftest import PROGRAM, binaries_of, working
@@ -251,6 +252,9 @@ def test_from_samples_to_pictures(settings: Munin, lab: Lab) -> None:
                 lab.server.restart()
                 assert wait_for(lambda: lab.daemon.get().value("up") == 1)
                 assert wait_for(lambda: lab.daemon.get().value("advice_interval_seconds") is not None)
+            if moment == moments[-2]:
+                make_crashed_table(lab.server, "archive", "broken")
+                assert wait_for(lambda: "archive.broken" in lab.daemon.get("/advice.json").text)
             settings.master("munin-update", "--nofork", now=moment)
     for program in ("munin-limits", "munin-html"):
         settings.master(program, now=base + 5)
@@ -264,7 +268,9 @@ def test_from_samples_to_pictures(settings: Munin, lab: Lab) -> None:
 
     updates = settings.log("munin-update.log").split("Starting munin-update")
     assert not re.search(r"ERROR|WARN", "".join(updates[3:])), settings.log("munin-update.log")
-    assert f"{GROUP};{HOST};myisam_advice;warning;state" in (settings.folder / "db" / "limits").read_text()
+    limits = (settings.folder / "db" / "limits").read_text()
+    assert f"{GROUP};{HOST};myisam_advice;critical;state critical" in limits
+    assert "table-crashed archive.broken: A table is crashed" in limits
     pictures = settings.pictures()
     assert {"myisam_key_cache_requests", "myisam_page_cache_hits", "myisam_advice", "myisam_tables"} <= pictures.keys()
     assert sum(graph.startswith("myisam_tables.") for graph in pictures) == 3

@@ -20,6 +20,8 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.glances import KEPT_SECONDS, Glance, Glances, Peak, peak_of
 from myisam_exporter.metric import Running, Value
 
+PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
+
 
 def test_peaks_are_of_rates_between_glances() -> None:
     glances = Glances()
@@ -198,7 +200,6 @@ def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
     import socket
     import subprocess
 
-    plugin = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
     replies = [b"", b"junk", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n[]", b'HTTP/1.1 200 OK\r\n\r\n{"schema": 2}', b"HTTP/1.1 503 no\r\n\r\n{}",
                b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": 5, "peaks": {}, "tables": [], "key_caches": []}',
                b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": {"opened_tables_total": "1\\nevil.value 3", "threads_running": NaN, "open_tables": Infinity}, "peaks": {"Key_reads": 3}, "tables": [7], "key_caches": ["a"], "advice": 5}']  # fmt: skip
@@ -210,7 +211,7 @@ def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
             thread = threading.Thread(target=_reply, args=(listener, reply))
             thread.start()
             environment = {"PATH": "/usr/bin:/bin", "socket": str(path), "advisor_program": "/nowhere"}
-            done = subprocess.run([str(plugin)], capture_output=True, text=True, env=environment, timeout=30, check=False)
+            done = subprocess.run([str(PLUGIN)], capture_output=True, text=True, env=environment, timeout=30, check=False)
             thread.join()
             assert done.returncode == 0, (reply, done.stderr)
             assert "Traceback" not in done.stderr
@@ -223,3 +224,20 @@ def _reply(listener: object, reply: bytes) -> None:
     connection.recv(1 << 16)
     connection.sendall(reply)
     connection.close()
+
+
+def test_graphs_of_tables_do_not_come_and_go() -> None:
+    from importlib.machinery import SourceFileLoader
+    from importlib.util import module_from_spec, spec_from_loader
+
+    loader = SourceFileLoader("plugin", str(PLUGIN))
+    spec = spec_from_loader("plugin", loader)
+    assert spec is not None
+    plugin = module_from_spec(spec)
+    loader.exec_module(plugin)
+    ranked = [("s", name) for name in "dcbazyx"]
+    assert plugin.most_active(ranked, [], 3) == [("s", "b"), ("s", "c"), ("s", "d")]
+    # Near enough to the first three to stay; x is not.
+    assert plugin.most_active(ranked, [("s", "a"), ("s", "z"), ("s", "x")], 3) == [("s", "a"), ("s", "d"), ("s", "z")]
+    assert plugin.most_active(ranked, [("s", "gone")], 2) == [("s", "c"), ("s", "d")]
+    assert plugin.most_active(ranked, [("s", "a")], 0) == []

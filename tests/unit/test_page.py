@@ -139,14 +139,16 @@ def test_only_paths_below_the_data_directory_are_told(text: str, shown: str) -> 
     assert without_host_paths(text, "/var/lib/mysql/") == shown
 
 
-def finding(rule: str, severity: str, resource: str = "", confidence: str = "confirmed") -> Finding:
-    return Finding(rule, f"Title of {rule}", severity, confidence, "server", "", None, "One thing. Another thing.", (), "", "", "", "", "", (), resource=resource)
+def finding(rule: str, severity: str, resource: str = "", confidence: str = "confirmed", order: int = 50) -> Finding:
+    return Finding(rule, f"Title of {rule}", severity, confidence, "server", "", None, "One thing. Another thing.", (), "", "", "", "", "", (), resource=resource, resource_order=order)
 
 
 def test_one_sentence_says_what_holds_the_server_back() -> None:
     crashed, disk = finding("table-crashed", "critical"), finding("io-bound-data", "warning", "the disk")
     verdict = verdict_of(Judgement([crashed, disk]), 10.0)
     assert (verdict.kind, verdict.headline, verdict.detail, verdict.finding) == (HELD_BACK, "Held back by the disk.", "One thing.", disk)
+    lock = finding("a-lock", "warning", "a lock", order=70)
+    assert verdict_of(Judgement([lock, disk]), 10.0).finding == disk
     suspected = replace(disk, confidence="suspected")
     assert verdict_of(Judgement([suspected]), 10.0).headline == "Probably held back by the disk."
     cold = finding("page-cache-cold", "info", "a page cache that is still cold")
