@@ -206,11 +206,7 @@ def _shipped_folder() -> Path:
 def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     applies = content.get("applies_to", {})
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
-    optional = {
-        name: content[name]
-        for name in ("confidence", "resource", "variable", "planner")
-        if name in content
-    }
+    optional = {name: content[name] for name in ("confidence", "resource", "variable", "planner") if name in content}
     return Rule(
         **plain,
         **optional,

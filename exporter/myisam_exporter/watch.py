@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,6 +36,7 @@ from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.interval import Interval
 from myisam_exporter.location import ELSEWHERE
 from myisam_exporter.metric import Metric, Running, Scene, Value
+from myisam_exporter.reading import Outcome, Reading, failed_reading
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot
 from myisam_exporter.table_choice import Choice, TableChooser
@@ -88,26 +89,6 @@ class WatchOptions:
     sys: Path = Path("/sys")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one collector's run."""
-
-    success: bool
-    supported: bool
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one look gave: metrics, rendered and as values, and the collectors' outcomes, or why the server did not answer."""
-
-    pages: Mapping[str, Page] = field(default_factory=dict)
-    values: Sequence[Value] = ()
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    failure: str = ""
-    moment: float = field(default_factory=time.monotonic)
-
-
 @lru_cache(maxsize=1)
 def cheap_collectors() -> frozenset[str]:
     """Those read while a scrape waits."""
@@ -157,7 +138,7 @@ class Watch:
 
     def no_reading(self, why: str) -> Reading:
         """What to expose when a reading did not end in time."""
-        return _failed_reading(cheap_collectors(), UserError(why))
+        return failed_reading(cheap_collectors(), UserError(why))
 
     def exposition(
         self,
@@ -192,7 +173,7 @@ class Watch:
                 self.connection.lost(session, str(error))
             self._full = None
             self._glances.interrupt()
-            self._background = _failed_reading(self.names() - cheap_collectors(), error)
+            self._background = failed_reading(self.names() - cheap_collectors(), error)
             return self._background
         self._background = self._judged(snapshot)
         self._full = snapshot
@@ -269,7 +250,7 @@ class Watch:
                 self.connection.lost(session, str(error))
             with self._state:
                 self._previous.clear()
-            return _failed_reading(selected & cheap_collectors(), error)
+            return failed_reading(selected & cheap_collectors(), error)
         with self._state:
             scene = Scene(self._pairs_since_last(snapshot), self._cheap_running)
             found = group_values(snapshot, scene, selected & cheap_collectors())
@@ -365,10 +346,6 @@ def _known(snapshot: Snapshot | None, name: str) -> Any:
     """A collector's sample, or None where there is none."""
     sample = snapshot.samples[name] if snapshot else None
     return None if isinstance(sample, Unknown) else sample
-
-
-def _failed_reading(names: Iterable[str], error: UserError) -> Reading:
-    return Reading(outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error))
 
 
 def _pages(found: GroupValues) -> dict[str, Page]:

@@ -1,0 +1,36 @@
+"""What a look at a target gave, as a daemon keeps it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from myisam_exporter.errors import UserError
+from myisam_exporter.exposition import Page
+from myisam_exporter.metric import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one collector's run."""
+
+    success: bool
+    supported: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one look gave: metrics, rendered and as values, and the collectors' outcomes, or why the server did not answer."""
+
+    pages: Mapping[str, Page] = field(default_factory=dict)
+    values: Sequence[Value] = ()
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    failure: str = ""
+    moment: float = field(default_factory=time.monotonic)
+
+
+def failed_reading(names: Iterable[str], error: UserError) -> Reading:
+    """One that says that these collectors gave nothing, and why."""
+    return Reading(outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error))
