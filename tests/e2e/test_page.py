@@ -43,7 +43,7 @@ def shown() -> Iterator[Shown]:
         load = InsertLoad()
         load.make_tables(server)
         with serving("--socket", server.socket, "--user", "root", "--collect.interval", "2s") as daemon:
-            running = load.start(server, 60)
+            running = load.start(server, 120)
             try:
                 assert wait_for(lambda: f'rule="{RULE}"' in daemon.get().text, 40), daemon.get("/advice.json").text
                 yield Shown(server, daemon)
