@@ -12,6 +12,7 @@ import click
 
 from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_UNKNOWN, NEVER, USER_ERROR
 from myisam_advisor.gathering import gather, judged
+from myisam_advisor.grants_command import grants
 from myisam_advisor.munin_command import munin
 from myisam_advisor.options import (
     LongDuration,
@@ -47,6 +48,7 @@ cli.add_command(trial)
 cli.add_command(plan)
 cli.add_command(verify)
 cli.add_command(munin)
+cli.add_command(grants)
 
 
 @cli.command()
@@ -63,6 +65,12 @@ cli.add_command(munin)
     help="Exit with 1 from this severity on.",
 )
 @site_options
+@click.option(
+    "--output",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write the report to, replaced whole when it is complete.",
+)
 @click.option("--show-suppressed", is_flag=True, help="Also show what the configuration suppresses, and why.")
 @click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
 @history_option
@@ -73,12 +81,14 @@ def check(
     show_suppressed: bool,
     verbose: bool,
     history_file: Path | None,
+    output_file: Path | None,
     **options: Any,
 ) -> None:
     """Say what holds the server back, and what to do about it.
 
     Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
     """
+    from myisam_advisor.output import written_whole
     from myisam_advisor.reports import Shown, report_named
 
     try:
@@ -91,7 +101,8 @@ def check(
             sys.exit(NAGIOS_UNKNOWN)
         raise
     report = report_named(format_name)
-    report.render(judgement, facts, Shown(verbose, show_suppressed, fail_on))
+    with written_whole(output_file):
+        report.render(judgement, facts, Shown(verbose, show_suppressed, fail_on))
     sys.exit(report.exit_status(judgement, fail_on))
 
 

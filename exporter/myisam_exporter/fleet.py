@@ -80,6 +80,11 @@ class Fleet:
         """How many targets are watched."""
         return len(self._probed) + (self.own is not None)
 
+    def busy_seconds(self) -> float:
+        """How long the longest look that is under way has taken."""
+        watches = [*self._probed.values(), *([self.own] if self.own else [])]
+        return max((watch.busy_seconds for watch in watches), default=0.0)
+
     def close(self) -> None:
         """Stop looking and end all connections."""
         for task in self._tasks:

@@ -56,7 +56,7 @@ class Interval:
         for collector in all_collectors():
             sample = self.after.samples[collector.name]
             if isinstance(sample, Unknown):
-                silent |= _all_columns(collector, sample)
+                silent |= {name: _telling(silent.get(name), sample) for name in _all_columns(collector, sample)}
                 continue
             pair = self._pair(collector, sample)
             blocks += collector.facts(pair)
@@ -86,6 +86,11 @@ class Interval:
         if collector.name not in FLUSHED_BY_FLUSH_STATUS or since_flush is None or seconds is None or status is None:
             return False
         return since_flush < seconds and since_flush < (status.uptime_seconds or 0)
+
+
+def _telling(earlier: Unknown | None, reason: Unknown) -> Unknown:
+    """Of two sources' reasons the one that can be helped: that a source is off here tells nothing of another that failed."""
+    return earlier if earlier is not None and reason.off and not earlier.off else reason
 
 
 def _answered(block: Block) -> Iterator[str]:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.sql import quote_account
 from myisam_exporter.target import Target
 from myisam_exporter.unknown import Unknown
 from myisam_exporter.version_number import ServerVersion, parse_version
@@ -122,8 +123,7 @@ class Session:
     def account(self) -> str:
         """The account this session is authorised as, quoted for a GRANT."""
         user, _, host = str(self.rows("SELECT CURRENT_USER()")[0][0]).rpartition("@")
-        quoted = ["'" + part.replace("\\", "\\\\").replace("'", "\\'") + "'" for part in (user, host)]
-        return "@".join(quoted)
+        return quote_account(user, host)
 
     def peer_process(self) -> int | None:
         """The process at the other end of a UNIX socket, as the kernel knows it; None for TCP or another PID namespace."""

@@ -112,6 +112,8 @@ class Watch:
         self.connection = Connection(resolve, options.timeout_seconds)
         self.last_asked = time.monotonic()
         self.followers = followers
+        self.looks = 0
+        self._busy_since: float | None = None
         self._chooser = chooser
         self._flights: SingleFlight[Reading] = SingleFlight(executor, 2.0 * options.timeout_seconds)
         self._state = threading.Lock()  # held while counters grow, never while anything is waited for
@@ -162,6 +164,20 @@ class Watch:
 
     def look(self) -> Reading:
         """A look at everything, in the background: expensive sources, facts of the interval, and those who follow them."""
+        self._busy_since = time.monotonic()
+        try:
+            return self._look()
+        finally:
+            self._busy_since = None
+            self.looks += 1
+
+    @property
+    def busy_seconds(self) -> float:
+        """How long the look that is under way has taken; 0 between two looks."""
+        since = self._busy_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    def _look(self) -> Reading:
         session = None
         try:
             session = self.connection.session()

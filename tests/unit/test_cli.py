@@ -157,3 +157,29 @@ def test_own_rules_are_judged_beside_the_shipped_ones(tmp_path: Path) -> None:
     broken = judge(HEALTHY, "--rules", tmp_path)
     assert broken.returncode == 2
     assert f"{tmp_path}/ours.yaml, line 3: severity: 'loud'" in broken.stderr
+
+
+def test_metrics_for_a_textfile_replace_it_whole(tmp_path: Path) -> None:
+    facts, file = tmp_path / "facts.yaml", tmp_path / "advisor.prom"
+    facts.write_text(CRASHED)
+    file.write_text("old\n")
+    done = run("check", "--facts", facts, "--format", "prometheus", "--output", file)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    lines = file.read_text().splitlines()
+    assert 'myisam_advice_findings{severity="critical"} 1.0' in lines
+    assert any(line.startswith("myisam_advice_check_timestamp_seconds 1") for line in lines)
+    assert any(line.startswith("myisam_advice_finding{") and "\\n" in line for line in lines)
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert {path.name for path in tmp_path.iterdir()} == {"facts.yaml", "advisor.prom"}
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    facts, folder = tmp_path / "facts.yaml", tmp_path / "folder"
+    facts.write_text(CRASHED)
+    folder.mkdir()
+    for target in (folder, tmp_path / "missing" / "x"):
+        done = run("check", "--facts", facts, "--output", target)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+    assert list(folder.iterdir()) == []

@@ -20,8 +20,10 @@ from typing import NoReturn
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
+from myisam_advisor.daemon.notify import Notifier
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
+from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.site import Site
 from myisam_exporter.collector import NOT_TRACED
 from myisam_exporter.errors import UserError
@@ -92,6 +94,7 @@ async def _serve(options: ServeOptions) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    notifier = Notifier()
     gate = Gate(options.web_config_file)
     in_force = _InForce(_load_site(options))
     history = _history(options)
@@ -101,6 +104,13 @@ async def _serve(options: ServeOptions) -> int:
     pages = Pages(fleet, board, lambda: in_force.site.rules)
 
     def reload() -> Callable[[], None]:
+        notifier.reloading()
+        try:
+            return read_anew()
+        finally:
+            notifier.ready()
+
+    def read_anew() -> Callable[[], None]:
         targets = read_probe_targets(options.targets_file, options.defaults_files)
         fresh = _load_site(options)
         if options.watch_own:
@@ -130,11 +140,14 @@ async def _serve(options: ServeOptions) -> int:
     loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, exporter.reload_configuration))
     if options.watch_own:
         fleet.watch_own(_label(options), options.resolve)
+    supervision = loop.create_task(supervise(notifier, fleet, board))
     await loop.run_in_executor(None, pages.warm_up)
     gc.collect()
     gc.freeze()  # what was imported stays: collecting garbage need not look at it again
     await stop.wait()
     _log.info("stopping")
+    supervision.cancel()
+    notifier.stopping()
     await server.close()
     fleet.close()
     if history is not None:

@@ -1,0 +1,50 @@
+"""A judgement as metrics: for the daemon's exposition, and for node_exporter's textfile collector."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from myisam_advisor.findings import Judgement
+from myisam_advisor.rules import SEVERITIES
+from myisam_exporter.metric import Metric, Value
+
+MAXIMUM_SERIES_PER_RULE = 100
+METRICS = (
+    Metric(
+        "advice_finding",
+        "gauge",
+        "Always 1; one for each finding of the last interval, at most 100 a rule: `myisam-advisor check` has the words.",
+        ("rule", "severity", "scope", "object"),
+    ),
+    Metric(
+        "advice_finding_first_seen_timestamp_seconds",
+        "gauge",
+        "Since when the finding has held without a pause; needs the history.",
+        ("rule", "object"),
+    ),
+    Metric("advice_findings", "gauge", "Number of findings of the last interval.", ("severity",)),
+    Metric("advice_not_evaluated", "gauge", "Always 1; rules that lack a fact: `myisam-advisor doctor`.", ("rule",)),
+    Metric("advice_suppressed", "gauge", "Number of findings that the configuration suppresses."),
+    Metric("advice_interval_seconds", "gauge", "Length of the interval that was judged; absent before there is one."),
+)
+
+
+def advice_values(
+    judgement: Judgement, interval_seconds: float | None, since: Mapping[tuple[str, str], float]
+) -> Iterable[Value]:
+    """The values; `since` says when findings were first seen, by (rule, object), where a history knows."""
+    yield Value("advice_interval_seconds", interval_seconds)
+    counted = Counter(finding.severity for finding in judgement.findings)
+    for severity in SEVERITIES:
+        yield Value("advice_findings", counted[severity], (severity,))
+    yield Value("advice_suppressed", len(judgement.suppressed))
+    for outcome in judgement.not_evaluated:
+        yield Value("advice_not_evaluated", 1, (outcome.rule,))
+    series: Counter[str] = Counter()
+    for finding in judgement.findings:
+        series[finding.rule] += 1
+        if series[finding.rule] <= MAXIMUM_SERIES_PER_RULE:
+            yield Value("advice_finding", 1, (finding.rule, finding.severity, finding.scope, finding.object))
+            first = since.get((finding.rule, finding.object))
+            yield Value("advice_finding_first_seen_timestamp_seconds", first, (finding.rule, finding.object))

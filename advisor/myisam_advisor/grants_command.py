@@ -1,0 +1,30 @@
+"""`myisam-advisor grants`: the account to make in the server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from myisam_advisor.options import server_options, target_of
+
+
+@click.command()
+@server_options
+@click.option("--account", default="myisam-advisor", show_default=True, help="Name of the account.")
+@click.option("--account-host", default="localhost", show_default=True, help="Where it connects from.")
+@click.option("--password", "by_password", is_flag=True, help="Prove itself by a password, not by its user here.")
+@click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) and ask no server.")
+def grants(account: str, account_host: str, by_password: bool, server_version: str | None, **options: Any) -> None:
+    """Print the statements that make an account with the rights the advisor needs, and no more."""
+    from myisam_advisor.grants import statements
+    from myisam_exporter.session import Session
+    from myisam_exporter.version_number import parse_version
+
+    if server_version is not None:
+        version = parse_version(server_version)
+    else:
+        with Session(target_of(options), options["timeout_seconds"]) as session:
+            text, comment = session.rows("SELECT @@version, @@version_comment")[0]
+        version = parse_version(str(text), str(comment))
+    click.echo("\n".join(statements(version, account, account_host, by_password=by_password)))

@@ -1,0 +1,31 @@
+"""The report for node_exporter's textfile collector: the daemon's advice metrics, and when they were taken.
+
+`check --format prometheus --output /var/lib/prometheus/node-exporter/myisam_advisor.prom`, from a timer: for who runs no daemon.
+"""
+
+from __future__ import annotations
+
+import time
+
+from myisam_advisor.advice_metrics import METRICS, advice_values
+from myisam_advisor.exit_status import by_severity as exit_status
+from myisam_advisor.findings import Judgement
+from myisam_advisor.reports import Shown
+from myisam_exporter.exposition import page_of
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.metric import Metric, Value
+
+__all__ = ["exit_status", "render"]
+
+CHECKED = Metric("advice_check_timestamp_seconds", "gauge", "When `myisam-advisor check` judged this server.")
+
+
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
+    """Print the exposition."""
+    since = {
+        (finding.rule, finding.object): finding.first_seen
+        for finding in judgement.findings
+        if finding.first_seen is not None
+    }
+    values = [*advice_values(judgement, facts.interval_seconds, since), Value(CHECKED.name, time.time())]
+    print(page_of((*METRICS, CHECKED), values).text.decode(), end="")
