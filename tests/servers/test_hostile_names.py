@@ -1,0 +1,114 @@
+"""Every character that a name may hold, in the SQL that the advisor writes, run on real servers: it does what it says and nothing else."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.sql import quote_account, quote_identifier, quote_table
+
+from .conftest import look, schema
+
+# Of 64 letters, and in a file's name of 255 bytes each may take five.
+LETTERS_A_NAME = 30
+# MySQL 5.6 has room for 16.
+LETTERS_AN_ACCOUNT = 14
+SURROGATES = range(0xD800, 0xE000)
+REFUSED = (1059, 1102, 1103, 1300, 1366, 1470, 3988)
+
+
+def packed(letters: int, step: int = 1) -> Iterator[str]:
+    """Names that hold every character of the basic plane between them; a name may not end in a space."""
+    points = [point for point in range(1, 0x10000) if point not in SURROGATES]
+    for start in range(0, len(points), letters * step):
+        yield "".join(map(chr, points[start : start + letters])) + "."
+
+
+def created(cursor: Any, statement: str) -> bool:
+    """Whether the server takes such a name."""
+    try:
+        cursor.execute(statement)
+    except Exception as error:
+        assert error.args[0] in REFUSED, (statement, error)
+        return False
+    return True
+
+
+def test_statements_on_tables_touch_the_table_they_name(server: PrivateServer) -> None:
+    with schema(server, "odd") as database, server.session(database) as connection, closing(connection.cursor()) as cursor:
+        names = [name for name in packed(LETTERS_A_NAME) if created(cursor, f"CREATE TABLE {quote_identifier(name)} (id INT NOT NULL PRIMARY KEY, k INT, KEY (k)) ENGINE=MyISAM")]
+        # Nearly all of them: what is refused is told by its number above.
+        assert len(names) > 2000
+        facts = look(server)
+        found = {str(row["table_name"]) for row in facts.tables["tables"].dictionaries() if row["schema_name"] == database}
+        assert found == set(names)
+        executed = set()
+        for commands in commands_for_crashed(facts):
+            for command in commands:
+                cursor.execute(command)
+                rows = cursor.fetchall()
+                assert {row[2] for row in rows} == {"status"}, (command, rows)
+                assert {row[3] for row in rows} <= {"OK", "Table is already up to date"}, (command, rows)
+                executed |= {row[0] for row in rows}
+        assert len(executed) == len(names)
+        cursor.execute("SHOW TABLES")
+        assert {row[0] for row in cursor.fetchall()} == set(names)
+
+
+def commands_for_crashed(facts: FactSet) -> Iterator[Sequence[str]]:
+    """What the rule for crashed tables would have one run, were they all crashed; a rule tells of a thousand at most."""
+    rows = facts.tables["tables"]
+    place = rows.columns.index("crashed")
+    crashed = [[1 if number == place else value for number, value in enumerate(row)] for row in rows.rows]
+    for start in range(0, len(crashed), 1000):
+        part = replace(facts, tables={**facts.tables, "tables": FactRows(rows.columns, crashed[start : start + 1000])})
+        rule = [rule for rule in shipped_rules() if rule.id == "table-crashed"]
+        judgement = judge(complete(part), Site(rule))
+        assert len(judgement.findings) == len(crashed[start : start + 1000])
+        yield from (finding.commands for finding in judgement.findings)
+
+
+def test_databases_with_any_name(server: PrivateServer) -> None:
+    made = []
+    with server.session() as connection, closing(connection.cursor()) as cursor:
+        try:
+            for name in packed(LETTERS_A_NAME, 20):
+                if created(cursor, f"CREATE DATABASE {quote_identifier(name)}"):
+                    made.append(name)
+                    cursor.execute(f"CREATE TABLE {quote_table(name, name)} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+            assert len(made) > 90
+            found = {(str(row["schema_name"]), str(row["table_name"])) for row in look(server).tables["tables"].dictionaries()}
+            assert {(name, name) for name in made} <= found
+        finally:
+            for name in made:
+                cursor.execute(f"DROP DATABASE {quote_identifier(name)}")
+
+
+def test_accounts_with_any_name(server: PrivateServer) -> None:
+    made = []
+    with server.session() as connection, closing(connection.cursor()) as cursor:
+        cursor.execute("SELECT user FROM mysql.user")
+        before = set(cursor.fetchall())
+        for mode in ("", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES"):
+            cursor.execute(f"SET SESSION sql_mode='{mode}'")
+            try:
+                for name in ("'", "\\", "a\\'b", '"', "`", "a@b", "%", "--", *packed(LETTERS_AN_ACCOUNT, 40)):
+                    account = quote_account(name, "localhost")
+                    if created(cursor, f"CREATE USER {account}"):
+                        made.append((name, account))
+                        cursor.execute(f"GRANT PROCESS ON *.* TO {account}")
+                cursor.execute("SELECT user FROM mysql.user")
+                users = {str(user) for (user,) in set(cursor.fetchall()) - before}
+                # Names are stored without the spaces at their ends.
+                assert {name.strip(" ") for name, _ in made} == {user.strip(" ") for user in users}
+                assert len(made) > 50
+            finally:
+                for _, account in made:
+                    cursor.execute(f"DROP USER {account}")
+                made.clear()
