@@ -76,10 +76,14 @@ def fault_at(file: YamlFile, place: KeyPath, message: str) -> UserError:
 
 
 def line_of(text: str, place: KeyPath) -> int:
-    """The line of the deepest part of the place that the text has."""
+    """The line of the deepest part of the place that the text has; the first where it cannot be told, as in JSON that is no YAML."""
     import yaml
 
-    node, line = yaml.compose(text, Loader=yaml.SafeLoader), 1
+    try:
+        # The loader that read it: PyYAML's other one refuses some texts that this one takes.
+        node, line = yaml.compose(text, Loader=_loader()), 1
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return 1
     for part in place:
         if isinstance(node, yaml.MappingNode):
             pair = next(((key, value) for key, value in node.value if key.value == str(part)), None)

@@ -136,6 +136,8 @@ def test_a_threshold_decides(tmp_path: Path) -> None:
         ("suppressions: [", "line 2: no YAML"),
         ("rules_directories: [/nowhere/at/all]", "the rules directory /nowhere/at/all does not exist"),
         ("a: &a [*a, *a]\nb: *a", "line 1"),
+        # What libyaml takes and PyYAML's own parser does not.
+        ("suppressions:\n  - {rule: pack-k 2027-01-0?}", "line 2: suppressions.0"),
         ("!!python/object/apply:os.system [echo]", "no YAML"),
     ],
 )  # fmt: skip

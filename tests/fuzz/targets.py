@@ -1,0 +1,188 @@
+"""What reads bytes from elsewhere, each as a function of bytes: anything but its own errors is a fault.
+
+Run by script/fuzz with a coverage-guided fuzzer (atheris), and for a moment by the tests. `seeds` gives inputs to begin with.
+"""
+
+import asyncio
+import importlib.util
+import tempfile
+from collections.abc import Callable, Iterable
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SCRATCH = Path(tempfile.gettempdir())
+
+
+def scratch(data: bytes, ending: str) -> Path:
+    """A file of this process with these bytes."""
+    import os
+
+    path = SCRATCH / f"myisam-fuzz-{os.getpid()}{ending}"
+    path.write_bytes(data)
+    return path
+
+
+def myi_header(data: bytes) -> None:
+    """The header of an index file."""
+    from myisam_exporter.myi_header import HeaderError, header_length, parse_header
+
+    try:
+        header_length(data)
+        header = parse_header(data)
+    except HeaderError as error:
+        assert str(error)
+        return
+    assert len(header.definition.keys) < 256
+    assert len(repr(header)) < 10_000_000
+
+
+def file_name(data: bytes) -> None:
+    """The name of a table's file."""
+    from myisam_exporter.file_names import decode_schema, decode_table
+
+    stem = data.decode("utf-8", "surrogateescape")
+    for name in (decode_schema(stem), *(decode_table(stem) or ())):
+        if name is not None:
+            assert len(name) <= 4 * len(stem) + len("#mysql50#")
+            name.encode("utf-8")
+
+
+def option_file(data: bytes) -> None:
+    """A client's option file; what it includes is not followed out of the scratch directory here."""
+    from myisam_exporter.errors import UserError
+    from myisam_exporter.option_files import read_option_files
+
+    if b"!include" in data:
+        return
+    try:
+        options = read_option_files([scratch(data, ".cnf")])
+    except UserError as error:
+        assert "hunter2" not in str(error)
+        return
+    assert all(isinstance(name, str) for name in options.settings)
+
+
+def facts_file(data: bytes) -> None:
+    """A facts file, and the facts judged."""
+    from myisam_advisor.facts import complete, open_database
+    from myisam_advisor.facts_file import read_facts_file
+    from myisam_exporter.errors import UserError
+
+    try:
+        facts = read_facts_file(str(scratch(data, ".yaml")))
+    except UserError as error:
+        assert str(error)
+        return
+    open_database(complete(facts)).close()
+
+
+def rule_file(data: bytes) -> None:
+    """A rule of the site's own."""
+    from myisam_advisor.rules import load_rule
+    from myisam_exporter.errors import UserError
+
+    try:
+        load_rule(scratch(data, ".yaml"))
+    except UserError as error:
+        assert str(error)
+
+
+def configuration(data: bytes) -> None:
+    """The site's configuration."""
+    from myisam_advisor.configuration import load_site
+    from myisam_exporter.errors import UserError
+
+    try:
+        load_site(scratch(data, ".yaml"), ())
+    except UserError as error:
+        assert str(error)
+
+
+def http_request(data: bytes) -> None:
+    """Bytes that a client sends: an answer or nothing."""
+    from myisam_exporter.http_server import Request, Response, _serve
+
+    async def answer(request: Request) -> Response:
+        assert request.method.isprintable()
+        return Response(200, b"ok")
+
+    class Writer:
+        """What the server writes, kept."""
+
+        def __init__(self) -> None:
+            self.sent = b""
+            self.transport = self
+
+        def set_write_buffer_limits(self, high: int) -> None:
+            pass
+
+        def write(self, part: bytes) -> None:
+            self.sent += part
+
+        async def drain(self) -> None:
+            pass
+
+    async def speak() -> bytes:
+        reader, writer = asyncio.StreamReader(), Writer()
+        reader.feed_data(data)
+        reader.feed_eof()
+        await _serve(reader, writer, answer, False)  # type: ignore[arg-type]
+        return writer.sent
+
+    sent = asyncio.run(speak())
+    assert not sent or sent.startswith(b"HTTP/1.1 ")
+
+
+def process_state(data: bytes) -> None:
+    """What lies in munin's plugin state, where other plugins write too."""
+    from myisam_advisor.munin.process_state import read_state
+
+    read_state(scratch(data, ".state"))
+
+
+def munin_document(data: bytes) -> None:
+    """What answers on the plugin's socket."""
+    document, why = _plugin().checked(data, "the daemon")
+    assert document is None or isinstance(document, dict)
+    assert "\n" not in why
+
+
+_loaded: list[Any] = []
+
+
+def _plugin() -> Any:
+    if not _loaded:
+        loader = SourceFileLoader("plugin", str(ROOT / "plugins" / "munin" / "myisam_advisor"))
+        spec = importlib.util.spec_from_loader("plugin", loader)
+        assert spec is not None
+        _loaded.append(importlib.util.module_from_spec(spec))
+        loader.exec_module(_loaded[0])
+    return _loaded[0]
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    function.__name__: function
+    for function in (myi_header, file_name, option_file, facts_file, rule_file, configuration, http_request, process_state, munin_document)
+}
+
+
+def seeds(name: str) -> Iterable[bytes]:
+    """Inputs that get far, to begin with."""
+    if name == "myi_header":
+        from tests.unit.test_myi_header import header
+
+        return [header(), header(options=1, keys=((0, ((3, 0, 4), (8, 1, 40))), (2, ((15, 9, 100),))))]
+    if name == "rule_file":
+        return [path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6]]
+    return {
+        "file_name": [b"orders", b"a@002db", b"@0041#P#p0#SP#s1", "ü☃".encode()],
+        "option_file": [b"[client]\nuser = x\npassword = \"hunter2 \\t\"\n# c\nsocket=/a/b\n[client.shop]\nport=3306\n"],
+        "facts_file": [b"schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 5}\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n"],
+        "configuration": [b"thresholds:\n  io-bound-data: {minimum_iowait: 0.3}\nsuppressions:\n  - {rule: pack-keys, object: 's.*', reason: why, until: 2027-01-01}\nignored_schemas: ['a*']\n"],
+        "http_request": [b"GET /metrics?collect[]=x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n", b"POST /-/reload HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+                         b"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"],
+        "process_state": [b'{"format":1,"moment":1.5,"process":{"pid":1,"started_ticks":1,"threads":1,"user_ticks":1,"system_ticks":1,"minor_faults":1,"major_faults":1},"switches":{"1":[1,2]},"io":[1,2,3],"status":{"Uptime":1},"totals":[[["a"],1.0]]}'],
+        "munin_document": [b'{"schema":1,"up":true,"reason":"","values":{"a":1},"peaks":{},"key_caches":["a"],"tables":[{"schema":"s","table":"t","values":{}}],"advice":null}'],
+    }[name]  # fmt: skip
