@@ -16,6 +16,8 @@ from myisam_exporter.target import Target
 
 READINGS = 10
 MINIMUM_STEP_SECONDS = 0.2
+# How long a server may take to come back, to be told from one that is gone.
+RESTART_SECONDS = 5.0
 Observe = Callable[[float, int, Callable[[], None]], None]
 
 
@@ -54,12 +56,17 @@ def collect_facts(
 
 
 def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
-    """What to say when the server is back: that it restarted; None when it is not."""
-    try:
-        with Session(target, timeout_seconds) as session:
-            uptime = session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1]
-    except UserError:
-        return None
+    """What to say when the server is back within a moment: that it restarted; None when it is not."""
+    deadline = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            with Session(target, timeout_seconds) as session:
+                uptime = session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1]
+            break
+        except UserError:
+            if time.monotonic() >= deadline:
+                return None
+            time.sleep(MINIMUM_STEP_SECONDS)
     return ServerLostError(
         f"the server at {target.label} restarted between the two samples, or closed the connection (it is up for {uptime} s): "
         "nothing can be said of this interval. Run again."
