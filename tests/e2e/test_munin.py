@@ -159,17 +159,9 @@ def test_the_node_speaks_with_its_master(lab: Lab) -> None:
     assert fetched["myisam_advice"]["critical"] == "0"
 
 
-def test_it_answers_in_time_and_holds_no_password(lab: Lab) -> None:
-    durations = []
-    for _ in range(5):
-        started = time.monotonic()
-        subprocess.run([str(lab.munin.plugin)], env={"PATH": "/usr/bin:/bin", "socket": str(lab.socket)}, capture_output=True, check=True)
-        durations.append(time.monotonic() - started)
-    # script/bench measures it; here only that it does not wait for anything.
-    assert min(durations) < 1.0
+def test_it_holds_no_password_and_others_hold_no_socket(lab: Lab) -> None:
     assert "password" not in (lab.munin.folder / "etc/plugin-conf.d/myisam-advisor").read_text()
-    mode = lab.socket.stat().st_mode & 0o777
-    assert mode == 0o660
+    assert lab.socket.stat().st_mode & 0o777 == 0o660
 
 
 def test_thresholds_come_from_the_environment(settings: Munin, lab: Lab) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,9 +193,7 @@ def test_ten_thousand_tables(tmp_path: Path) -> None:
             assert len(page.body) < MAXIMUM_BYTES
             assert "10,001 MyISAM tables" in page.text
             with chromium(1200) as browser:
-                started = time.monotonic()
                 browser.get(f"http://127.0.0.1:{daemon.port}/")
-                assert time.monotonic() - started < 10
                 assert 100 < len(browser.find_elements(By.CSS_SELECTOR, ".map g")) < 600
                 assert violations(browser) == []
                 picture(browser, "page-ten-thousand-tables")

@@ -15,6 +15,7 @@ from myisam_advisor.facts_file import read_facts_file
 from myisam_advisor.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.page.host_paths import without_host_paths
 from myisam_advisor.page.look import look_at
+from myisam_advisor.page.map_view import map_view, table_lines
 from myisam_advisor.page.render import policy, render
 from myisam_advisor.page.sparkline import HEIGHT, WIDTH, sparkline
 from myisam_advisor.page.table_map import CRASHED, EVICTED, HOT, TableMap, table_map
@@ -76,16 +77,19 @@ def test_a_map_marks_what_is_crashed_hot_or_evicted() -> None:
             table("gone", 10**6, data_resident_bytes=0, data_recently_evicted_bytes=10**6),
             table("dark", 10**6, data_resident_bytes=None),
             table("empty", 0),
+            {"schema_name": "s", "table_name": "unread", "crashed": 1},
         )
     )
     tiles = {tile.table: (tile, place) for _, _, placed in found.placed() for tile, place in placed}
     marks = {name: tile.marks for name, (tile, _) in tiles.items()}
-    assert marks == {"big": (), "broken": (CRASHED,), "busy": (HOT,), "gone": (EVICTED,), "dark": (), "empty": ()}
+    assert marks == {"big": (), "broken": (CRASHED,), "busy": (HOT,), "gone": (EVICTED,), "dark": (), "empty": (), "unread": (CRASHED,)}
     assert [tiles[name][0].shade for name in ("big", "gone", "dark", "empty")] == ["4", "0", "unknown", "unknown"]
-    assert found.marked == {CRASHED: 1, HOT: 1, EVICTED: 1}
+    assert found.marked == {CRASHED: 2, HOT: 1, EVICTED: 1}
+    assert found.data_bytes is None  # of one table it is not known
+    assert {line.name: line.data for line in table_lines(found)}["s.unread"] == "unknown"
     # A thousandth of a thousandth of the data is still seen when it is broken.
     assert tiles["broken"][1].width * tiles["broken"][1].height > 1000
-    assert [tile.table for tile in found.listed[:2]] == ["broken", "busy"]
+    assert [tile.table for tile in found.listed[:3]] == ["broken", "unread", "busy"]
 
 
 def test_a_map_of_very_many_tables_stays_small_and_loses_none() -> None:
@@ -94,9 +98,16 @@ def test_a_map_of_very_many_tables_stays_small_and_loses_none() -> None:
     tiles = [tile for _, of_one in found.schemas for tile in of_one]
     assert len(tiles) < 400
     assert sum(tile.tables for tile in tiles) == found.tables == 20_000
-    assert sum(tile.data_bytes for tile in tiles) == found.data_bytes == sum(int(str(row["data_bytes"])) for row in rows)
+    assert sum(tile.data_bytes or 0 for tile in tiles) == found.data_bytes == sum(int(str(row["data_bytes"])) for row in rows)
     assert found.marked[CRASHED] == 40
     assert sum(CRASHED in tile.marks for tile in tiles) == 40
+
+
+def test_marks_that_nobody_can_tell_are_unknown() -> None:
+    """Without an interval and without the right to read files."""
+    found = table_map(tables({"schema_name": "s", "table_name": "t", "data_bytes": 5}))
+    assert found.marked == {CRASHED: None, HOT: None, EVICTED: None}
+    assert [number for _, _, number in map_view(found).marks] == ["unknown"] * 3
 
 
 def test_no_tables_no_map() -> None:

@@ -58,7 +58,7 @@ class MapView:
     frames: tuple[FrameView, ...]
     sentence: str
     legend: tuple[tuple[str, str], ...]
-    marks: tuple[tuple[str, str, int], ...]
+    marks: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def map_view(tables: TableMap) -> MapView:
         tuple(frames),
         f"{count(tables.tables)} MyISAM table{'' if tables.tables == 1 else 's'}, {size(tables.data_bytes)} of data.{more}{drawn_large}",
         tuple(zip(SHADES, SHADE_NAMES, strict=True)),
-        tuple((mark, GLYPHS[mark], tables.marked.get(mark, 0)) for mark in GLYPHS),
+        tuple((mark, GLYPHS[mark], count(tables.marked.get(mark))) for mark in GLYPHS),
     )
 
 

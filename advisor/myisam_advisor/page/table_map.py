@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from myisam_advisor.page.treemap import Rectangle, treemap
 from myisam_exporter.columns import Value
@@ -28,19 +28,24 @@ HEADER, ROOM_FOR_HEADER = 15.0, 70.0
 # What must be seen is drawn as large as this share of the map.
 VISIBLE_SHARE = {CRASHED: 0.004, HOT: 0.001}
 SMALLEST_SHARE = 1 / 20_000
+# The columns that tell of each mark.
+SOURCES = {
+    CRASHED: ("crashed",),
+    HOT: ("write_statements_per_second", "rows_read_per_second"),
+    EVICTED: ("data_recently_evicted_bytes",),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A table, or what is left of a database (`tables` of them, without a name). A share that is not known is None."""
+    """A table, or what is left of a database (`tables` of them, without a name). What is not known is None."""
 
     schema: str
     table: str | None
-    data_bytes: int
-    index_bytes: int = 0
+    data_bytes: int | None
+    index_bytes: int | None = None
     resident_share: float | None = None
     activity_per_second: float | None = None
-    evicted_bytes: int = 0
     marks: tuple[str, ...] = ()
     tables: int = 1
 
@@ -52,17 +57,18 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TableMap:
-    """What the map shows: databases, each with its tiles."""
+    """What the map shows: databases, each with its tiles. `marked` counts the marks: None where it is not known which tables have one."""
 
     schemas: tuple[tuple[str, tuple[Tile, ...]], ...] = ()
     tables: int = 0
-    data_bytes: int = 0
+    data_bytes: int | None = 0
     listed: tuple[Tile, ...] = ()
-    marked: dict[str, int] = field(default_factory=dict)
+    marked: dict[str, int | None] = field(default_factory=dict)
 
     def placed(self) -> Iterator[tuple[str, Rectangle, list[tuple[Tile, Rectangle]]]]:
         """Each database with its place, and its tiles with theirs."""
-        weighed = [(schema, _weighed(tiles, self.data_bytes)) for schema, tiles in self.schemas]
+        total = sum(_size(tile) for _, tiles in self.schemas for tile in tiles)
+        weighed = [(schema, _weighed(tiles, total)) for schema, tiles in self.schemas]
         weighed.sort(key=lambda item: sum(weight for weight, _ in item[1]), reverse=True)
         totals = [sum(weight for weight, _ in tiles) for _, tiles in weighed]
         for (schema, tiles), place in zip(weighed, treemap(totals, Rectangle(0.0, 0.0, WIDTH, HEIGHT)), strict=True):
@@ -93,7 +99,7 @@ def _weighed(tiles: Sequence[Tile], total: int) -> list[tuple[float, Tile]]:
 
 def _weight(tile: Tile, total: int) -> float:
     least = max((VISIBLE_SHARE.get(mark, 0.0) for mark in tile.marks), default=0.0)
-    return max(tile.data_bytes, max(least, SMALLEST_SHARE) * total, 1.0)
+    return max(_size(tile), max(least, SMALLEST_SHARE) * total, 1.0)
 
 
 def table_map(tables: FactRows, listed: int = 25) -> TableMap:
@@ -113,9 +119,9 @@ def table_map(tables: FactRows, listed: int = 25) -> TableMap:
     return TableMap(
         _by_schema(tiles),
         len(everything),
-        sum(tile.data_bytes for tile in everything),
+        _sum(tile.data_bytes for tile in everything),
         tuple(sorted(chosen.values(), key=_rank)[:listed]),
-        {mark: len(found) for mark, found in marked.items()},
+        {mark: len(found) if _is_known(mark, tables) else None for mark, found in marked.items()},
     )
 
 
@@ -125,26 +131,42 @@ def _rows(tables: FactRows) -> Iterable[tuple[Value, ...]]:
     return zip(*(tables.values(name) for name in names), strict=True)
 
 
+def _is_known(mark: str, tables: FactRows) -> bool:
+    """Whether any source tells which tables have this mark."""
+    return not tables.rows or any(tables.has(column) for column in SOURCES[mark])
+
+
 def _tile(row: tuple[Value, ...]) -> Tile:
-    schema, table, data, index, resident, crashed, writes, reads, evicted = row
-    size, gone = _whole(data), _whole(evicted)
-    share = min(_whole(resident) / size, 1.0) if resident is not None and size else None
-    marks = ((CRASHED,) if crashed else ()) + ((EVICTED,) if gone and gone >= EVICTED_SHARE * size else ())
-    known = [float(rate) for rate in (writes, reads) if isinstance(rate, int | float)]
-    return Tile(str(schema), str(table), size, _whole(index), share, sum(known) if known else None, gone, marks)
+    schema, table, *numbers = row
+    data, index, resident, crashed, writes, reads, evicted = map(_number, numbers)
+    share = min(resident / data, 1.0) if resident is not None and data else None
+    marks = ((CRASHED,) if crashed else ()) + ((EVICTED,) if evicted and evicted >= EVICTED_SHARE * (data or 0) else ())
+    known = [rate for rate in (writes, reads) if rate is not None]
+    return Tile(str(schema), str(table), _whole(data), _whole(index), share, sum(known) if known else None, marks)
 
 
-def _whole(value: Value) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+def _number(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """Unknown when one of them is."""
+    known = list(sizes)
+    return None if None in known else sum(size for size in known if size is not None)
 
 
 def _size(tile: Tile) -> int:
-    return tile.data_bytes
+    """What it weighs among the others: one of unknown size is drawn as small as can be."""
+    return tile.data_bytes or 0
 
 
 def _rank(tile: Tile) -> tuple[bool, float, int, str, str]:
     """Crashed tables first, then the most active, then the largest."""
-    return CRASHED not in tile.marks, -(tile.activity_per_second or 0.0), -tile.data_bytes, tile.schema, str(tile.table)
+    return CRASHED not in tile.marks, -(tile.activity_per_second or 0.0), -_size(tile), tile.schema, str(tile.table)
 
 
 def _hottest(tiles: Iterable[Tile]) -> set[int]:
@@ -153,10 +175,7 @@ def _hottest(tiles: Iterable[Tile]) -> set[int]:
 
 
 def _marked(tile: Tile, mark: str) -> Tile:
-    return Tile(
-        tile.schema, tile.table, tile.data_bytes, tile.index_bytes, tile.resident_share,
-        tile.activity_per_second, tile.evicted_bytes, (*tile.marks, mark),
-    )  # fmt: skip
+    return replace(tile, marks=(*tile.marks, mark))
 
 
 def _remainders(tiles: Iterable[Tile]) -> list[Tile]:
@@ -173,11 +192,11 @@ def _remainders(tiles: Iterable[Tile]) -> list[Tile]:
 
 
 def _merged(schema: str, tiles: Sequence[Tile]) -> Tile:
-    size = sum(map(_size, tiles))
+    size = _sum(tile.data_bytes for tile in tiles)
     filled = [tile for tile in tiles if tile.data_bytes]
-    known = filled and all(tile.resident_share is not None for tile in filled)
-    share = sum((tile.resident_share or 0.0) * tile.data_bytes for tile in filled) / size if known and size else None
-    return Tile(schema, None, size, sum(tile.index_bytes for tile in tiles), share, tables=len(tiles))
+    known = all(tile.resident_share is not None for tile in filled)
+    share = sum((tile.resident_share or 0.0) * _size(tile) for tile in filled) / size if known and size else None
+    return Tile(schema, None, size, _sum(tile.index_bytes for tile in tiles), share, tables=len(tiles))
 
 
 def _by_schema(tiles: Iterable[Tile]) -> tuple[tuple[str, tuple[Tile, ...]], ...]:
