@@ -20,6 +20,11 @@ class Notifier:
         self.watchdog_seconds = _watchdog_seconds(environment) if self._address else None
         self._said = ""
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether there is somebody to tell."""
+        return bool(self._address)
+
     def ready(self) -> None:
         """The service answers."""
         self._send("READY=1")

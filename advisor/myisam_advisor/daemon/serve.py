@@ -104,13 +104,6 @@ async def _serve(options: ServeOptions) -> int:
     pages = Pages(fleet, board, lambda: in_force.site.rules)
 
     def reload() -> Callable[[], None]:
-        notifier.reloading()
-        try:
-            return read_anew()
-        finally:
-            notifier.ready()
-
-    def read_anew() -> Callable[[], None]:
         targets = read_probe_targets(options.targets_file, options.defaults_files)
         fresh = _load_site(options)
         if options.watch_own:
@@ -137,7 +130,13 @@ async def _serve(options: ServeOptions) -> int:
     await listen(
         server, options.listen_addresses, options.unix_socket, options.socket_group, scheme, options.telemetry_path
     )
-    loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, exporter.reload_configuration))
+
+    def reload_for_systemd() -> None:
+        notifier.reloading()
+        exporter.reload_configuration()
+        notifier.ready()
+
+    loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, reload_for_systemd))
     if options.watch_own:
         fleet.watch_own(_label(options), options.resolve)
     supervision = loop.create_task(supervise(notifier, fleet, board))

@@ -20,6 +20,8 @@ async def supervise(notifier: Notifier, fleet: Fleet, board: Board) -> None:
 
     The watchdog is told that we live while no look is stuck: a thread of its own would tell it even then.
     """
+    if not notifier.is_heard:
+        return
     ready = False
     pause = min(STATUS_SECONDS, (notifier.watchdog_seconds or STATUS_SECONDS) / 3)
     while True:
