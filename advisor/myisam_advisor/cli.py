@@ -26,6 +26,7 @@ from myisam_advisor.options import (
 )
 from myisam_advisor.plan_command import plan
 from myisam_advisor.serve_command import serve
+from myisam_advisor.shell_words import fact_tables, rule_ids
 from myisam_advisor.trial_command import trial
 from myisam_advisor.verify_command import verify
 from myisam_exporter.errors import UserError
@@ -126,7 +127,7 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
 
 
 @cli.command()
-@click.argument("rule_id", metavar="RULE", required=False)
+@click.argument("rule_id", metavar="RULE", required=False, shell_complete=rule_ids)
 @site_options
 def explain(rule_id: str | None, **options: Any) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
@@ -137,7 +138,7 @@ def explain(rule_id: str | None, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("table", required=False)
+@click.argument("table", required=False, shell_complete=fact_tables)
 @connection_options
 @interval_option("0")
 @click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")

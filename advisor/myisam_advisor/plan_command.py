@@ -9,6 +9,7 @@ import click
 
 from myisam_advisor.gathering import judged
 from myisam_advisor.options import connection_options, history_option, interval_option, site_of, site_options
+from myisam_advisor.shell_words import rule_ids
 
 if TYPE_CHECKING:
     from myisam_advisor.changes.plan import ChangePlan
@@ -18,7 +19,7 @@ FORMATS = ["sql", "cnf", "init-file", "markdown"]
 
 
 @click.command()
-@click.argument("findings", nargs=-1, metavar="[RULE|RULE:OBJECT]...")
+@click.argument("findings", nargs=-1, metavar="[RULE|RULE:OBJECT]...", shell_complete=rule_ids)
 @connection_options
 @interval_option(DEFAULT_INTERVAL)
 @click.option(

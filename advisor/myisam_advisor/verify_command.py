@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from myisam_advisor.options import Duration, LongDuration, history_option, site_of, site_options
+from myisam_advisor.shell_words import rule_ids as offered_rule_ids
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _parsed(text: str, form: str) -> float | None:
 
 
 @click.command()
-@click.argument("rule_ids", nargs=-1, metavar="[RULE|FACT]...")
+@click.argument("rule_ids", nargs=-1, metavar="[RULE|FACT]...", shell_complete=offered_rule_ids)
 @history_option
 @click.option(
     "--at", "moment", type=Moment(), help="When the change was made [default: the last one that the daemon noticed]."

@@ -1,23 +1,20 @@
 """Where the server's process and files are on this machine: found from the server itself, then verified, never guessed.
 
-A connection by socket tells the process at its other end (SO_PEERCRED); otherwise @@pid_file names it and its start time must fit
-the server's Uptime. A data directory counts as this server's when auto.cnf in it holds the server's own UUID, or the pid file seen
+The process: server_process.py. A data directory counts as this server's when auto.cnf in it holds the server's own UUID, or the pid file seen
 from here names the verified process. A server in a container fails these tests, and is reported so.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from myisam_exporter.remedies import READ_FILES, READ_PROCESS
+from myisam_exporter.server_process import read_pid, server_process
 from myisam_exporter.unknown import Unknown
 
-UPTIME_TOLERANCE_SECONDS = 5.0
-# Crash recovery runs before Uptime starts to count: the process may be older than the server says.
-STARTUP_TOLERANCE_SECONDS = 3600.0
 ELSEWHERE = Unknown(
     "the server is on another host: its process, files and machine cannot be seen from here",
     "run myisam-advisor on that host",
@@ -50,48 +47,8 @@ def locate(
     pid_file = Path(variables.get("pid_file", ""))
     if not pid_file.is_absolute():
         pid_file = directory / pid_file
-    pid = _process(pid_file, uptime_seconds, peer_pid, proc)
+    pid = server_process(pid_file, uptime_seconds, peer_pid, proc)
     return Location(pid, _directory(directory, variables, pid, pid_file, proc))
-
-
-def _process(pid_file: Path, uptime_seconds: float | None, peer_pid: int | None, proc: Path) -> int | Unknown:
-    if peer_pid is not None:
-        return peer_pid
-    named = _read_pid(pid_file)
-    if isinstance(named, Unknown):
-        return named
-    started = _process_age_seconds(named, proc)
-    if started is None:
-        return Unknown(
-            f"process {named} (from {pid_file}) is not visible here: the server may run in a container",
-            "run myisam-advisor beside the server",
-        )
-    if uptime_seconds is None or not -UPTIME_TOLERANCE_SECONDS <= started - uptime_seconds <= STARTUP_TOLERANCE_SECONDS:
-        return Unknown(
-            f"process {named} (from {pid_file}) started at another time than the server: it is not the server's",
-            "run myisam-advisor beside the server",
-        )
-    return named
-
-
-def _read_pid(pid_file: Path) -> int | Unknown:
-    try:
-        text = pid_file.read_text("ascii", "replace").strip()
-    except OSError as error:
-        return Unknown(
-            f"the pid file {pid_file} cannot be read ({error.strerror})",
-            f"let this user read {pid_file}, or connect by socket",
-        )
-    return int(text) if text.isdigit() else Unknown(f"the pid file {pid_file} holds no number", "connect by socket")
-
-
-def _process_age_seconds(pid: int, proc: Path) -> float | None:
-    """Seconds since the process started, or None when there is none: proc(5), field 22 of stat, in clock ticks since boot."""
-    try:
-        ticks = int((proc / str(pid) / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return None
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _directory(
@@ -107,11 +64,11 @@ def _directory(
     except OSError as error:
         return Unknown(
             f"the data directory {directory} cannot be read ({error.strerror})",
-            "run as a member of the server's group with 0750 on the data directory, or with CAP_DAC_READ_SEARCH",
+            READ_FILES,
         )
     verdict = _same_uuid(directory, variables.get("server_uuid", ""))
     if verdict is None and isinstance(pid, int):
-        named = _read_pid(pid_file)
+        named = read_pid(pid_file)
         verdict = None if isinstance(named, Unknown) else named == pid
     if verdict is None and isinstance(pid, int):
         verdict = _holds_directory(pid, directory, proc)
@@ -123,7 +80,8 @@ def _directory(
             "run myisam-advisor beside the server",
         )
     return Unknown(
-        f"{directory} could not be verified as this server's", f"let this user read {pid_file}, or connect by socket"
+        f"{directory} could not be verified as this server's",
+        f"let this user read {pid_file} and connect by socket, or {READ_PROCESS}",
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from myisam_exporter.quiet_open import QuietOpener
+from myisam_exporter.remedies import READ_FILES, READ_RESIDENCY
 from myisam_exporter.unknown import Unknown
 
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
@@ -109,9 +110,7 @@ class Prober:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._note(
-                "open", Unknown(f"files cannot be opened ({error.strerror})", "run as a member of the server's group")
-            )
+            self._note("open", Unknown(f"files cannot be opened ({error.strerror})", READ_FILES))
             return None
         try:
             return self._probe_open(descriptor)
@@ -149,7 +148,7 @@ class Prober:
             "cachestat",
             Unknown(
                 f"cachestat is refused on these files ({os.strerror(error)}): the kernel asks for ownership, write permission or CAP_FOWNER",
-                "run as the server's user with the data directory read-only, or with CAP_FOWNER",
+                READ_RESIDENCY,
             ),
         )
         return None
@@ -161,7 +160,7 @@ class Prober:
                 "mincore",
                 Unknown(
                     f"{reason.reason}, and without ownership or CAP_FOWNER mincore answers that everything is resident",
-                    reason.remedy or "run as the server's user",
+                    reason.remedy or READ_RESIDENCY,
                 ),
             )
             return None

@@ -179,6 +179,11 @@ def _connect(target: Target, timeout_seconds: int) -> Connection:
         )  # fmt: skip
     except MySQLdb.Error as error:
         raise _connection_error(target, error, timeout_seconds) from None
+    except TypeError as error:  # its name for a keyword that it does not know: Debian 12 has 1.4.6
+        raise UserError(
+            f"the library mysqlclient {'.'.join(map(str, MySQLdb.version_info[:3]))} is too old for an option: {error}. Take ssl-mode out of "
+            "the option file (ssl-ca alone asks for TLS), or install mysqlclient 2.1 or later."
+        ) from None
 
 
 # What to say and do about each kind of failure to connect.

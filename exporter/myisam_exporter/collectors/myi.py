@@ -16,6 +16,7 @@ from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.data_directory import DataDirectoryScan, TableFile, scan_data_directory
 from myisam_exporter.myi_header import Header, Key
+from myisam_exporter.remedies import READ_FILES
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             return None
         return Unknown(
             f"database directories not readable: {', '.join(sample.unreadable[:5])}",
-            "run as a member of the server's group, or with CAP_DAC_READ_SEARCH",
+            READ_FILES,
         )
 
 

@@ -17,6 +17,7 @@ from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.page_cache_hits import page_cache_hits_of
+from myisam_exporter.remedies import READ_PROCESS
 from myisam_exporter.residency import storage_blind_spot
 from myisam_exporter.unknown import Unknown
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 MALLOC_LIBRARIES = ("jemalloc", "tcmalloc", "mimalloc")
-PROCESS_REMEDY = "run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
 # By thread: voluntary, involuntary.
 Switches = Mapping[int, tuple[int, int]]
 _SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s*(\d+)\nnonvoluntary_ctxt_switches:\s*(\d+)")
@@ -215,7 +215,7 @@ def _open_files(folder: Path) -> int | Unknown:
     try:
         return len(os.listdir(folder / "fd"))
     except OSError as error:
-        return Unknown(f"{folder}/fd cannot be read ({error.strerror})", PROCESS_REMEDY)
+        return Unknown(f"{folder}/fd cannot be read ({error.strerror})", READ_PROCESS)
 
 
 def _open_files_limit(folder: Path) -> int | None:
@@ -230,7 +230,7 @@ def _io(folder: Path) -> ProcessIo | Unknown:
     try:
         values = dict(line.split(": ") for line in (folder / "io").read_text("ascii").splitlines())
     except OSError as error:
-        return Unknown(f"{folder}/io cannot be read ({error.strerror})", PROCESS_REMEDY)
+        return Unknown(f"{folder}/io cannot be read ({error.strerror})", READ_PROCESS)
     return ProcessIo(int(values["syscr"]), int(values["rchar"]), int(values["read_bytes"]))
 
 
@@ -246,7 +246,7 @@ def _mapped(folder: Path) -> MappedFiles | Unknown:
                     files[path] = files.get(path, 0) + int(end, 16) - int(start, 16)
                 malloc = next((library for library in MALLOC_LIBRARIES if library in line), malloc)
     except OSError as error:
-        return Unknown(f"{folder}/maps cannot be read ({error.strerror})", PROCESS_REMEDY)
+        return Unknown(f"{folder}/maps cannot be read ({error.strerror})", READ_PROCESS)
     return MappedFiles(len(files), sum(files.values()), malloc)
 
 

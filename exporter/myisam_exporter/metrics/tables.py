@@ -84,17 +84,19 @@ class TableMetrics(Group):
         for name, column, _ in TOTALS:
             yield Value(name, as_number(totals.get(column)))
         shown, omitted = scene.choice.shown, scene.choice.omitted
-        if totals.get("myisam_tables") is not None:
+        # A sample by SQL knows nothing of the tables that are not in it.
+        whole = totals.get("myisam_tables") is not None
+        if whole:
             yield Value("tables_omitted", len(omitted.rows))
         for name, column, _ in (*SIZES, *STATES):
             yield from per_table(f"table_{name}", shown, column)
         for name, column, _ in SIZES:
-            yield Value(f"omitted_tables_{name}", total(omitted, column))
+            yield Value(f"omitted_tables_{name}", total(omitted, column) if whole else None)
         for name, column, sources, _ in GROWTH:
             seconds = _seconds(scene, sources)
             # A source that is off has no counters; one that could not tell this time keeps those it has.
             if seconds is not None and f"tables.{column}" not in scene.facts.unknown:
-                yield from _growth(name, column, scene.choice, seconds, scene.running)
+                yield from _growth(name, column, scene.choice, seconds, scene.running, whole)
 
 
 def _seconds(scene: Scene, sources: Iterable[str]) -> float | None:
@@ -103,11 +105,13 @@ def _seconds(scene: Scene, sources: Iterable[str]) -> float | None:
     return next((pair.seconds for pair in pairs if not isinstance(pair.after, Unknown)), None)
 
 
-def _growth(name: str, column: str, choice: Choice, seconds: float, running: Running) -> Iterable[Value]:
+def _growth(name: str, column: str, choice: Choice, seconds: float, running: Running, whole: bool) -> Iterable[Value]:
     for table, value in zip(names_of(choice.shown), choice.shown.values(column), strict=True):
         rate = as_number(value)
         growth = None if rate is None else rate * seconds
         yield Value(f"table_{name}", running.grow(growth, column, *table), table)
+    if not whole:
+        return
     rest = sum(as_number(value) or 0.0 for value in choice.omitted.values(column))
     yield Value(f"omitted_tables_{name}", running.grow(rest * seconds, column))
 

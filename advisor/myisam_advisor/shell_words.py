@@ -1,0 +1,21 @@
+"""What a shell may offer for the arguments of commands: asked at each press of the tab key, so nothing is parsed."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import click
+
+
+def rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Ids of the shipped rules that begin so; a rule's file bears its id."""
+    files = (resources.files("myisam_advisor.rulebook") / "advice").iterdir()
+    names = (file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+    return sorted(name for name in names if name.startswith(incomplete) and not name.startswith("_"))
+
+
+def fact_tables(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of fact tables that begin so."""
+    from myisam_exporter.columns import TABLES
+
+    return [table.name for table in TABLES if table.name.startswith(incomplete)]

@@ -1,0 +1,9 @@
+"""What to do where the operating system does not let us look: the right that is missing, and the drop-in that gives it to the service."""
+
+FILES_DROP_IN = "/usr/share/myisam-advisor/systemd/files.conf"
+SERVICE = f"the systemd service: {FILES_DROP_IN}"
+READ_FILES = (
+    f"run as a member of the server's group where it may enter its directories, or with CAP_DAC_READ_SEARCH ({SERVICE})"
+)
+READ_PROCESS = f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})"
+READ_RESIDENCY = f"run as a member of the server's group, which may write its files, or with CAP_FOWNER ({SERVICE})"

@@ -1,0 +1,110 @@
+"""Which process on this machine is the server: told by the kernel or by its pid file, and verified by when it started.
+
+A connection by socket tells who listens at its other end (SO_PEERCRED). Where systemd listens in the server's stead (mariadb.socket) that
+is systemd; then, and without a socket, @@pid_file names the process, and its start must fit the server's Uptime. Where the pid file may not
+be read, it still tells who owns it: the server is the one process of that user and name that started when the server says.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from myisam_exporter.unknown import Unknown
+
+UPTIME_TOLERANCE_SECONDS = 5.0
+# Crash recovery runs before Uptime starts to count: the process may be older than the server says.
+STARTUP_TOLERANCE_SECONDS = 3600.0
+# proc(5), comm: at most 15 bytes of the program's name.
+LISTENERS_FOR_OTHERS = frozenset({"systemd"})
+SERVER_PROGRAMS = frozenset({"mysqld", "mariadbd", "mysqld-debug"})
+
+
+def server_process(pid_file: Path, uptime_seconds: float | None, peer_pid: int | None, proc: Path) -> int | Unknown:
+    """Its number, or why it is not known.
+
+    Args:
+        pid_file: the variable pid_file, absolute.
+        uptime_seconds: the status variable Uptime.
+        peer_pid: the process at the other end of the socket, or None.
+        proc: where /proc is.
+    """
+    if peer_pid is not None and _program(peer_pid, proc) not in LISTENERS_FOR_OTHERS:
+        return peer_pid
+    named = read_pid(pid_file)
+    if isinstance(named, Unknown):
+        found = _only_process_of_owner(pid_file, uptime_seconds, proc)
+        return named if found is None else found
+    started = _process_age_seconds(named, proc)
+    if started is None:
+        return Unknown(
+            f"process {named} (from {pid_file}) is not visible here: the server may run in a container",
+            "run myisam-advisor beside the server",
+        )
+    if not _fits(started, uptime_seconds):
+        return Unknown(
+            f"process {named} (from {pid_file}) started at another time than the server: it is not the server's",
+            "run myisam-advisor beside the server",
+        )
+    return named
+
+
+def read_pid(pid_file: Path) -> int | Unknown:
+    """The number in a pid file, or why there is none."""
+    try:
+        text = pid_file.read_text("ascii", "replace").strip()
+    except OSError as error:
+        return Unknown(
+            f"the pid file {pid_file} cannot be read ({error.strerror})",
+            f"let this user read {pid_file}, or connect by socket",
+        )
+    return int(text) if text.isdigit() else Unknown(f"the pid file {pid_file} holds no number", "connect by socket")
+
+
+def _only_process_of_owner(pid_file: Path, uptime_seconds: float | None, proc: Path) -> int | None:
+    """The one process of the pid file's owner that is a server and started when this one did; None when there are none or more."""
+    try:
+        owner = pid_file.stat().st_uid
+        entries = [int(name) for name in os.listdir(proc) if name.isdigit()]
+    except OSError:
+        return None
+    candidates = [
+        pid
+        for pid in entries
+        if _program(pid, proc) in SERVER_PROGRAMS
+        and _owner(pid, proc) == owner
+        and (age := _process_age_seconds(pid, proc)) is not None
+        and _fits(age, uptime_seconds)
+    ]
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _fits(age_seconds: float, uptime_seconds: float | None) -> bool:
+    return (
+        uptime_seconds is not None
+        and -UPTIME_TOLERANCE_SECONDS <= age_seconds - uptime_seconds <= STARTUP_TOLERANCE_SECONDS
+    )
+
+
+def _program(pid: int, proc: Path) -> str:
+    try:
+        return (proc / str(pid) / "comm").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _owner(pid: int, proc: Path) -> int | None:
+    try:
+        return (proc / str(pid)).stat().st_uid
+    except OSError:
+        return None
+
+
+def _process_age_seconds(pid: int, proc: Path) -> float | None:
+    """Seconds since the process started, or None when there is none: proc(5), field 22 of stat, in clock ticks since boot."""
+    try:
+        ticks = int((proc / str(pid) / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,199 @@
+"""The packages: built twice, and the Debian one installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.version import __version__
+from tests.e2e.debian import System, small_debian
+
+ROOT = Path(__file__).parents[2]
+SERVICE = "myisam-advisor.service"
+STATE = "/var/lib/myisam-advisor"
+TEXTFILE = "/var/lib/prometheus/node-exporter/myisam_advisor.prom"
+DROP_INS = "/usr/share/myisam-advisor/systemd"
+FETCH = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:9942/metrics').read().decode())"
+
+
+def build(tree: Path, out: Path) -> dict[str, Path]:
+    """What script/package makes of a tree: suffix -> file."""
+    if shutil.which("dpkg-buildpackage") is None:
+        pytest.skip("dpkg-dev is not installed")
+    done = subprocess.run([str(tree / "script" / "package"), str(out)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return {path.suffix: path for path in out.iterdir()}
+
+
+def copy_of_the_tree(folder: Path) -> Path:
+    """The files that git knows, with the environment of this checkout; no repository."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    (folder / ".venv").symlink_to(ROOT / ".venv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build(ROOT, tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Debian package of the next version."""
+    tree = copy_of_the_tree(tmp_path_factory.mktemp("newer"))
+    changelog = tree / "debian" / "changelog"
+    changelog.write_text(changelog.read_text().replace(f"({__version__})", f"({__version__}+next)", 1))
+    return build(tree, tmp_path_factory.mktemp("built-newer"))[".deb"]
+
+
+def test_the_versions_agree() -> None:
+    assert (ROOT / "debian" / "changelog").read_text().startswith(f"myisam-advisor ({__version__}) ")
+
+
+def test_two_builds_are_the_same(built: dict[str, Path], tmp_path: Path) -> None:
+    """The second one in another place, from a tree without a repository, at another time of day."""
+    again = build(copy_of_the_tree(tmp_path / "elsewhere"), tmp_path / "again")
+    assert set(again) == set(built) == {".deb", ".whl", ".gz"}
+    for suffix, path in built.items():
+        assert path.read_bytes() == again[suffix].read_bytes(), suffix
+
+
+@pytest.fixture(scope="module")
+def system(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """A booted Debian in which the package was installed before, and whose server knows the account."""
+    with small_debian(tmp_path_factory.mktemp("debian")) as debian:
+        shutil.copy(built[".deb"], debian.root / "advisor.deb")
+        debian.run_at_rest("sh", "-c", "apt-get update -qq && apt-get install -y -qq --no-install-recommends /advisor.deb")
+        debian.boot()
+        yield debian
+
+
+def main_process(system: System) -> str:
+    return system.run("systemctl", "show", "--property=MainPID", "--value", SERVICE).strip()
+
+
+def doctor(system: System, *privileges: str) -> str:
+    words = ("--reuid=myisam-advisor", "--regid=myisam-advisor", *(privileges or ("--clear-groups", "--inh-caps=-all")))
+    return system.attempt("setpriv", *words, "myisam-advisor", "doctor").stdout
+
+
+def test_it_starts_before_the_account_is_there_and_says_so(system: System) -> None:
+    assert system.run("systemctl", "is-active", SERVICE, "myisam-advisor.socket").split() == ["active", "active"]
+    assert "refused the user 'myisam-advisor'" in system.run("systemctl", "status", SERVICE)
+    assert "myisam_up 0.0" in system.run("python3", "-c", FETCH)
+
+
+def test_the_printed_grants_are_enough(system: System) -> None:
+    system.run("mariadb", text="CREATE DATABASE shop; CREATE TABLE shop.orders (a INT PRIMARY KEY) ENGINE=MyISAM; INSERT INTO shop.orders VALUES (1), (2);")
+    system.run("mariadb", text=system.run("myisam-advisor", "grants", "--user", "root"))
+    system.run("systemctl", "restart", SERVICE)
+    exposed = system.run("python3", "-c", FETCH)
+    assert "myisam_up 1.0" in exposed
+    assert "myisam_omitted_tables_rows" not in exposed
+    told = doctor(system)
+    assert DROP_INS + "/files.conf" in told
+    assert "myi                 off" in told
+
+
+def test_a_reload_and_a_kill(system: System) -> None:
+    before = main_process(system)
+    system.run("systemctl", "reload", SERVICE)
+    assert main_process(system) == before
+    system.run("systemctl", "kill", "--signal=KILL", SERVICE)
+    system.until("active\n", "systemctl", "is-active", SERVICE)
+    assert main_process(system) != before
+
+
+def test_a_stopped_daemon_is_replaced_by_the_watchdog(system: System) -> None:
+    system.run("mkdir", "-p", f"/etc/systemd/system/{SERVICE}.d")
+    system.run("tee", f"/etc/systemd/system/{SERVICE}.d/watchdog.conf", text="[Service]\nWatchdogSec=3\nRestartSec=1\n")
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "restart", SERVICE)
+    system.run("systemctl", "kill", "--signal=STOP", SERVICE)
+    system.until("Watchdog timeout", "journalctl", "--no-pager", "--unit", SERVICE)
+    system.until("active\n", "systemctl", "is-active", SERVICE)
+    system.run("rm", f"/etc/systemd/system/{SERVICE}.d/watchdog.conf")
+
+
+def test_the_drop_in_brings_the_files(system: System) -> None:
+    system.run("cp", f"{DROP_INS}/files.conf", f"/etc/systemd/system/{SERVICE}.d/")
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "restart", SERVICE)
+    exposed = system.run("python3", "-c", FETCH)
+    assert 'myisam_table_rows{schema="shop",table="orders"} 2.0' in exposed
+    assert 'myisam_exporter_collector_success{collector="page_cache"} 1.0' in exposed
+    capabilities = next(line for line in system.run("cat", f"/proc/{main_process(system)}/status").splitlines() if line.startswith("CapEff"))
+    assert int(capabilities.split()[1], 16) == 1 << 2 | 1 << 19  # DAC_READ_SEARCH, SYS_PTRACE
+    more = "+dac_read_search,+sys_ptrace"
+    told = doctor(system, "--groups=mysql", f"--bounding-set={more}", f"--inh-caps={more}", f"--ambient-caps={more}")
+    for collector in ("myi", "page_cache", "mysqld_process"):
+        assert f"\n{collector:20}working" in told
+    assert DROP_INS not in told
+
+
+def test_munin_asks_the_daemon_over_its_socket(system: System) -> None:
+    system.run("systemctl", "enable", "myisam-advisor-munin.socket")
+    system.run("systemctl", "restart", SERVICE)
+    assert system.run("stat", "--format=%A %G", "/run/myisam-advisor-munin.sock") == "srw-rw---- munin\n"
+    system.run("myisam-advisor", "munin", "install")
+    system.run("systemctl", "restart", "munin-node")
+    printed = system.attempt("munin-run", "myisam_advisor")
+    assert "c_default_read_requests.value " in printed.stdout
+    assert "c_default_read_requests.value U" not in printed.stdout
+    assert printed.stderr == ""
+
+
+def test_the_daily_check_leaves_its_advice_for_node_exporter(system: System) -> None:
+    folder = "/etc/systemd/system/myisam-advisor-check.service.d"
+    system.run("mkdir", folder)
+    # A minute is too long for a test.
+    command = next(line for line in (ROOT / "systemd" / "myisam-advisor-check.service").read_text().splitlines() if line.startswith("ExecStart="))
+    system.run("tee", f"{folder}/interval.conf", text=f"[Service]\nExecStart=\n{command.replace('--interval 60s', '--interval 1s')}\n")
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "start", "myisam-advisor-check.service")
+    assert "myisam_advice_findings{" in system.run("cat", TEXTFILE)
+    exposed = system.run("python3", "-c", FETCH.replace("9942", "9100"))
+    assert "myisam_advice_findings{" in exposed
+    assert "node_textfile_scrape_error 0" in exposed
+
+
+def test_the_shell_and_man_know_it(system: System) -> None:
+    script = (
+        "source /usr/share/bash-completion/completions/myisam-advisor; COMP_WORDS=(myisam-advisor explain key-buffer); COMP_CWORD=2; "
+        '_myisam_advisor_completion myisam-advisor; echo "${COMPREPLY[@]}"'
+    )
+    assert system.run("bash", "-c", script).split() == ["key-buffer-too-large", "key-buffer-too-small"]
+    listed = system.run("dpkg", "--listfiles", "myisam-advisor").split()
+    for command in ("", "-check", "-serve", "-munin-install"):
+        assert f"/usr/share/man/man1/myisam-advisor{command}.1.gz" in listed
+
+
+def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
+    """The last one here: it takes the package away."""
+    history = system.run("stat", "--format=%i", f"{STATE}/history.sqlite")
+    before = main_process(system)
+    shutil.copy(newer, system.root / "newer.deb")
+    system.run("dpkg", "--install", "/newer.deb")
+    assert system.run("dpkg-query", "--show", "--showformat=${Version}", "myisam-advisor") == f"{__version__}+next"
+    system.until("myisam_up 1.0", "python3", "-c", FETCH)
+    assert main_process(system) != before
+    assert system.run("stat", "--format=%i", f"{STATE}/history.sqlite") == history
+
+    system.run("systemctl", "disable", "myisam-advisor-munin.socket")
+    system.run("dpkg", "--remove", "myisam-advisor")
+    assert system.attempt("systemctl", "is-active", SERVICE).stdout == "inactive\n"
+    assert not (system.root / "usr/bin/myisam-advisor").exists()
+    assert (system.root / STATE[1:] / "history.sqlite").exists()
+
+    system.run("dpkg", "--purge", "myisam-advisor")
+    assert not (system.root / STATE[1:]).exists()
+    left = system.run("find", "/etc", "/usr", "/lib/systemd", "/run", "-xdev", "-name", "*myisam?advisor*", "-not", "-path", "/etc/munin/*").split()
+    # What the tests themselves put there.
+    assert set(left) <= {f"/etc/systemd/system/{SERVICE}.d", "/etc/systemd/system/myisam-advisor-check.service.d"}
+    assert system.run("systemctl", "list-units", "--failed", "--no-legend") == ""

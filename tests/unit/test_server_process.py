@@ -1,0 +1,56 @@
+"""Finding the server's process among others, on a made-up /proc: what systemd, permissions and namesakes do cannot be had at will."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.server_process import server_process
+from myisam_exporter.unknown import Unknown
+
+UPTIME = 100.0
+
+
+def process(proc: Path, pid: int, program: str, age_seconds: float) -> None:
+    folder = proc / str(pid)
+    folder.mkdir(parents=True)
+    (folder / "comm").write_text(f"{program}\n")
+    ticks = int((time.clock_gettime(time.CLOCK_BOOTTIME) - age_seconds) * os.sysconf("SC_CLK_TCK"))
+    (folder / "stat").write_text(f"{pid} ({program}) S " + " ".join(["0"] * 18) + f" {ticks} 0 0\n")
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    """systemd, a server as old as Uptime says, one that is older by hours, and another program."""
+    proc = tmp_path / "proc"
+    process(proc, 1, "systemd", 50_000)
+    process(proc, 20, "mariadbd", UPTIME)
+    process(proc, 30, "mariadbd", 40_000)
+    process(proc, 40, "munin-node", UPTIME)
+    return proc
+
+
+def test_who_listens_is_the_server(proc: Path, tmp_path: Path) -> None:
+    assert server_process(tmp_path / "missing.pid", UPTIME, 20, proc) == 20
+
+
+def test_systemd_listens_in_the_servers_stead(proc: Path, tmp_path: Path) -> None:
+    pid_file = tmp_path / "server.pid"
+    pid_file.write_text("20\n")
+    assert server_process(pid_file, UPTIME, 1, proc) == 20
+    pid_file.write_text("30\n")
+    named = server_process(pid_file, UPTIME, 1, proc)
+    assert isinstance(named, Unknown)
+    assert "started at another time" in named.reason
+
+
+def test_a_pid_file_that_cannot_be_read_still_has_an_owner(proc: Path, tmp_path: Path) -> None:
+    # A directory: even root cannot read it as a file.
+    pid_file = tmp_path / "server.pid"
+    pid_file.mkdir()
+    assert server_process(pid_file, UPTIME, 1, proc) == 20
+    assert server_process(pid_file, UPTIME, None, proc) == 20
+    assert isinstance(server_process(pid_file, 9_000_000, 1, proc), Unknown)
+    process(proc, 50, "mysqld", UPTIME)
+    assert isinstance(server_process(pid_file, UPTIME, 1, proc), Unknown)  # two: neither is taken
