@@ -183,6 +183,7 @@ def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
     assert system.run("dpkg-query", "--show", "--showformat=${Version}", "myisam-advisor") == f"{__version__}+next"
     system.until("myisam_up 1.0", "python3", "-c", FETCH)
     assert main_process(system) != before
+    assert system.run("systemctl", "is-active", "myisam-advisor.socket", "myisam-advisor-munin.socket").split() == ["active", "active"]
     assert system.run("stat", "--format=%i", f"{STATE}/history.sqlite") == history
 
     system.run("systemctl", "disable", "myisam-advisor-munin.socket")
