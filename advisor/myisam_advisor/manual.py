@@ -53,7 +53,7 @@ def completions() -> dict[str, str]:
     zsh = COMPLETION_FILES["zsh"]
     if "loadautofunc" not in texts[zsh]:
         # click before 8.1.4, which Debian 12 has: zsh loads the file at the first press of the tab key, and must complete then too.
-        texts[zsh] += "\n[[ $zsh_eval_context[-1] != loadautofunc ]] || _myisam_advisor_completion \"$@\"\n"
+        texts[zsh] += '\n[[ $zsh_eval_context[-1] != loadautofunc ]] || _myisam_advisor_completion "$@"\n'
     return texts
 
 
