@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from string import ascii_letters
 
+from myisam_advisor.facts_file import NOT_IN_FILE
 from myisam_exporter.collector import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
     DEFAULT_BLOCK_SIZE_BYTES,
@@ -142,7 +143,7 @@ def _completed_key_caches(facts: FactSet) -> FactRows | None:
 
 def _derived_totals(facts: FactSet) -> FactRows | None:
     known = facts.single("totals")
-    if not facts.tables["tables"].rows or known.get("myisam_tables") is not None:
+    if not facts.tables["tables"].rows or known.get("myisam_tables") is not None or _is_sample(facts):
         return None
     tables = facts.tables["tables"]
     formats = tables.values("row_format")
@@ -165,6 +166,12 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
         derived["compressed_tables"] = formats.count("compressed")
         derived["compressed_data_bytes"] = total("data_bytes", only="compressed")
     return _rows(facts, "totals", [derived | {name: value for name, value in known.items() if value is not None}])
+
+
+def _is_sample(facts: FactSet) -> bool:
+    """Whether there may be more tables than these: those of a live server whose files are out of sight come by SQL, a few at a time."""
+    reason = facts.unknown.get("totals") or facts.unknown.get("totals.myisam_tables")
+    return facts.single("server").get("local") == 0 or (reason is not None and reason != NOT_IN_FILE)
 
 
 def _derived_server(facts: FactSet) -> FactRows | None:

@@ -43,7 +43,7 @@ class DataDirectoryScan:
 
 def scan_data_directory(directory: Path) -> DataDirectoryScan:
     """All MyISAM tables below a data directory; temporary tables and system schemas are left out."""
-    reader, unreadable, other_bytes = _Reader(), [], 0
+    reader, other_bytes = _Reader(), 0
     files: list[TableFile] = []
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -57,8 +57,8 @@ def scan_data_directory(directory: Path) -> DataDirectoryScan:
                 continue  # DROP DATABASE came first
             except OSError:
                 if entry.name != "lost+found":
-                    unreadable.append(decode_schema(entry.name))
-    return DataDirectoryScan(tuple(files), other_bytes, tuple(unreadable), time.time())
+                    reader.unreadable.append(decode_schema(entry.name))
+    return DataDirectoryScan(tuple(files), other_bytes, tuple(reader.unreadable), time.time())
 
 
 class _Reader:
@@ -66,6 +66,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._opener = QuietOpener()
+        self.unreadable: list[str] = []
 
     def read_schema(self, path: str, name: str, into: list[TableFile]) -> int:
         """Append the tables of one database; returns the bytes that other engines keep there."""
@@ -99,6 +100,10 @@ class _Reader:
             problem = str(error)
         except FileNotFoundError:
             return None  # dropped between listing and reading
+        except PermissionError:
+            # Ours, not the table's: it is no damage.
+            self.unreadable.append(f"{schema}.{table}")
+            return None
         except OSError as error:
             problem = f"it cannot be read ({error.strerror})"
         return TableFile(schema, table, partition, path, stem, header, problem, _modified(stem + ".MYD", directory))

@@ -6,4 +6,7 @@ READ_FILES = (
     f"run as a member of the server's group where it may enter its directories, or with CAP_DAC_READ_SEARCH ({SERVICE})"
 )
 READ_PROCESS = f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})"
-READ_RESIDENCY = f"run as a member of the server's group, which may write its files, or with CAP_FOWNER ({SERVICE})"
+READ_RESIDENCY = (
+    "run as a member of the server's group where that may write its files (MariaDB), or with CAP_FOWNER "
+    f"({SERVICE}, for MySQL 8.0 and later residency.conf beside it)"
+)

@@ -33,7 +33,7 @@ def with_profiles(units: Path, *names: str) -> None:
         (folder / f"{name}.conf").write_text((PROFILES / f"{name}.conf").read_text().replace("/usr/bin/myisam-advisor", "/bin/true"))
 
 
-@pytest.mark.parametrize("profiles", [(), ("files",), ("password",), ("network",), ("files", "network", "password")])
+@pytest.mark.parametrize("profiles", [(), ("files",), ("password",), ("network",), ("files", "residency"), ("files", "network", "password", "residency")])
 def test_systemd_finds_no_fault(units: Path, profiles: tuple[str, ...]) -> None:
     with_profiles(units, *profiles)
     names = sorted(path.name for path in units.iterdir() if path.is_file())
@@ -42,7 +42,7 @@ def test_systemd_finds_no_fault(units: Path, profiles: tuple[str, ...]) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(("profiles", "limit"), [((), 10), (("password",), 10), (("files",), 15)])
+@pytest.mark.parametrize(("profiles", "limit"), [((), 10), (("password",), 10), (("files",), 15), (("files", "residency"), 15)])
 def test_little_is_exposed(units: Path, profiles: tuple[str, ...], limit: int) -> None:
     """`limit` in tenths: 1.0 without rights of its own, 1.5 with those that read table files."""
     with_profiles(units, *profiles)

@@ -109,11 +109,7 @@ class HostCollector(Collector[HostSample]):
         server: ServerIdentity | Unknown = context.sample("server")
         if not context.target.may_be_local:
             return ELSEWHERE
-        directory = (
-            None
-            if isinstance(server, Unknown) or isinstance(server.location.data_directory, Unknown)
-            else server.location.data_directory
-        )
+        directory = server if isinstance(server, Unknown) else server.location.data_directory
         return read_host(context.proc, context.sys, directory)
 
     def facts(self, pair: Pair[HostSample]) -> Iterable[Block]:
@@ -141,7 +137,7 @@ class HostCollector(Collector[HostSample]):
         return unknown
 
 
-def read_host(proc: Path, sys: Path, data_directory: Path | None) -> HostSample | Unknown:
+def read_host(proc: Path, sys: Path, data_directory: Path | Unknown) -> HostSample | Unknown:
     """One reading of the machine below these roots."""
     import psutil
 
@@ -191,12 +187,10 @@ def _pressure(proc: Path) -> Mapping[str, int] | Unknown:
     return totals
 
 
-def _disk(proc: Path, sys: Path, data_directory: Path | None) -> Disk | Unknown:
+def _disk(proc: Path, sys: Path, data_directory: Path | Unknown) -> Disk | Unknown:
     """The disk below the data directory; for a partition, the partition."""
-    if data_directory is None:
-        return Unknown(
-            "the data directory is not visible here, so its disk is not known", "run myisam-advisor beside the server"
-        )
+    if isinstance(data_directory, Unknown):
+        return Unknown(f"the server's disk is not known: {data_directory.reason}", data_directory.remedy)
     try:
         device = data_directory.stat().st_dev
         wanted = (sys / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}").resolve(strict=True).name

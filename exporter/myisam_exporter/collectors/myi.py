@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity
 
 UPDATE_COUNT_MODULUS = 2**32
+NAMED_UNREADABLE = 5
 WRITE_COMMANDS = (
     "Com_insert", "Com_insert_select", "Com_replace", "Com_replace_select", "Com_load", "Com_update", "Com_update_multi", "Com_delete",
     "Com_delete_multi",
@@ -128,7 +129,12 @@ class MyiCollector(Collector[DataDirectoryScan]):
         if isinstance(server, Unknown):
             return server
         directory = server.location.data_directory
-        return directory if isinstance(directory, Unknown) else scan_data_directory(directory)
+        if isinstance(directory, Unknown):
+            return directory
+        scan = scan_data_directory(directory)
+        unread = self.incomplete(scan)
+        # Where nothing can be read there is no scan: what SQL tells is better.
+        return unread if unread and not scan.files else scan
 
     def facts(self, pair: Pair[DataDirectoryScan]) -> Iterable[Block]:
         """One row a table, its partitions summed; its indexes; the totals."""
@@ -140,13 +146,14 @@ class MyiCollector(Collector[DataDirectoryScan]):
             place = table_columns.index("rows_per_write_statement")
             rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
         return [
-            single("totals", _totals(pair.after, tables)),
+            # A part must not pass for the whole.
+            *([] if pair.after.unreadable else [single("totals", _totals(pair.after, tables))]),
             Block("tables", table_columns, rows),
             Block("indexes", tuple(column.name for column in self.sections["indexes"]), _index_rows(tables)),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
-        """Directories that could not be read: their tables are missing from every sum."""
+        """What could not be read."""
         unread = self.incomplete(sample)
         return [unread] if unread else []
 
@@ -155,21 +162,22 @@ class MyiCollector(Collector[DataDirectoryScan]):
         return {"tables.rows_per_write_statement": HIDDEN_STATEMENTS}
 
     def unknown_columns(self, sample: DataDirectoryScan) -> Mapping[str, Unknown]:
-        """What only a facts file can say."""
-        return {
+        """What only a facts file can say; every sum, where tables are missing from it."""
+        unread = self.incomplete(sample)
+        sums = {f"totals.{column.name}": unread for column in self.sections["totals"]} if unread else {}
+        return sums | {
             "tables.pack_keys_option": NOT_IN_HEADER,
             "indexes.index_name": NOT_IN_HEADER,
             "tables.key_cache": NOT_EXPOSED,
         }
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
-        """Directories that could not be read."""
+        """Directories and files that could not be read."""
         if not sample.unreadable:
             return None
-        return Unknown(
-            f"database directories not readable: {', '.join(sample.unreadable[:5])}",
-            READ_FILES,
-        )
+        more = len(sample.unreadable) - NAMED_UNREADABLE
+        named = ", ".join(sample.unreadable[:NAMED_UNREADABLE]) + (f" and {more} more" if more > 0 else "")
+        return Unknown(f"databases or tables that cannot be read: {named}", READ_FILES)
 
 
 def _grouped(files: Iterable[TableFile]) -> dict[tuple[str, str], list[TableFile]]:

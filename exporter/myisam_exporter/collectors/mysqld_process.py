@@ -154,6 +154,7 @@ class MysqldProcessCollector(Collector[ProcessSample]):
                 "page_cache_hit_ratio",
                 "page_cache_accesses_per_second",
                 "page_cache_misses_per_second",
+                "page_cache_method",
             )
             unknown |= {f"mysqld.{name}": sample.io for name in names}
         if isinstance(sample.mapped, Unknown):

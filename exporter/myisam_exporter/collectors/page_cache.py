@@ -68,6 +68,16 @@ class PageCacheCollector(Collector[PageCacheSweep]):
             Block("tables", names, (_row(table, *pages) for table, pages in pair.after.pages.items()), extends=True)
         ]
 
+    def unknown_columns(self, sample: PageCacheSweep) -> Mapping[str, Unknown]:
+        """Every column, where no file at all could be asked."""
+        if not sample.problems or any(data or index for data, index in sample.pages.values()):
+            return {}
+        return {
+            f"tables.{column.name}": sample.problems[0]
+            for column in self.sections["tables"]
+            if column.name not in ("schema_name", "table_name")
+        }
+
     def notes(self, sample: PageCacheSweep) -> Iterable[Unknown]:
         """What was skipped for want of time, and what could not be asked."""
         skipped = self.incomplete(sample)

@@ -29,7 +29,7 @@ def record(proc: Path, ctxt: int, iowait: int, refaults: int, pressure: bool = T
             path.write_text(f"some avg10=0.00 avg60=0.00 avg300=0.00 total={iowait * 10000}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
         else:
             path.unlink(missing_ok=True)
-    taken = read_host(proc, proc, None)
+    taken = read_host(proc, proc, Unknown("it is not looked for here"))
     assert isinstance(taken, HostSample)
     return taken
 
@@ -62,7 +62,7 @@ def test_a_kernel_without_pressure_says_so(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_proc_is_unknown(tmp_path: Path) -> None:
-    assert isinstance(read_host(tmp_path / "nothing", tmp_path, None), Unknown)
+    assert isinstance(read_host(tmp_path / "nothing", tmp_path, Unknown("")), Unknown)
 
 
 def test_this_machine_can_be_read() -> None:
