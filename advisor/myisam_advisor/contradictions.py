@@ -109,39 +109,53 @@ Doubt = tuple[str, list[tuple[int, str]], Suspicion]
 
 def _impossible_pairs(facts: FactSet) -> Iterator[Doubt]:
     for check in PAIRS_OF_COLUMNS:
-        rows = facts.tables[check.table]
-        if not rows.has(check.smaller) or not rows.has(check.larger):
+
+        def find(rows: FactRows, check: AtMost = check) -> list[Doubt]:
+            return list(_impossible_pair(check, rows))
+
+        yield from facts.tables[check.table].once(check, find)
+
+
+def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
+    if not rows.has(check.smaller) or not rows.has(check.larger):
+        return
+    units: Iterable[Value] = rows.values(check.per_unit) if check.per_unit else [1] * len(rows.rows)
+    for place, (small, large, unit) in enumerate(
+        zip(rows.values(check.smaller), rows.values(check.larger), units, strict=True)
+    ):
+        scaled = _product(small, unit)
+        if scaled is None or not isinstance(large, int | float) or scaled <= large * (1 + SLACK_RATIO) + SLACK:
             continue
-        units: Iterable[Value] = rows.values(check.per_unit) if check.per_unit else [1] * len(rows.rows)
-        for place, (small, large, unit) in enumerate(
-            zip(rows.values(check.smaller), rows.values(check.larger), units, strict=True)
-        ):
-            scaled = _product(small, unit)
-            if scaled is None or not isinstance(large, int | float) or scaled <= large * (1 + SLACK_RATIO) + SLACK:
-                continue
-            # Where a count of blocks cannot be, the size stays known.
-            about = (check.smaller, *(() if check.per_unit else (check.larger,)), *check.derived)
-            names = (f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")
-            suspicion = Suspicion(names, _object(rows, place), check.why(scaled, float(large)))
-            yield check.table, [(place, column) for column in about], suspicion
+        # Where a count of blocks cannot be, the size stays known.
+        about = (check.smaller, *(() if check.per_unit else (check.larger,)), *check.derived)
+        names = (f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")
+        suspicion = Suspicion(names, _object(rows, place), check.why(scaled, float(large)))
+        yield check.table, [(place, column) for column in about], suspicion
 
 
 def _out_of_bounds(facts: FactSet) -> Iterator[Doubt]:
     for bound in BOUNDS:
-        rows = facts.tables[bound.table]
-        values = rows.values(bound.column)
-        numbers = [value for value in values if isinstance(value, int | float)]
-        if not numbers or (min(numbers) >= bound.minimum and (bound.maximum is None or max(numbers) <= bound.maximum)):
+
+        def find(rows: FactRows, bound: Between = bound) -> list[Doubt]:
+            return list(_out_of_bound(bound, rows))
+
+        yield from facts.tables[bound.table].once(bound, find)
+
+
+def _out_of_bound(bound: Between, rows: FactRows) -> Iterator[Doubt]:
+    values = rows.values(bound.column)
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if not numbers or (min(numbers) >= bound.minimum and (bound.maximum is None or max(numbers) <= bound.maximum)):
+        return
+    for place, value in enumerate(values):
+        if not isinstance(value, int | float):
             continue
-        for place, value in enumerate(values):
-            if not isinstance(value, int | float):
-                continue
-            high = bound.maximum is not None and value > bound.maximum * (1 + SLACK_RATIO)
-            if value < bound.minimum or high:
-                limit = f"above {count(bound.maximum)}" if high else f"below {count(bound.minimum)}"
-                name = f"{bound.table}.{bound.column}"
-                why = f"{bound.column} is {count(value)}, {limit}"
-                yield bound.table, [(place, bound.column)], Suspicion((name,), _object(rows, place), why)
+        high = bound.maximum is not None and value > bound.maximum * (1 + SLACK_RATIO)
+        if value < bound.minimum or high:
+            limit = f"above {count(bound.maximum)}" if high else f"below {count(bound.minimum)}"
+            name = f"{bound.table}.{bound.column}"
+            why = f"{bound.column} is {count(value)}, {limit}"
+            yield bound.table, [(place, bound.column)], Suspicion((name,), _object(rows, place), why)
 
 
 def _status(facts: FactSet) -> Iterator[Doubt]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.contradictions import set_aside_contradictions
-from myisam_advisor.facts import complete, open_database
+from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
 from myisam_advisor.guard import GuardedDatabase, QueryError
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
@@ -35,16 +35,17 @@ class RuleError(Exception):
 Asked = list[Candidate] | NotEvaluated | NotApplicable
 
 
-def judge(facts: FactSet, site: Site) -> Judgement:
-    """Run every rule of the site over the facts, once."""
+def judge(facts: FactSet, site: Site, database: FactDatabase | None = None) -> Judgement:
+    """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server."""
     facts, suspicious = set_aside_contradictions(complete(site.without_ignored_schemas(facts)))
     candidates: list[Candidate] = []
     asked: set[str] = set()
     not_evaluated: list[NotEvaluated] = []
     not_applicable: list[NotApplicable] = []
     seconds: dict[str, float] = {}
-    with GuardedDatabase(open_database(facts)) as database:
-        bench = _Bench(facts, database)
+    kept = database is not None
+    with GuardedDatabase((database or FactDatabase()).holding(facts), keep_open=kept) as guarded:
+        bench = _Bench(facts, guarded)
         for rule in site.rules:
             started = time.monotonic()
             answer = bench.ask(rule)

@@ -36,18 +36,44 @@ STATUS_OF_DEFAULT_CACHE = {
 
 def open_database(facts: FactSet) -> sqlite3.Connection:
     """An in-memory SQLite database with every declared fact table, filled, and read-only from now on."""
-    database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    # A query of somebody else's must not take all memory: printf and || can build strings of any length.
-    database.execute(f"PRAGMA hard_heap_limit={HEAP_LIMIT_BYTES}")
-    database.execute("BEGIN")
-    for table in TABLES:
-        columns = declared_columns()[table.name]
-        definition = ", ".join(f"{quote_identifier(column.name)} {AFFINITY[column.type]}" for column in columns)
-        database.execute(f"CREATE TABLE {table.name} ({definition})")
-        _fill(database, table.name, facts.tables[table.name])
-    database.execute("COMMIT")
-    database.execute("PRAGMA query_only=ON")
-    return database
+    return FactDatabase().holding(facts)
+
+
+class FactDatabase:
+    """A database that holds one set of facts after another: only tables that differ are filled anew."""
+
+    def __init__(self) -> None:
+        self._database: sqlite3.Connection | None = None
+        self._filled: dict[str, FactRows] = {}
+
+    def holding(self, facts: FactSet) -> sqlite3.Connection:
+        """The database, in memory, with these facts, and read-only from now on."""
+        database = self._database or self._new()
+        self._database = database
+        # Whoever asked it last may have guarded it.
+        database.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
+        database.set_progress_handler(None, 0)
+        database.execute("PRAGMA query_only=OFF")
+        database.execute("BEGIN")
+        for table in TABLES:
+            rows = facts.tables[table.name]
+            if self._filled.get(table.name) is not rows:
+                database.execute(f"DELETE FROM {table.name}")
+                _fill(database, table.name, rows)
+                self._filled[table.name] = rows
+        database.execute("COMMIT")
+        database.execute("PRAGMA query_only=ON")
+        return database
+
+    def _new(self) -> sqlite3.Connection:
+        database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        # A query of somebody else's must not take all memory: printf and || can build strings of any length.
+        database.execute(f"PRAGMA hard_heap_limit={HEAP_LIMIT_BYTES}")
+        for table in TABLES:
+            columns = declared_columns()[table.name]
+            definition = ", ".join(f"{quote_identifier(column.name)} {AFFINITY[column.type]}" for column in columns)
+            database.execute(f"CREATE TABLE {table.name} ({definition})")
+        return database
 
 
 def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:

@@ -41,10 +41,11 @@ class Result:
 
 
 class GuardedDatabase:
-    """A database that only answers guarded queries from now on; as a context manager it is closed at the end."""
+    """A database that only answers guarded queries from now on; as a context manager it is closed at the end, or kept open."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, *, keep_open: bool = False) -> None:
         self._database = database
+        self._keep_open = keep_open
         self._deadline = 0.0
         self._refused = ""
         # Python 3.10 has no setlimit: there, recursion, the one way to build strings in a loop, is refused.
@@ -60,7 +61,8 @@ class GuardedDatabase:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._database.close()
+        if not self._keep_open:
+            self._database.close()
 
     def query(
         self,

@@ -19,7 +19,9 @@ from myisam_exporter.columns import Block, Column
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
+    from myisam_exporter.directory_scanner import DirectoryScanner
     from myisam_exporter.session import Session
+    from myisam_exporter.sweeper import Sweeper
     from myisam_exporter.target import Target
     from myisam_exporter.tracepoints import PageCacheTracer
 
@@ -36,7 +38,8 @@ NOT_TRACED = Unknown(
 class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
-    `threads_running` holds readings of that state from within the interval: one at each end says little of it.
+    `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`
+    and a `sweeper`, which remember from look to look.
     """
 
     target: Target
@@ -47,6 +50,8 @@ class Context:
     tracer: PageCacheTracer | Unknown = NOT_TRACED
     key_caches: tuple[str, ...] = ()
     threads_running: list[float] = field(default_factory=list)
+    scanner: DirectoryScanner | None = None
+    sweeper: Sweeper | None = None
     samples: dict[str, Any] = field(default_factory=dict)
 
     def sample(self, collector: str) -> Any:
@@ -79,7 +84,8 @@ class Collector(ABC, Generic[Sample]):
 
     `sections` names the fact tables it fills and their columns; `after` the collectors whose samples it reads. One that gives
     `states_only` has no counters: it is left out of the sample that begins an interval. One that is `expensive` takes longer the more
-    tables there are: a daemon reads it in the background, never while somebody waits.
+    tables there are: a daemon reads it in the background, never while somebody waits. Where `steady` says so, facts of two
+    samples that are one object never change: they are worked out once.
     """
 
     name: str
@@ -87,6 +93,7 @@ class Collector(ABC, Generic[Sample]):
     sections: Mapping[str, Sequence[Column]]
     after: tuple[str, ...] = ()
     states_only: bool = False
+    steady: bool = False
     expensive: bool = False
 
     @abstractmethod

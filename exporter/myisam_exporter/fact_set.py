@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from myisam_exporter.collector import declared_columns
-from myisam_exporter.columns import TABLES, Block, Value, table_named
+from myisam_exporter.columns import Block, FactTable, Value, table_named
 from myisam_exporter.unknown import Unknown
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class FactRows:
-    """One fact table: all its declared columns, and its rows in that order."""
+    """One fact table: all its declared columns, and its rows in that order.
+
+    While nothing changes a daemon has the same object look after look: what takes long is worked out of it `once`.
+    """
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
-    _known: dict[str, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _worked_out: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def dictionaries(self) -> list[dict[str, Value]]:
         """The rows by column name."""
@@ -27,13 +33,26 @@ class FactRows:
         position = self.columns.index(column)
         return [row[position] for row in self.rows]
 
+    def sum_of(self, column: str) -> tuple[float, int]:
+        """The sum of the numbers in a column, and how many there are."""
+
+        def work(rows: FactRows) -> tuple[float, int]:
+            numbers = [value for value in rows.values(column) if isinstance(value, int | float)]
+            return sum(numbers), len(numbers)
+
+        return self.once(("sum", column), work)
+
+    def once(self, key: Hashable, work: Callable[[FactRows], Result]) -> Result:
+        """What `work` makes of these rows; the second time under the same key it is not asked again."""
+        if key not in self._worked_out:
+            self._worked_out[key] = work(self)
+        found: Result = self._worked_out[key]
+        return found
+
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
-        known = self._known.get(column)
-        if known is None:
-            position = self.columns.index(column)
-            known = self._known[column] = any(row[position] is not None for row in self.rows)
-        return known
+        position = self.columns.index(column)
+        return self.once(("has", column), lambda rows: any(row[position] is not None for row in rows.rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +76,16 @@ class FactSet:
         return reason or Unknown("not known here")
 
 
-def merge_blocks(blocks: Iterable[Block]) -> dict[str, FactRows]:
-    """Blocks of several collectors as whole tables: rows with the same key become one."""
-    by_table: dict[str, list[Block]] = {}
-    for block in blocks:
-        by_table.setdefault(block.table, []).append(block)
-    declared = declared_columns()
-    merged = {}
-    for table in TABLES:
-        names = tuple(column.name for column in declared.get(table.name, ()))
-        # Rows must be there before another collector can add to them.
-        ordered = sorted(by_table.get(table.name, []), key=lambda block: block.extends)
-        merged[table.name] = FactRows(names, _merge(names, table.key, ordered))
-    return merged
+def merge_table(table: FactTable, blocks: Iterable[Block]) -> FactRows:
+    """All blocks of one table as that table."""
+    names = tuple(column.name for column in declared_columns().get(table.name, ()))
+    # Rows must be there before another collector can add to them.
+    return FactRows(names, _merge(names, table.key, sorted(blocks, key=lambda block: block.extends)))
 
 
-def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> list[list[Value]]:
+def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> Sequence[Sequence[Value]]:
     if len(blocks) == 1 and blocks[0].columns == names:
-        return [list(row) for row in blocks[0].rows]
+        return list(blocks[0].rows)
     rows: dict[tuple[Value, ...], list[Value]] = {}
     for block in blocks:
         places = [names.index(column) for column in block.columns]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from myisam_exporter.collector import Collector, Pair, all_collectors, declared_columns
-from myisam_exporter.columns import TABLES, Block
+from myisam_exporter.columns import TABLES
 from myisam_exporter.errors import ServerLostError
-from myisam_exporter.fact_set import FactSet, mark_unknown, merge_blocks
+from myisam_exporter.fact_merging import Contribution, Remembered
+from myisam_exporter.fact_set import FactSet, mark_unknown
 from myisam_exporter.snapshot import Snapshot
 from myisam_exporter.unknown import Unknown
 
@@ -21,10 +21,11 @@ RESET = Unknown("the counters were reset within the interval (FLUSH STATUS)", "r
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Facts of `after`, with rates since `before` where that is given."""
+    """Facts of `after`, with rates since `before` where that is given. What is `remembered` is used where it holds, and renewed."""
 
     after: Snapshot
     before: Snapshot | None = None
+    remembered: Remembered = field(default_factory=Remembered)
 
     @property
     def seconds(self) -> float | None:
@@ -49,7 +50,7 @@ class Interval:
 
     def facts(self) -> FactSet:
         """The fact tables."""
-        blocks: list[Block] = []
+        given: list[Contribution] = []
         silent: dict[str, Unknown] = {}
         partial: dict[str, Unknown] = {}
         notes: list[Unknown] = []
@@ -59,15 +60,15 @@ class Interval:
                 silent |= {name: _telling(silent.get(name), sample) for name in _all_columns(collector, sample)}
                 continue
             pair = self._pair(collector, sample)
-            blocks += collector.facts(pair)
+            given.append(self.remembered.contribution(collector, pair))
             notes += collector.notes(sample)
             if pair.before is None and not collector.states_only:
                 partial |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
             partial |= collector.unknown_over_interval() if pair.before is not None else {}
             partial |= collector.unknown_columns(sample)
-        answered = {name for block in blocks for name in _answered(block)}
+        answered = {name for contribution in given for name in contribution.answered}
         reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial
-        tables = merge_blocks(blocks)
+        tables = self.remembered.merged(given)
         return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes))
 
     def _pair(self, collector: Collector[Any], sample: Any) -> Pair[Any]:
@@ -91,13 +92,6 @@ class Interval:
 def _telling(earlier: Unknown | None, reason: Unknown) -> Unknown:
     """Of two sources' reasons the one that can be helped: that a source is off here tells nothing of another that failed."""
     return earlier if earlier is not None and reason.off and not earlier.off else reason
-
-
-def _answered(block: Block) -> Iterator[str]:
-    """What a block has spoken of, be it by no rows: an empty table is an answer."""
-    if not block.extends:
-        yield block.table
-    yield from (f"{block.table}.{column}" for column in block.columns)
 
 
 def _all_columns(collector: Collector[Any], reason: Unknown) -> dict[str, Unknown]:

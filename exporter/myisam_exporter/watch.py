@@ -28,8 +28,10 @@ from myisam_exporter.collectors.mysqld_process import thread_switches
 from myisam_exporter.collectors.server import ServerIdentity
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.connection import Connection
+from myisam_exporter.directory_scanner import DirectoryScanner
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition import Page, joined, page_of
+from myisam_exporter.fact_merging import Remembered
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.glances import STATEMENT, Glance, Glances, Peak
 from myisam_exporter.group_values import GroupValues, group_values
@@ -39,6 +41,7 @@ from myisam_exporter.metric import Metric, Running, Scene, Value
 from myisam_exporter.reading import Outcome, Reading, failed_reading
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot
+from myisam_exporter.sweeper import Sweeper
 from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.target import Target
 from myisam_exporter.unknown import Unknown
@@ -124,6 +127,9 @@ class Watch:
         self._background = Reading()
         self._threads_running: list[float] = []
         self._glances = Glances()
+        # What the looks have in common while little changes; only the background touches them.
+        self._remembered = Remembered()
+        self._scanner, self._sweeper = DirectoryScanner(), Sweeper()
 
     def names(self) -> frozenset[str]:
         """What `collect[]` may name."""
@@ -183,6 +189,7 @@ class Watch:
             session = self.connection.session()
             context = self._context(session)
             context.threads_running, self._threads_running = self._threads_running, []
+            context.scanner, context.sweeper = self._scanner, self._sweeper
             snapshot = take_snapshot(context)
         except UserError as error:
             if session is not None:
@@ -228,8 +235,9 @@ class Watch:
         return self._background.failure
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection, and watch nothing any more."""
         self.connection.close()
+        self._scanner.close()
 
     def _switches(self) -> dict[int, tuple[int, int]] | None:
         server = self._full.samples.get("server") if self._full else None
@@ -290,11 +298,11 @@ class Watch:
         return pairs
 
     def _judged(self, snapshot: Snapshot) -> Reading:
-        interval = Interval(snapshot, self._full)
+        interval = Interval(snapshot, self._full, self._remembered)
         try:
             interval.refuse_restart()
         except UserError:
-            interval = Interval(snapshot)
+            interval = Interval(snapshot, None, self._remembered)
         facts = interval.facts()
         choice = self._chooser.choose(facts.tables["tables"])
         earlier = interval.before

@@ -11,6 +11,7 @@ from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors import key_caches
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.interval import Interval
 from myisam_exporter.metric import Metric, Scene, Value
 from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
@@ -185,3 +186,43 @@ def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:
             after = daemon.get()
             assert (after.value("table_page_cache_insertions_total", **labels) or 0) <= 60
             assert after.value("exporter_tracing_cpu_seconds_total") is not None
+
+
+class Listener:
+    """Keeps what it is told."""
+
+    name = "listener"
+    metrics = (Metric("nothing_either", "gauge", "Nothing."),)
+    facts: FactSet
+
+    def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+        self.facts = facts
+        return ()
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mysql-9.7"])
+def test_what_is_remembered_from_look_to_look_changes_no_fact(name: str) -> None:
+    """On MySQL performance_schema speaks of tables too."""
+    listener = Listener()
+    statements = [
+        (), ("INSERT INTO a VALUES (1), (2)",), (), (), ("CREATE TABLE c (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM",), ("SELECT * FROM b",),
+        (), ("DROP TABLE a", "INSERT INTO c VALUES (5)"), (), ("RENAME TABLE b TO d",), (), (),
+    ]  # fmt: skip
+    with PrivateServer(binaries_of(name)) as server, schema(server, "looked"), ThreadPoolExecutor(4) as pool:
+        server.execute(*(f"CREATE TABLE {one} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for one in "ab"), database="looked")
+        watching = Watch("here", lambda: target(server), pool, WatchOptions(), TableChooser(), [listener])
+        before = None
+        for some in statements:
+            server.execute(*some, database="looked")
+            watching.look()
+            after = watching._full
+            assert after is not None
+            assert before is not after
+            fresh = Interval(after, before).facts()
+            for table, rows in fresh.tables.items():
+                assert sorted(map(repr, map(tuple, listener.facts.tables[table].rows))) == sorted(map(repr, map(tuple, rows.rows))), table
+            assert listener.facts.unknown == fresh.unknown
+            before = after
+        names = {row["table_name"] for row in listener.facts.tables["tables"].dictionaries()}
+        assert names == {"c", "d"}
+        watching.close()

@@ -11,13 +11,15 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.history_format import samples_of
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Judgement
 from myisam_advisor.page.look import look_at
 from myisam_advisor.site import Site
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.metric import Value
 from myisam_exporter.table_choice import Choice
+
+TABLES_WORTH_KEEPING = 2000
 
 
 class Advice:
@@ -30,6 +32,7 @@ class Advice:
         self._site = site
         self._history = history
         self._board = board
+        self._databases: dict[str, FactDatabase] = {}
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Judge these facts."""
@@ -37,11 +40,18 @@ class Advice:
             facts = self._history.with_former_key_caches(label, facts)
         site, now = self._site(), time.time()
         facts = complete(facts)
-        judgement = judge(facts, site)
+        judgement = judge(facts, site, self._database(label, facts))
         since = self._history.seen(label, judgement.findings, now) if self._history else {}
         look = look_at(_dated(judgement, since, now), site.without_ignored_schemas(facts), now)
         self._board.put(label, look, samples_of(facts, choice))
         yield from advice_values(judgement, facts.interval_seconds, since)
+
+    def _database(self, label: str, facts: FactSet) -> FactDatabase | None:
+        """The one of the last look, where filling it takes long: it takes as much memory as it saves time."""
+        if len(facts.tables["tables"].rows) < TABLES_WORTH_KEEPING:
+            self._databases.pop(label, None)
+            return None
+        return self._databases.setdefault(label, FactDatabase())
 
 
 def _dated(judgement: Judgement, since: Mapping[tuple[str, str], float], now: float) -> Judgement:

@@ -81,10 +81,9 @@ def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
     ]
     if caches:
         yield KEY_CACHES, ", ".join(sorted(caches))
-    tables = facts.tables["tables"].dictionaries()
-    if len(tables) <= MAXIMUM_TABLES:
+    if len(facts.tables["tables"].rows) <= MAXIMUM_TABLES:
         packed = _packed_indexes(facts)
-        for row in tables:
+        for row in facts.tables["tables"].dictionaries():
             if row["row_format"]:
                 name = (row["schema_name"], row["table_name"])
                 yield f"table {name[0]}.{name[1]}", f"{row['row_format']}, {packed.get(name, 0)} packed indexes"

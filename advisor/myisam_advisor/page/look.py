@@ -35,4 +35,4 @@ def look_at(judgement: Judgement, facts: FactSet, taken_at: float) -> Look:
     small = {
         name: table if name in KEPT_TABLES else FactRows(table.columns, []) for name, table in facts.tables.items()
     }
-    return Look(judgement, replace(facts, tables=small), table_map(facts.tables["tables"]), taken_at)
+    return Look(judgement, replace(facts, tables=small), facts.tables["tables"].once("map", table_map), taken_at)

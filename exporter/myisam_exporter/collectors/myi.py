@@ -46,6 +46,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
     source = ".MYI header"
     after = ("server", "status")
     expensive = True
+    steady = True
     sections = {  # noqa: RUF012
         "totals": columns(
             ("myisam_tables", "integer", "MyISAM tables outside the system schemas."),
@@ -131,7 +132,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
         directory = server.location.data_directory
         if isinstance(directory, Unknown):
             return directory
-        scan = scan_data_directory(directory)
+        scan = context.scanner.scan(directory) if context.scanner else scan_data_directory(directory)
         unread = self.incomplete(scan)
         # Where nothing can be read there is no scan: what SQL tells is better.
         return unread if unread and not scan.files else scan
@@ -149,7 +150,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             # A part must not pass for the whole.
             *([] if pair.after.unreadable else [single("totals", _totals(pair.after, tables))]),
             Block("tables", table_columns, rows),
-            Block("indexes", tuple(column.name for column in self.sections["indexes"]), _index_rows(tables)),
+            Block("indexes", tuple(column.name for column in self.sections["indexes"]), list(_index_rows(tables))),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:

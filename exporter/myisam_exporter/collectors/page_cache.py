@@ -1,35 +1,21 @@
 """How much of each MyISAM file the operating system holds in memory, by cachestat(2), or mincore(2) where that would tell the truth.
 
-The sweep has a time budget, begins with the largest tables and says what it skipped. No page is read and none moved.
+See sweeper.py. No page is read and none moved.
 """
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
-from myisam_exporter.residency import PAGE_BYTES, FilePages, Prober
+from myisam_exporter.residency import PAGE_BYTES, FilePages
+from myisam_exporter.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
-    from myisam_exporter.data_directory import DataDirectoryScan, TableFile
-
-CLOCK_EVERY_FILES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class PageCacheSweep:
-    """Pages of data and index file by (schema, table); partitions are summed."""
-
-    pages: Mapping[tuple[str, str], tuple[FilePages | None, FilePages | None]]
-    skipped_tables: int
-    problems: tuple[Unknown, ...]
-    seconds: float
+    from myisam_exporter.data_directory import DataDirectoryScan
 
 
 class PageCacheCollector(Collector[PageCacheSweep]):
@@ -40,6 +26,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
     after = ("myi",)
     states_only = True
     expensive = True
+    steady = True
     sections = {  # noqa: RUF012
         "tables": columns(
             ("schema_name", "text", "Database."),
@@ -59,13 +46,13 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         scan: DataDirectoryScan | Unknown = context.sample("myi")
         if isinstance(scan, Unknown):
             return scan
-        return sweep(scan.files, Prober(), context.page_cache_sweep_seconds)
+        return (context.sweeper or Sweeper()).sweep(scan.files, context.page_cache_sweep_seconds)
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
         names = tuple(column.name for column in self.sections["tables"])
         return [
-            Block("tables", names, (_row(table, *pages) for table, pages in pair.after.pages.items()), extends=True)
+            Block("tables", names, [_row(table, *pages) for table, pages in pair.after.pages.items()], extends=True)
         ]
 
     def unknown_columns(self, sample: PageCacheSweep) -> Mapping[str, Unknown]:
@@ -81,7 +68,14 @@ class PageCacheCollector(Collector[PageCacheSweep]):
     def notes(self, sample: PageCacheSweep) -> Iterable[Unknown]:
         """What was skipped for want of time, and what could not be asked."""
         skipped = self.incomplete(sample)
-        return [*([skipped] if skipped else []), *sample.problems]
+        aged = [
+            Unknown(
+                f"what the page cache holds of all but the {LARGEST_TABLES:,} largest tables is asked in turn: it is up to "
+                f"{sample.sweeps_in_turn} looks old",
+                off=True,
+            )
+        ]
+        return [*([skipped] if skipped else []), *(aged if sample.sweeps_in_turn > 1 else []), *sample.problems]
 
     def incomplete(self, sample: PageCacheSweep) -> Unknown | None:
         """Tables skipped for want of time."""
@@ -91,48 +85,6 @@ class PageCacheCollector(Collector[PageCacheSweep]):
             f"{sample.skipped_tables} smaller tables were skipped: the sweep's time was over after {sample.seconds:.1f} s",
             "--page-cache-seconds allows more",
         )
-
-
-def sweep(files: Iterable[TableFile], prober: Prober, budget_seconds: float) -> PageCacheSweep:
-    """Residency of these tables, the largest first, for at most `budget_seconds`."""
-    started = time.monotonic()
-    ordered = sorted((file for file in files if file.header), key=_size, reverse=True)
-    pages: dict[tuple[str, str], tuple[FilePages | None, FilePages | None]] = {}
-    directory, directory_path, done = -1, "", 0
-    try:
-        for done, file in enumerate(ordered):
-            if done % CLOCK_EVERY_FILES == 0 and time.monotonic() - started > budget_seconds:
-                break
-            if file.directory != directory_path:
-                if directory >= 0:
-                    os.close(directory)
-                    directory = -1
-                directory_path = file.directory
-                try:
-                    directory = os.open(directory_path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                except OSError:
-                    directory_path = ""
-                    continue
-            name = (file.schema_name, file.table_name)
-            data, index = prober.probe(file.stem + ".MYD", directory), prober.probe(file.stem + ".MYI", directory)
-            earlier = pages.get(name)
-            pages[name] = (_add(earlier[0], data), _add(earlier[1], index)) if earlier else (data, index)
-        else:
-            done = len(ordered)
-    finally:
-        if directory >= 0:
-            os.close(directory)
-    return PageCacheSweep(pages, len(ordered) - done, tuple(prober.problems.values()), time.monotonic() - started)
-
-
-def _size(file: TableFile) -> int:
-    return file.header.data_bytes + file.header.index_bytes if file.header else 0
-
-
-def _add(one: FilePages | None, other: FilePages | None) -> FilePages | None:
-    if one is None or other is None:
-        return None
-    return FilePages(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))
 
 
 def _row(table: tuple[str, str], data: FilePages | None, index: FilePages | None) -> tuple[Value, ...]:

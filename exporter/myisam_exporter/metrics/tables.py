@@ -112,7 +112,7 @@ def _growth(name: str, column: str, choice: Choice, seconds: float, running: Run
         yield Value(f"table_{name}", running.grow(growth, column, *table), table)
     if not whole:
         return
-    rest = sum(as_number(value) or 0.0 for value in choice.omitted.values(column))
+    rest, _ = choice.omitted.sum_of(column)
     yield Value(f"omitted_tables_{name}", running.grow(rest * seconds, column))
 
 
@@ -124,8 +124,8 @@ def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[
 
 def total(rows: FactRows, column: str) -> float | None:
     """The sum over tables; unknown when one of them is. Over no tables it is 0."""
-    known = [value for value in map(as_number, rows.values(column)) if value is not None]
-    return sum(known) if len(known) == len(rows.rows) else None
+    known, count = rows.sum_of(column)
+    return known if count == len(rows.rows) else None
 
 
 def as_number(value: object) -> float | None:

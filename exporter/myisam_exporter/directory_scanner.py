@@ -1,0 +1,134 @@
+"""The data directory, look after look: only databases in which something changed are read again, and of those only changed headers.
+
+Without inotify, or where it sees nothing, every database is gone through by stat(2); headers that did not change are not read then either.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from myisam_exporter.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, read_root
+from myisam_exporter.directory_watch import DirectoryWatch
+from myisam_exporter.residency import file_system_type
+
+# statfs(2): what others change there is not told (another mount of the layers, another host): overlayfs, NFS, FUSE, SMB.
+UNTOLD = frozenset({0x794C_7630, 0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42})
+# How far the age of a file may lag behind before the scan is dated anew, by that age.
+AGE_TOLERANCE = 0.01
+
+
+class DirectoryScanner:
+    """Scans of one server's data directory. While nothing changes it is the same scan, the very object."""
+
+    def __init__(self) -> None:
+        self._watch: DirectoryWatch | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._place: tuple[Path, int, int] | None = None
+        self._reader = SchemaReader(remember=True)
+        self._root = Root((), ())
+        self._root_is_watched = False
+        self._schemas: dict[str, SchemaFiles] = {}
+        self._watched: set[str] = set()
+        self._last: DataDirectoryScan | None = None
+        self._newest = 0.0
+
+    @property
+    def headers_read(self) -> int:
+        """How many headers were read in all."""
+        return self._reader.headers_read
+
+    def scan(self, directory: Path) -> DataDirectoryScan:
+        """What is there now. Raises OSError when the directory cannot be read."""
+        status = directory.stat()
+        place = (directory, status.st_dev, status.st_ino)  # another file system may be mounted there
+        if place != self._place:
+            self._begin(place)
+        began = time.time()
+        changed = self._watch.changed() if self._watch else set()
+        anew = self._read_root(directory, str(directory) in changed)
+        for name in self._root.schemas:
+            path = str(directory / name)
+            if path in changed or path not in self._watched or not self._schemas[name].settled:
+                anew = self._read_schema(path, name) or anew
+        return self._result(directory, began, anew)
+
+    def close(self) -> None:
+        """Give the watches up; a later scan begins anew."""
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = None
+        self._forget()
+
+    def _begin(self, place: tuple[Path, int, int]) -> None:
+        self.close()
+        self._place = place
+        with suppress(OSError):
+            if _tells_of_changes(place[0]):
+                self._watch = DirectoryWatch()
+
+    def _read_root(self, directory: Path, changed: bool) -> bool:
+        """List the databases, where one may have come or gone; True when one has."""
+        if self._root_is_watched and not changed:
+            return False
+        self._root_is_watched = self._watch is not None and self._watch.arm(str(directory), contents=False)
+        root = read_root(directory)
+        gone = set(self._schemas) - set(root.schemas)
+        for name in gone:
+            del self._schemas[name]
+            self._watched.discard(str(directory / name))
+            self._reader.forget(name)
+        differs = root != self._root
+        self._root = root
+        return differs
+
+    def _read_schema(self, path: str, name: str) -> bool:
+        """Read one database; True when something in it differs from before."""
+        # Watched first: what changes while it is read is told the next time.
+        if self._watch is not None and self._watch.arm(path, contents=True):
+            self._watched.add(path)
+        else:
+            self._watched.discard(path)
+        before = self._schemas.get(name)
+        found = self._reader.read(path, name) or SchemaFiles()
+        self._schemas[name] = found
+        return before is None or not _same(before, found)
+
+    def _result(self, directory: Path, began: float, anew: bool) -> DataDirectoryScan:
+        other_bytes = self._root.system_bytes(directory) + sum(
+            schema.other_engine_data_bytes for schema in self._schemas.values()
+        )
+        last = self._last
+        if last is not None and not anew:
+            lag = began - last.now
+            if other_bytes == last.other_engine_data_bytes and 0 <= lag <= AGE_TOLERANCE * (last.now - self._newest):
+                return last
+            files = last.files
+        else:
+            files = tuple(file for schema in self._schemas.values() for file in schema.files)
+            self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
+        unreadable = tuple(name for schema in self._schemas.values() for name in schema.unreadable)
+        self._last = DataDirectoryScan(files, other_bytes, unreadable, began)
+        return self._last
+
+
+def _same(before: SchemaFiles, found: SchemaFiles) -> bool:
+    """Whether these are the very same tables, read once."""
+    return (
+        len(before.files) == len(found.files)
+        and before.unreadable == found.unreadable
+        and all(one is other for one, other in zip(before.files, found.files, strict=True))
+    )
+
+
+def _tells_of_changes(directory: Path) -> bool:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return file_system_type(ctypes.CDLL(None), descriptor) not in UNTOLD
+    finally:
+        os.close(descriptor)

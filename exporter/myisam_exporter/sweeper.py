@@ -1,0 +1,196 @@
+"""Asking the kernel about every table's files within a time, the largest tables first; look after look only as many as it takes.
+
+The first sweep asks for all. Later ones ask for what was written meanwhile, for the largest tables and, in turn, for some of the others:
+the cost of a sweep does not grow with the number of tables. While nothing differs it is the same sweep, the very object: what is worked
+out from it need not be worked out again. For that, differences that hardly matter are gathered, and told every ten sweeps.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from myisam_exporter.residency import FilePages, Prober
+from myisam_exporter.unknown import Unknown
+
+if TYPE_CHECKING:
+    from myisam_exporter.data_directory import TableFile
+
+CLOCK_EVERY_FILES = 64
+# Of each later sweep: tables that are asked for always, and tables whose turn it is.
+LARGEST_TABLES, TABLES_IN_TURN = 1000, 2000
+# Pages that differ, of all that are known, and the sweeps after which less is told too.
+DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.001, 10
+TableName = tuple[str, str]
+TablePages = tuple[FilePages | None, FilePages | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PageCacheSweep:
+    """Pages of data and index file by (schema, table); partitions are summed.
+
+    `skipped_tables` were never asked for; what is known of the smaller ones is up to `sweeps_in_turn` sweeps old, 0 where all are new.
+    """
+
+    pages: Mapping[TableName, TablePages]
+    skipped_tables: int
+    problems: tuple[Unknown, ...]
+    seconds: float
+    sweeps_in_turn: int = 0
+
+
+class Sweeper:
+    """Sweeps of one server's files."""
+
+    def __init__(self, prober: Prober | None = None) -> None:
+        self._prober = prober or Prober()
+        self._files: Sequence[TableFile] | None = None
+        self._tables: dict[TableName, list[TableFile]] = {}
+        self._order: list[TableName] = []
+        self._turn = 0
+        self._never_asked: list[TableName] = []
+        self._untold: dict[TableName, TablePages] = {}
+        self._silent_sweeps = 0
+        self._pages = 0
+        self._tables_differ = False
+        self._last: PageCacheSweep | None = None
+
+    def sweep(self, files: Sequence[TableFile], budget_seconds: float) -> PageCacheSweep:
+        """Residency of these tables, for at most `budget_seconds`."""
+        started = time.monotonic()
+        known = {} if self._last is None else self._last.pages
+        wanted = self._wanted(files)
+        self._prober.problems.clear()
+        found = self._ask(wanted, started + budget_seconds)
+        pages = known
+        self._untold |= {name: one for name, one in found.items() if known.get(name) != one}
+        self._silent_sweeps += 1
+        if self._must_tell(known):
+            pages = {name: one for name, one in known.items() if name in self._tables} | self._untold
+            self._never_asked = [name for name in self._order if name not in pages]
+            self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
+            self._pages = sum(map(_pages_of, pages.values()))
+        others = max(len(self._order) - LARGEST_TABLES, 0)
+        sweep = PageCacheSweep(
+            pages,
+            len(self._order) - len(pages),
+            tuple(self._prober.problems.values()),
+            time.monotonic() - started,
+            -(-others // TABLES_IN_TURN) if len(wanted) < len(self._order) else 0,
+        )
+        last = self._last
+        if last is None or pages is not last.pages or _told(sweep) != _told(last):
+            self._last = last = sweep
+        return last
+
+    def _must_tell(self, known: Mapping[TableName, TablePages]) -> bool:
+        """Whether a table came or went, or enough differs, or a little does for long enough; of few tables everything is told."""
+        if self._tables_differ or any(name not in known for name in self._untold):
+            return True
+        if not self._untold or len(self._tables) <= LARGEST_TABLES:
+            return bool(self._untold)
+        differing = sum(abs(_pages_of(known[name]) - _pages_of(one)) for name, one in self._untold.items())
+        return differing > DIFFERENCE_THAT_MATTERS * self._pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
+
+    def _wanted(self, files: Sequence[TableFile]) -> list[TableName]:
+        """The tables to ask for now, in the order of asking."""
+        if self._files is None:
+            self._adopt(files)
+            return self._order
+        written: list[TableName] = []
+        if files is not self._files:
+            before = self._tables
+            self._adopt(files)
+            self._tables_differ = self._tables_differ or before.keys() != self._tables.keys()
+            written = [name for name, parts in self._tables.items() if before.get(name) != parts]
+        others = self._order[LARGEST_TABLES:]
+        turn = self._never_asked[:TABLES_IN_TURN]
+        if not turn:
+            turn = others[self._turn : self._turn + TABLES_IN_TURN]
+            self._turn = self._turn + TABLES_IN_TURN if self._turn + TABLES_IN_TURN < len(others) else 0
+        return list(dict.fromkeys([*self._order[:LARGEST_TABLES], *written, *turn]))
+
+    def _adopt(self, files: Sequence[TableFile]) -> None:
+        self._files, self._tables = files, {}
+        for file in files:
+            if file.header:
+                self._tables.setdefault((file.schema_name, file.table_name), []).append(file)
+        self._order = sorted(self._tables, key=lambda name: sum(map(_size, self._tables[name])), reverse=True)
+
+    def _ask(self, wanted: Sequence[TableName], deadline: float) -> dict[TableName, TablePages]:
+        """What the kernel says of these tables, as far as the time reaches."""
+        pages: dict[TableName, TablePages] = {}
+        alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
+        with _Directories() as directories:
+            for number, name in enumerate(wanted):
+                if number % CLOCK_EVERY_FILES == 0 and time.monotonic() > deadline:
+                    break
+                parts = [self._ask_file(file, directories) for file in self._tables[name]]
+                found = [part for part in parts if part is not None]
+                if found:
+                    both = reduce(_add_both, found)
+                    pages[name] = alike.setdefault(both, both)
+        return pages
+
+    def _ask_file(self, file: TableFile, directories: _Directories) -> TablePages | None:
+        directory = directories.opened(file.directory)
+        if directory is None:
+            return None
+        probe = self._prober.probe
+        return probe(file.stem + ".MYD", directory), probe(file.stem + ".MYI", directory)
+
+
+class _Directories:
+    """The directory that was opened last: tables of one size often lie together."""
+
+    def __init__(self) -> None:
+        self._path, self._descriptor = "", -1
+
+    def __enter__(self) -> _Directories:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def opened(self, path: str) -> int | None:
+        """Its descriptor, or None when it cannot be opened."""
+        if path != self._path:
+            self._close()
+            try:
+                self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except OSError:
+                return None
+            self._path = path
+        return self._descriptor
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._path, self._descriptor = "", -1
+
+
+def _pages_of(pages: TablePages) -> int:
+    """Pages in memory."""
+    return sum(one.resident or 0 for one in pages if one is not None)
+
+
+def _told(sweep: PageCacheSweep) -> tuple[object, ...]:
+    return sweep.skipped_tables, sweep.problems, sweep.sweeps_in_turn
+
+
+def _size(file: TableFile) -> int:
+    return file.header.data_bytes + file.header.index_bytes if file.header else 0
+
+
+def _add_both(one: TablePages, other: TablePages) -> TablePages:
+    return _add(one[0], other[0]), _add(one[1], other[1])
+
+
+def _add(one: FilePages | None, other: FilePages | None) -> FilePages | None:
+    if one is None or other is None:
+        return None
+    return FilePages(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))

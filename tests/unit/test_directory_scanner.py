@@ -1,0 +1,201 @@
+"""A daemon's scans: the same as one made anew, and nothing read twice."""
+
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter import directory_scanner
+from myisam_exporter.data_directory import DataDirectoryScan, scan_data_directory
+from myisam_exporter.directory_scanner import DirectoryScanner
+from myisam_exporter.directory_watch import DirectoryWatch
+
+from .test_myi_header import header
+
+DAY = 86_400
+
+
+def make_table(folder: Path, name: str, rows: int = 3) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.MYI").write_bytes(header(rows=rows))
+    (folder / f"{name}.MYD").write_bytes(b"x" * rows)
+
+
+def age(root: Path, seconds: float = 30 * DAY) -> None:
+    """As if nothing had been written for long."""
+    moment = time.time() - seconds
+    for path in root.rglob("*.MY?"):
+        os.utime(path, (moment, moment))
+
+
+def contents(scan: DataDirectoryScan) -> tuple[object, ...]:
+    return sorted(map(repr, scan.files)), scan.other_engine_data_bytes, scan.unreadable
+
+
+@pytest.fixture(params=["told", "not told"])
+def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> DirectoryScanner:
+    """With inotify, and without."""
+    if request.param == "not told":
+        monkeypatch.setattr(directory_scanner, "_tells_of_changes", lambda directory: False)
+    return DirectoryScanner()
+
+
+def test_while_nothing_changes_nothing_is_read_and_the_scan_is_the_same(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    for number in range(20):
+        make_table(tmp_path / f"db{number % 4}", f"t{number}")
+    age(tmp_path)
+    first = scanner.scan(tmp_path)
+    assert len(first.files) == scanner.headers_read == 20
+    assert scanner.scan(tmp_path) is first
+    assert scanner.scan(tmp_path) is first
+    assert scanner.headers_read == 20
+    scanner.close()
+
+
+def test_only_what_changed_is_read_again(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    for number in range(20):
+        make_table(tmp_path / f"db{number % 4}", f"t{number}")
+    age(tmp_path)
+    scanner.scan(tmp_path)
+    make_table(tmp_path / "db1", "t5", rows=7)
+    later = scanner.scan(tmp_path)
+    assert scanner.headers_read == 21
+    assert {file.header.rows for file in later.files if file.header and file.stem == "t5"} == {7}
+    assert contents(later) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+def test_databases_that_are_not_touched_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        make_table(tmp_path / f"db{number}", "t")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    listed: list[object] = []
+    list_directory = os.listdir
+
+    def listing(path: int | str) -> list[str]:
+        listed.append(path)
+        return list_directory(path)
+
+    monkeypatch.setattr(os, "listdir", listing)
+    scanner.scan(tmp_path)
+    assert listed == []
+    (tmp_path / "db3" / "t.MYD").write_bytes(b"more")
+    scanner.scan(tmp_path)
+    assert len(listed) == 1
+    scanner.close()
+
+
+def test_changes_within_a_tick_of_the_clock_are_seen(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "db", "t", rows=1)
+    for rows in range(2, 60):
+        (tmp_path / "db" / "t.MYI").write_bytes(header(rows=rows))
+        (file,) = scanner.scan(tmp_path).files
+        assert file.header is not None
+        assert file.header.rows == rows
+    scanner.close()
+
+
+def test_a_database_made_anew_under_its_old_name(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "db", "old")
+    age(tmp_path)
+    scanner.scan(tmp_path)
+    shutil.rmtree(tmp_path / "db")
+    make_table(tmp_path / "db", "new")
+    assert [file.stem for file in scanner.scan(tmp_path).files] == ["new"]
+    make_table(tmp_path / "db", "newer")
+    assert {file.stem for file in scanner.scan(tmp_path).files} == {"new", "newer"}
+    scanner.close()
+
+
+def test_another_directory_in_the_place_of_the_first(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    (tmp_path / "data").mkdir()
+    make_table(tmp_path / "data" / "db", "a")
+    scanner.scan(tmp_path / "data")
+    (tmp_path / "data").rename(tmp_path / "former")
+    (tmp_path / "data").mkdir()
+    make_table(tmp_path / "data" / "other", "b")
+    assert [file.stem for file in scanner.scan(tmp_path / "data").files] == ["b"]
+    scanner.close()
+
+
+def test_ages_are_told_anew_the_sooner_the_younger_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_table(tmp_path / "db", "t")
+    age(tmp_path, 1000)
+    scanner = DirectoryScanner()
+    first = scanner.scan(tmp_path)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 5)
+    assert scanner.scan(tmp_path) is first
+    monkeypatch.setattr(time, "time", lambda: now + 30)
+    later = scanner.scan(tmp_path)
+    assert later is not first
+    assert later.files is first.files
+    assert later.now == now + 30
+    monkeypatch.setattr(time, "time", lambda: now - 3600)  # the clock was set back
+    assert scanner.scan(tmp_path).now == now - 3600
+    assert scanner.headers_read == 1
+    scanner.close()
+
+
+def test_where_the_kernel_gives_no_more_watches_it_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        make_table(tmp_path / f"db{number}", "t")
+    arm = DirectoryWatch.arm
+    monkeypatch.setattr(DirectoryWatch, "arm", lambda watch, path, contents: path.endswith(("db1", "db2")) and arm(watch, path, contents=contents))
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    for number in range(6):
+        make_table(tmp_path / f"db{number}", "t", rows=10 + number)
+        assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    make_table(tmp_path / "db9", "new")
+    assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+def test_a_damaged_table_is_read_until_it_is_mended(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "db", "t")
+    (tmp_path / "db" / "t.MYI").write_bytes(b"garbage")
+    assert scanner.scan(tmp_path).files == ()  # it may be being made
+    time.sleep(0.6)
+    assert [file.header for file in scanner.scan(tmp_path).files] == [None]
+    make_table(tmp_path / "db", "t", rows=4)
+    assert [file.header.rows for file in scanner.scan(tmp_path).files if file.header] == [4]
+    scanner.close()
+
+
+def change(root: Path, chance: random.Random) -> None:
+    """One of the things that happen in a data directory."""
+    databases = [path for path in root.iterdir() if path.is_dir()]
+    tables = [path for folder in databases for path in folder.glob("*.MYI")]
+    if not tables or chance.random() < 0.15:
+        make_table(root / f"db{chance.randrange(5)}", f"t{chance.randrange(9)}", chance.randrange(100))
+        return
+    database, table = chance.choice(databases), chance.choice(tables)
+    some_bytes = b"x" * chance.randrange(50)
+    chance.choice(
+        [
+            lambda: table.unlink(),
+            lambda: table.with_suffix(".MYD").unlink(missing_ok=True),
+            lambda: table.rename(database / f"t{chance.randrange(9)}.MYI"),
+            lambda: shutil.rmtree(database) if chance.random() < 0.3 else None,
+            lambda: (database / "other.ibd").write_bytes(some_bytes),
+            lambda: (root / "ibdata1").write_bytes(some_bytes),
+            lambda: age(root, chance.randrange(1, 100 * DAY)),
+            lambda: table.write_bytes(header(rows=chance.randrange(1000))),
+        ]
+    )()
+
+
+def test_whatever_happens_it_sees_what_a_fresh_scan_sees(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    """A thousand changes by chance."""
+    chance = random.Random(20)
+    for _ in range(1000):
+        change(tmp_path, chance)
+        if chance.random() < 0.5:
+            assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    scanner.close()
