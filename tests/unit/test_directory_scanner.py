@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -177,18 +178,17 @@ def change(root: Path, chance: random.Random) -> None:
         return
     database, table = chance.choice(databases), chance.choice(tables)
     some_bytes = b"x" * chance.randrange(50)
-    chance.choice(
-        [
-            lambda: table.unlink(),
-            lambda: table.with_suffix(".MYD").unlink(missing_ok=True),
-            lambda: table.rename(database / f"t{chance.randrange(9)}.MYI"),
-            lambda: shutil.rmtree(database) if chance.random() < 0.3 else None,
-            lambda: (database / "other.ibd").write_bytes(some_bytes),
-            lambda: (root / "ibdata1").write_bytes(some_bytes),
-            lambda: age(root, chance.randrange(1, 100 * DAY)),
-            lambda: table.write_bytes(header(rows=chance.randrange(1000))),
-        ]
-    )()
+    actions: list[Callable[[], object]] = [
+        table.unlink,
+        lambda: table.with_suffix(".MYD").unlink(missing_ok=True),
+        lambda: table.rename(database / f"t{chance.randrange(9)}.MYI"),
+        lambda: shutil.rmtree(database) if chance.random() < 0.3 else None,
+        lambda: (database / "other.ibd").write_bytes(some_bytes),
+        lambda: (root / "ibdata1").write_bytes(some_bytes),
+        lambda: age(root, chance.randrange(1, 100 * DAY)),
+        lambda: table.write_bytes(header(rows=chance.randrange(1000))),
+    ]
+    chance.choice(actions)()
 
 
 def test_whatever_happens_it_sees_what_a_fresh_scan_sees(tmp_path: Path, scanner: DirectoryScanner) -> None:
