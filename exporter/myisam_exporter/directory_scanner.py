@@ -17,8 +17,8 @@ from myisam_exporter.residency import file_system_type
 
 # statfs(2): what others change there is not told (another mount of the layers, another host): overlayfs, NFS, FUSE, SMB.
 UNTOLD = frozenset({0x794C_7630, 0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42})
-# How far the age of a file may lag behind before the scan is dated anew, by that age.
-AGE_TOLERANCE = 0.01
+# How far ages may lag behind before the scan is dated anew: as far as the youngest is old, at most ten minutes; of old ones a part.
+AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 
 
 class DirectoryScanner:
@@ -106,7 +106,9 @@ class DirectoryScanner:
         last = self._last
         if last is not None and not anew:
             lag = began - last.now
-            if other_bytes == last.other_engine_data_bytes and 0 <= lag <= AGE_TOLERANCE * (last.now - self._newest):
+            youngest = last.now - self._newest
+            tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
+            if other_bytes == last.other_engine_data_bytes and 0 <= lag <= tolerance:
                 return last
             files = last.files
         else:

@@ -126,17 +126,17 @@ def test_another_directory_in_the_place_of_the_first(tmp_path: Path, scanner: Di
 
 def test_ages_are_told_anew_the_sooner_the_younger_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_table(tmp_path / "db", "t")
-    age(tmp_path, 1000)
+    age(tmp_path, DAY)
     scanner = DirectoryScanner()
     first = scanner.scan(tmp_path)
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 5)
+    monkeypatch.setattr(time, "time", lambda: now + 599)
     assert scanner.scan(tmp_path) is first
-    monkeypatch.setattr(time, "time", lambda: now + 30)
+    monkeypatch.setattr(time, "time", lambda: now + 901)
     later = scanner.scan(tmp_path)
     assert later is not first
     assert later.files is first.files
-    assert later.now == now + 30
+    assert later.now == now + 901
     monkeypatch.setattr(time, "time", lambda: now - 3600)  # the clock was set back
     assert scanner.scan(tmp_path).now == now - 3600
     assert scanner.headers_read == 1
@@ -198,4 +198,21 @@ def test_whatever_happens_it_sees_what_a_fresh_scan_sees(tmp_path: Path, scanner
         change(tmp_path, chance)
         if chance.random() < 0.5:
             assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+def test_a_table_that_was_just_written_ages_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_table(tmp_path / "db", "t")
+    age(tmp_path, 2)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    now, ages = time.time(), []
+    for seconds in range(60, 3600, 60):
+        monkeypatch.setattr(time, "time", lambda seconds=seconds: now + seconds)
+        scan = scanner.scan(tmp_path)
+        (file,) = scan.files
+        ages.append(scan.now - (file.data_modified or 0))
+    assert ages[0] > 60
+    assert len(set(ages)) < 15
+    assert all(found > (2 + seconds) / 2 and found > seconds - 602 for found, seconds in zip(ages, range(60, 3600, 60), strict=True))
     scanner.close()

@@ -25,7 +25,7 @@ from myisam_advisor.daemon.recorded_changes import note_changes
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.findings import Finding
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.metric import Metric, Value
 from myisam_exporter.table_choice import Choice
 
@@ -59,6 +59,7 @@ class History:
         self._written = 0
         self._failure = ""
         self._database: sqlite3.Connection | None = None
+        self._noted: dict[int, tuple[FactRows, FactRows]] = {}  # whose formats the file holds
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
@@ -119,8 +120,10 @@ class History:
             with self._database:
                 done = action(self._database)
         except sqlite3.OperationalError as error:
+            self._noted.clear()  # what was being written is taken back
             self._say(f"{error}")
         except sqlite3.DatabaseError as error:
+            self._noted.clear()
             self._set_aside(error)
         except OSError as error:
             self._say(f"{error.strerror}")
@@ -159,7 +162,11 @@ class History:
             "INSERT OR REPLACE INTO sample VALUES (?, ?, ?, ?)", (target, now, facts.interval_seconds, sample)
         )
         identity, started_at = identity_of(facts, now)
-        note_changes(database, target, facts, started_at, now)
+        tables = (facts.tables["tables"], facts.tables["indexes"])
+        noted = self._noted.get(target, (None, None))
+        same = noted[0] is tables[0] and noted[1] is tables[1]
+        note_changes(database, target, facts, started_at, now, same_tables=same)
+        self._noted[target] = tables
         whole = pack_facts(facts)
         if whole is not None and facts.interval_seconds:
             database.execute(

@@ -80,13 +80,23 @@ def pack_facts(facts: FactSet) -> bytes | None:
     """All facts, to be judged again by `check`; None when there are too many tables."""
     if len(facts.tables["tables"].rows) > MAXIMUM_WHOLE_TABLES:
         return None
-    document = {
-        "interval_seconds": facts.interval_seconds,
-        "tables": {name: {"columns": table.columns, "rows": list(map(list, table.rows))} for name, table in facts.tables.items()},
-        "unknown": {name: [reason.reason, reason.remedy, reason.off] for name, reason in facts.unknown.items()},
-        "notes": [[note.reason, note.remedy, note.off] for note in facts.notes],
-    }  # fmt: skip
-    return zlib.compress(json.dumps(document, separators=(",", ":")).encode("utf-8", "surrogatepass"), 1)
+    tables = ",".join(f"{_json(name)}:{table.once('json', _table_json)}" for name, table in facts.tables.items())
+    rest = _json(
+        {
+            "interval_seconds": facts.interval_seconds,
+            "unknown": {name: [reason.reason, reason.remedy, reason.off] for name, reason in facts.unknown.items()},
+            "notes": [[note.reason, note.remedy, note.off] for note in facts.notes],
+        }
+    )
+    return zlib.compress(f'{{"tables":{{{tables}}},{rest[1:]}'.encode("utf-8", "surrogatepass"), 1)
+
+
+def _table_json(table: FactRows) -> str:
+    return _json({"columns": table.columns, "rows": list(map(list, table.rows))})
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def unpack_facts(packed: bytes, origin: str) -> FactSet | None:

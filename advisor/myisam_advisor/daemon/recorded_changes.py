@@ -24,6 +24,7 @@ VARIABLES = frozenset({
     "open_files_limit", "query_cache_size", "query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log", "sort_buffer_size",
     "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "version",
 })  # fmt: skip
+TABLE = "table "
 RESTART = "restart"
 KEY_CACHES = "key caches"
 SAME_START_SECONDS = 5.0
@@ -46,14 +47,26 @@ class Change:
 
 
 def note_changes(
-    database: sqlite3.Connection, target: int, facts: FactSet, started_at: float | None, now: float
+    database: sqlite3.Connection,
+    target: int,
+    facts: FactSet,
+    started_at: float | None,
+    now: float,
+    *,
+    same_tables: bool = False,
 ) -> None:
-    """Write down what differs from the last look, and what holds now. What is unknown now is left as it was."""
+    """Write down what differs from the last look, and what holds now. What is unknown now is left as it was.
+
+    `same_tables` says that the tables are those that were noted last: they are not gone through again.
+    """
+    which = f"target = ? AND name NOT LIKE '{TABLE}%'" if same_tables else "target = ?"
     known = {
         str(name): value
-        for name, value in database.execute("SELECT name, value FROM setting WHERE target = ?", (target,))
+        for name, value in database.execute(f"SELECT name, value FROM setting WHERE {which}", (target,))
     }
     present = dict(_settings(facts))
+    if not same_tables:
+        present |= dict(_table_settings(facts))
     changed = {name: value for name, value in present.items() if known.get(name) != value}
     rows: list[tuple[int, float, str, str | None, str | None]] = [
         (target, now, name, known[name], value) for name, value in changed.items() if name in known
@@ -81,12 +94,15 @@ def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
     ]
     if caches:
         yield KEY_CACHES, ", ".join(sorted(caches))
+
+
+def _table_settings(facts: FactSet) -> Iterable[tuple[str, str]]:
     if len(facts.tables["tables"].rows) <= MAXIMUM_TABLES:
         packed = _packed_indexes(facts)
         for row in facts.tables["tables"].dictionaries():
             if row["row_format"]:
                 name = (row["schema_name"], row["table_name"])
-                yield f"table {name[0]}.{name[1]}", f"{row['row_format']}, {packed.get(name, 0)} packed indexes"
+                yield f"{TABLE}{name[0]}.{name[1]}", f"{row['row_format']}, {packed.get(name, 0)} packed indexes"
 
 
 def _packed_indexes(facts: FactSet) -> Mapping[tuple[Value, Value], int]:

@@ -150,14 +150,14 @@ def _snapshot_of(server: PrivateServer) -> Callable[[], object]:
 
 def _beside_the_peer(server: PrivateServer, ours: float) -> list[Line]:
     what = f"check --interval 0 beside mysqltuner, {TABLES:,} tables"
-    command = _mysqltuner(server)
+    command = mysqltuner_command(server)
     if command is None:
         return [Line(what, f"{ours:.2f} s; no mysqltuner", "10 times faster", None)]
     # It does not accept an account without a password.
     server.execute(f"CREATE USER peer@localhost IDENTIFIED BY '{PEER_PASSWORD}'", "GRANT ALL ON *.* TO peer@localhost")
     before = opened_tables(server)
     started = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, env=_peer_environment(), check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=mysqltuner_environment(), check=False)
     theirs = time.monotonic() - started
     opened = opened_tables(server) - before
     if done.returncode != 0 or "MyISAM Metrics" not in done.stdout:
@@ -176,7 +176,8 @@ def _peer_root() -> Path:
     return cache_directory() / "mysqltuner"
 
 
-def _peer_environment() -> dict[str, str]:
+def mysqltuner_environment() -> dict[str, str]:
+    """Where it finds its programs and libraries."""
     root = _peer_root()
     return {
         "PATH": f"{root}/usr/bin:{os.environ['PATH']}",
@@ -186,7 +187,8 @@ def _peer_environment() -> dict[str, str]:
     }
 
 
-def _mysqltuner(server: PrivateServer) -> list[str] | None:
+def mysqltuner_command(server: PrivateServer) -> list[str] | None:
+    """How Debian runs it, as the account peer; None where it was not fetched."""
     program = _peer_root() / "usr" / "bin" / "mysqltuner"
     if not program.exists() or shutil.which("perl") is None:
         return None

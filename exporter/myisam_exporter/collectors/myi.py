@@ -88,7 +88,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "real",
                 "Over the interval: rows added by write statements; unknown while handles hide statements.",
             ),
-            ("data_modified_seconds_ago", "real", "Age of the data file's last change."),
+            (
+                "data_modified_seconds_ago",
+                "real",
+                "Age of the data file's last change; in a daemon up to half of it, at most ten minutes, less while nothing changes.",
+            ),
             (
                 "fixed_row_bytes",
                 "integer",

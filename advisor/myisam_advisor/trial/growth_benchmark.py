@@ -1,0 +1,135 @@
+"""How cost grows with the number of tables, beside the peers, as a table in Markdown: `script/bench growth`.
+
+Machines are shared: read the ratios and the shape. Nothing here is a test.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from myisam_advisor.trial.benchmark import (
+    OPTIONS,
+    PEER_PASSWORD,
+    PROGRAM,
+    make_tables,
+    median_seconds,
+    mysqltuner_command,
+    mysqltuner_environment,
+    opened_tables,
+)
+from myisam_advisor.trial.binaries import find_server
+from myisam_advisor.trial.exporter_benchmark import Exporter, own, peer, peer_program
+from myisam_advisor.trial.private_server import PrivateServer
+
+SIZES = (1_000, 10_000, 100_000)
+TABLES_IN_A_DATABASE = 200
+LOOK_SECONDS = 10
+LOOKS = 6
+PEER_SECONDS = 600
+MONTH_SECONDS = 30 * 86_400
+Row = dict[str, str]
+
+
+def main() -> int:
+    """Measure and print."""
+    console = Console(stderr=True, highlight=False)
+    binaries = find_server("mariadb-10.11")
+    if binaries is None:
+        console.print("Run script/servers mariadb-10.11 first.")
+        return 2
+    rows: list[Row] = []
+    for size in SIZES:
+        console.print(f"{size:,} tables in {size // TABLES_IN_A_DATABASE} databases ...")
+        with PrivateServer(binaries, OPTIONS) as server:
+            make_tables(server, size, size // TABLES_IN_A_DATABASE)
+            _age(server.data_directory)
+            rows.append(_ours(server) | _peers(server))
+    print("| | " + " | ".join(f"{size:,}" for size in SIZES) + " |")
+    print("|---" * (len(SIZES) + 1) + "|")
+    for what in rows[0]:
+        print(f"| {what} | " + " | ".join(row[what] for row in rows) + " |")
+    return 0
+
+
+def _age(directory: Path) -> None:
+    """As on a server that was idle for a month."""
+    moment = time.time() - MONTH_SECONDS
+    for path in directory.glob("many_*/*"):
+        os.utime(path, (moment, moment))
+    os.sync()
+
+
+def _ours(server: PrivateServer) -> Row:
+    rows: Row = {}
+    access = ("--socket", str(server.socket), "--user", "root")
+    check = [str(PROGRAM), "check", *access, "--interval", "0", "--fail-on", "never"]
+    before = opened_tables(server)
+    seconds = median_seconds(lambda: subprocess.run(check, capture_output=True, check=True), 3)
+    rows["`check --interval 0`, seconds"] = f"{seconds:.2f}"
+    rows["tables it opened"] = f"{opened_tables(server) - before:,}"
+    unix_socket = server.directory / "advisor.sock"
+    words = ("--collect.interval", f"{LOOK_SECONDS}s", "--web.socket", unix_socket)
+    with own(server, *words) as daemon:
+        time.sleep(3 * LOOK_SECONDS)
+        idle = _look_milliseconds(daemon, lambda: None)
+        busy = _look_milliseconds(daemon, lambda: server.execute("INSERT INTO many_0.t_0 (k, c) VALUES (1, 'a')"))
+        rows["daemon: CPU of a look, nothing happened, ms"] = f"{idle:.0f}"
+        rows["daemon: CPU of a look, one table was written, ms"] = f"{busy:.0f}"
+        rows["`/metrics`, ms"] = _milliseconds(daemon, "/metrics")
+        rows["`/` (the page), ms"] = _milliseconds(daemon, "/")
+        rows["`/munin.json`, ms"] = _milliseconds(daemon, "/munin.json")
+        rows["daemon: resident memory, MB"] = f"{daemon.resident_megabytes():.0f}"
+    return rows
+
+
+def _look_milliseconds(daemon: Exporter, meanwhile: Callable[[], object]) -> float:
+    before = daemon.cpu_seconds()
+    for _ in range(LOOKS):
+        meanwhile()
+        time.sleep(LOOK_SECONDS)
+    return (daemon.cpu_seconds() - before) / LOOKS * 1000
+
+
+def _milliseconds(daemon: Exporter, path: str) -> str:
+    return f"{median_seconds(lambda: daemon.scrape(path), 21) * 1000:.1f}"
+
+
+def _peers(server: PrivateServer) -> Row:
+    rows: Row = {}
+    what = "mysqltuner, seconds"
+    command = mysqltuner_command(server)
+    if command is None:
+        rows |= {what: "not fetched", "tables it opened ": ""}
+    else:
+        server.execute(
+            f"CREATE USER peer@localhost IDENTIFIED BY '{PEER_PASSWORD}'", "GRANT ALL ON *.* TO peer@localhost"
+        )
+        before, started = opened_tables(server), time.monotonic()
+        try:
+            subprocess.run(
+                command, capture_output=True, env=mysqltuner_environment(), check=False, timeout=PEER_SECONDS
+            )
+            rows[what] = f"{time.monotonic() - started:.1f}"
+        except subprocess.TimeoutExpired:
+            rows[what] = f"more than {PEER_SECONDS}"
+        rows["tables it opened "] = f"{opened_tables(server) - before:,}"
+    if peer_program() is None:
+        rows["mysqld_exporter with facts of tables, a scrape, ms"] = "not fetched"
+    else:
+        with peer(server, "global_status", "global_variables", "info_schema.tables") as exporter:
+            before = opened_tables(server)
+            seconds = median_seconds(exporter.scrape, 3)
+            rows["mysqld_exporter with facts of tables, a scrape, ms"] = f"{seconds * 1000:.0f}"
+            rows["tables a scrape opened"] = f"{(opened_tables(server) - before) // 3:,}"
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())
