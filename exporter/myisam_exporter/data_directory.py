@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -14,6 +15,7 @@ from myisam_exporter.quiet_open import QuietOpener
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 CLOCK_TICK_NS = 50_000_000  # a file system's clock is the kernel's coarse one: 1 to 10 ms
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 
@@ -43,7 +45,10 @@ class DataDirectoryScan:
 
 
 def scan_data_directory(directory: Path) -> DataDirectoryScan:
-    """All MyISAM tables below a data directory; temporary tables and system schemas are left out."""
+    """All MyISAM tables below a data directory; temporary tables and system schemas are left out.
+
+    Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
+    """
     reader, other_bytes = SchemaReader(), 0
     files: list[TableFile] = []
     unreadable: list[str] = []
@@ -119,7 +124,8 @@ class SchemaReader:
         except FileNotFoundError:
             self.forget(name)
             return None  # DROP DATABASE came first
-        except OSError:
+        except OSError as error:
+            _refuse_exhaustion(error)
             return SchemaFiles() if name == "lost+found" else SchemaFiles(unreadable=(reading.schema,))
         if self._known is not None:
             self._known[name] = reading.known
@@ -160,6 +166,7 @@ class SchemaReader:
             reading.unreadable.append(f"{reading.schema}.{table}")
             return
         except OSError as error:
+            _refuse_exhaustion(error)
             problem, lasting = f"it cannot be read ({error.strerror})", False
         file = TableFile(reading.schema, table, partition, reading.path, stem, header, problem, modified)
         reading.files.append(file)
@@ -196,6 +203,12 @@ class _Reading:
     unreadable: list[str] = field(default_factory=list)
     other_bytes: int = 0
     settled: bool = True
+
+
+def _refuse_exhaustion(error: OSError) -> None:
+    """Raise where it is we who lack something: that says nothing of the file."""
+    if error.errno in EXHAUSTED:
+        raise error
 
 
 def _signature(file: str, directory: int) -> tuple[int | None, int]:

@@ -32,7 +32,6 @@ class DirectoryScanner:
         self._place: tuple[Path, int, int] | None = None
         self._reader = SchemaReader(remember=True)
         self._root = Root((), ())
-        self._root_is_watched = False
         self._schemas: dict[str, SchemaFiles] = {}
         self._watched: set[str] = set()
         self._last: DataDirectoryScan | None = None
@@ -50,11 +49,12 @@ class DirectoryScanner:
         if place != self._place:
             self._begin(place)
         began = time.time()
-        changed = self._watch.changed() if self._watch else set()
-        anew = self._read_root(directory, str(directory) in changed)
+        # What changed is watched again once it was read whole: a scan that fails half-way leaves it for the next.
+        self._watched -= self._watch.changed() if self._watch else set()
+        anew = self._read_root(directory)
         for name in self._root.schemas:
             path = str(directory / name)
-            if path in changed or path not in self._watched or not self._schemas[name].settled:
+            if path not in self._watched or not self._schemas[name].settled:
                 anew = self._read_schema(path, name) or anew
         return self._result(directory, began, anew)
 
@@ -72,12 +72,15 @@ class DirectoryScanner:
             if _tells_of_changes(place[0]):
                 self._watch = DirectoryWatch()
 
-    def _read_root(self, directory: Path, changed: bool) -> bool:
+    def _read_root(self, directory: Path) -> bool:
         """List the databases, where one may have come or gone; True when one has."""
-        if self._root_is_watched and not changed:
+        if str(directory) in self._watched:
             return False
-        self._root_is_watched = self._watch is not None and self._watch.arm(str(directory), contents=False)
+        # Watched first: what changes while it is read is told the next time.
+        watched = self._watch is not None and self._watch.arm(str(directory), contents=False)
         root = read_root(directory)
+        if watched:
+            self._watched.add(str(directory))
         gone = set(self._schemas) - set(root.schemas)
         for name in gone:
             del self._schemas[name]
@@ -89,14 +92,12 @@ class DirectoryScanner:
 
     def _read_schema(self, path: str, name: str) -> bool:
         """Read one database; True when something in it differs from before."""
-        # Watched first: what changes while it is read is told the next time.
-        if self._watch is not None and self._watch.arm(path, contents=True):
-            self._watched.add(path)
-        else:
-            self._watched.discard(path)
+        self._watched.discard(path)
+        watched = self._watch is not None and self._watch.arm(path, contents=True)
         before = self._schemas.get(name)
-        found = self._reader.read(path, name) or SchemaFiles()
-        self._schemas[name] = found
+        found = self._schemas[name] = self._reader.read(path, name) or SchemaFiles()
+        if watched:
+            self._watched.add(path)
         return before is None or not _same(before, found)
 
     def _result(self, directory: Path, began: float, anew: bool) -> DataDirectoryScan:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import weakref
 
 IN_MODIFY, IN_ATTRIB, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
 IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT, IN_IGNORED = 0x400, 0x800, 0x2000, 0x8000
@@ -26,6 +27,8 @@ class DirectoryWatch:
         self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise OSError(ctypes.get_errno(), "inotify_init1")
+        # Whoever forgets it gives the watches back: a watch of a target ends while its last look may be under way.
+        self._closing = weakref.finalize(self, os.close, self._descriptor)
         self._paths: dict[int, str] = {}
 
     def arm(self, path: str, *, contents: bool) -> bool:
@@ -55,6 +58,4 @@ class DirectoryWatch:
 
     def close(self) -> None:
         """Give all watches up."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._closing()

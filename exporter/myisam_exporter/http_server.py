@@ -56,6 +56,9 @@ class Response:
 Handler = Callable[[Request], Awaitable[Response]]
 
 
+QUEUE = 128  # connections that wait to be accepted
+
+
 class HttpServer:
     """Serves one handler on any number of addresses."""
 
@@ -110,8 +113,12 @@ class HttpServer:
 
     async def _start(self, start: Callable[..., Awaitable[asyncio.Server]], **options: Any) -> list[tuple[str, int]]:
         unix = start is asyncio.start_unix_server
-        server = await start(partial(self._accept, unix), limit=READ_BYTES, backlog=128, **options)
+        # asyncio accepts up to `backlog` at a time, and without descriptors plans to try again as often for each of them.
+        server = await start(partial(self._accept, unix), limit=READ_BYTES, backlog=1, **options)
         self._servers.append(server)
+        for one in server.sockets:
+            with socket.socket(fileno=os.dup(one.fileno())) as listener:
+                listener.listen(QUEUE)
         return [] if unix else [one.getsockname()[:2] for one in server.sockets]
 
     async def _accept(self, unix: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

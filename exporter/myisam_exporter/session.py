@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from myisam_exporter.deadlines import DEADLINES
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.sql import quote_account
 from myisam_exporter.target import Target
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_SECONDS = 10
 LOCK_WAIT_TIMEOUT_SECONDS = 1
+# A query and its answer may take so many times what one read may: the server's own limit comes first.
+WHOLE_QUERY_TIMEOUTS = 2
 
 # Client and server error numbers: manual, "Error Message Reference".
 SOCKET_ERROR, HOST_ERROR, UNKNOWN_HOST = 2002, 2003, 2005
@@ -95,7 +98,9 @@ class Session:
                 f"the connection with {self.target.label} is busy for more than {self.timeout_seconds} s."
             )
         try:
-            with self._connection.cursor() as cursor:
+            # The library's own limit is on each read: a server that sends byte by byte would keep to it for ever.
+            limit = DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort)
+            with limit, self._connection.cursor() as cursor:
                 cursor.execute(statement, arguments)
                 return list(cursor.fetchall())
         except MySQLdb.Error as error:

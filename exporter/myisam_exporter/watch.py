@@ -235,9 +235,8 @@ class Watch:
         return self._background.failure
 
     def close(self) -> None:
-        """End the connection, and watch nothing any more."""
+        """End the connection."""
         self.connection.close()
-        self._scanner.close()
 
     def _switches(self) -> dict[int, tuple[int, int]] | None:
         server = self._full.samples.get("server") if self._full else None

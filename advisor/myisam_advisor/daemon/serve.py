@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
@@ -26,6 +26,7 @@ from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.site import Site
 from myisam_exporter.collector import NOT_TRACED
+from myisam_exporter.data_directory import EXHAUSTED
 from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
 from myisam_exporter.http_server import HttpServer
@@ -94,6 +95,7 @@ async def _serve(options: ServeOptions) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    loop.set_exception_handler(_in_a_line)
     notifier = Notifier()
     gate = Gate(options.web_config_file)
     in_force = _InForce(_load_site(options))
@@ -154,6 +156,15 @@ async def _serve(options: ServeOptions) -> int:
     if not isinstance(tracer, Unknown):
         tracer.close()
     return 0
+
+
+def _in_a_line(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What asyncio complains of while descriptors are exhausted, without its traceback: it tries again by itself, every second."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in EXHAUSTED:
+        _log.warning("%s (%s)", context["message"], error.strerror)
+    else:
+        loop.default_exception_handler(context)
 
 
 def _load_site(options: ServeOptions) -> Site:

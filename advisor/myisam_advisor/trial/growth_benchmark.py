@@ -61,7 +61,7 @@ def main() -> int:
 def _age(directory: Path) -> None:
     """As on a server that was idle for a month."""
     moment = time.time() - MONTH_SECONDS
-    for path in directory.glob("many_*/*"):
+    for path in (*directory.glob("many_*/*"), *directory.glob("template/*")):
         os.utime(path, (moment, moment))
     os.sync()
 

@@ -136,7 +136,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
         directory = server.location.data_directory
         if isinstance(directory, Unknown):
             return directory
-        scan = context.scanner.scan(directory) if context.scanner else scan_data_directory(directory)
+        try:
+            scan = context.scanner.scan(directory) if context.scanner else scan_data_directory(directory)
+        except OSError as error:
+            return Unknown(f"{directory} cannot be read now ({error.strerror})")
         unread = self.incomplete(scan)
         # Where nothing can be read there is no scan: what SQL tells is better.
         return unread if unread and not scan.files else scan
