@@ -1,6 +1,10 @@
 """For all tests."""
 
+import codecs
 import signal
 
 # A shell that starts the tests in its background has them ignore interrupts, and what they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Python looks a codec up once: a test that is another user at that moment may not be able to read it, and nobody could after it.
+for codec in ("ascii", "utf-8", "latin-1", "idna"):
+    codecs.lookup(codec)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -209,6 +210,8 @@ def main() -> NoReturn:
     """Entry point: the user's mistakes end in one message and status 2, an interruption in 130; never in a traceback."""
     # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
     gc.disable()
+    # A core would hold the password; whoever needs one to find a fault can raise the limit of the process.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     status = 0
     try:
         try:

@@ -18,11 +18,12 @@ from myisam_exporter.fact_set import FactRows, merge_table
 
 @dataclass(slots=True)
 class Contribution:
-    """What one collector gives for an interval. `blocks` is None where that is what it gave for the last one."""
+    """What one collector gives for an interval; `same` where that is what it gave for the last one, and was not worked out yet."""
 
     collector: str
     tables: frozenset[str]
     answered: frozenset[str]
+    same: bool
     blocks: Sequence[Block] | None
     again: Callable[[], Sequence[Block]]
 
@@ -53,14 +54,15 @@ class Remembered:
         """What this collector gives for these samples."""
         again = partial(_blocks, collector, pair)
         known = self._given.get(collector.name)
-        if known is not None and known[0] is pair.after and known[1] is pair.before:
-            return Contribution(collector.name, known[2].tables, known[2].answered, None, again)
+        before = None if collector.states_only else pair.before  # states have no former ones
+        if known is not None and known[0] is pair.after and known[1] is before:
+            return Contribution(collector.name, known[2].tables, known[2].answered, True, None, again)
         blocks = again()
         tables = frozenset(block.table for block in blocks)
-        given = Contribution(collector.name, tables, frozenset(_answered(blocks)), blocks, again)
+        given = Contribution(collector.name, tables, frozenset(_answered(blocks)), False, blocks, again)
         if collector.steady:
-            kept = Contribution(collector.name, tables, given.answered, None, list)
-            self._given[collector.name] = (pair.after, pair.before, kept)
+            kept = Contribution(collector.name, tables, given.answered, True, None, list)
+            self._given[collector.name] = (pair.after, before, kept)
         return given
 
     def merged(self, given: Sequence[Contribution]) -> dict[str, FactRows]:
@@ -76,7 +78,7 @@ class Remembered:
                 former is not None
                 and former.collectors == collectors
                 and former.unsteady == unsteady
-                and all(one.blocks is None for one in ours if one.collector in self._given)
+                and all(one.same for one in ours if one.collector in self._given)
             )
             if not same:
                 blocks = [block for one in ours for block in one.blocks_of(table.name)]

@@ -24,7 +24,7 @@ CLOCK_EVERY_FILES = 64
 # Of each later sweep: tables that are asked for always, and tables whose turn it is.
 LARGEST_TABLES, TABLES_IN_TURN = 1000, 2000
 # Pages that differ, of all that are known, and the sweeps after which less is told too.
-DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.001, 10
+DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.01, 10
 TableName = tuple[str, str]
 TablePages = tuple[FilePages | None, FilePages | None]
 

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -214,53 +216,65 @@ STORM = (
 WAITING = "SELECT INFO FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%%' AND ID <> %s"
 
 
+class Storm:
+    """Somebody who makes and changes tables without end, and somebody who notes what waits for a table."""
+
+    def __init__(self, server: PrivateServer) -> None:
+        self.server = server
+        self.stop = threading.Event()
+        self.statements = 0
+        self.waiting: dict[object, list[float]] = {}
+
+    def rage(self) -> None:
+        with self.server.session("storm") as connection:
+            cursor = connection.cursor()
+            while not self.stop.is_set():
+                for statement in STORM:
+                    cursor.execute(statement.format(n=self.statements // len(STORM)))
+                    cursor.fetchall()
+                    self.statements += 1
+
+    def note(self, us: int) -> None:
+        with self.server.session() as connection:
+            cursor = connection.cursor()
+            while not self.stop.is_set():
+                cursor.execute(WAITING, (us,))
+                for (statement,) in cursor.fetchall():
+                    self.waiting.setdefault(statement, []).append(time.monotonic())
+
+    @contextmanager
+    def around(self, us: int) -> Iterator[None]:
+        threads = [threading.Thread(target=self.rage), threading.Thread(target=self.note, args=(us,))]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.stop.set()
+            for thread in threads:
+                thread.join()
+
+
 @pytest.mark.parametrize("by_files", [True, False])
 def test_ddl_storm_while_looking(server: PrivateServer, by_files: bool) -> None:
     """Tables made, renamed, repaired, changed and dropped by the hundred, by one who waits for nobody but us, if at all.
 
     By files nobody ever does. By SQL alone, as from another host, what changes a table may have to wait for the one query about it.
     """
-    stop, done = threading.Event(), [0]
-    waiting: dict[object, list[float]] = {}
-
-    def storm() -> None:
-        with server.session("storm") as connection:
-            cursor = connection.cursor()
-            while not stop.is_set():
-                for statement in STORM:
-                    cursor.execute(statement.format(n=done[0] // len(STORM)))
-                    cursor.fetchall()
-                    done[0] += 1
-
-    def watch_for_waits(us: int) -> None:
-        with server.session() as connection:
-            cursor = connection.cursor()
-            while not stop.is_set():
-                cursor.execute(WAITING, (us,))
-                for (statement,) in cursor.fetchall():
-                    waiting.setdefault(statement, []).append(time.monotonic())
-
     with schema(server, "storm"), Session(target(server)) as session:
         if not by_files:
             session.target = replace(session.target, socket=None, host="elsewhere")
         waited = int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Table_locks_waited'")[0][1]))
-        threads = [threading.Thread(target=storm), threading.Thread(target=watch_for_waits, args=session.rows("SELECT CONNECTION_ID()")[0])]
-        for thread in threads:
-            thread.start()
-        try:
-            deadline = time.monotonic() + 60
-            while done[0] < 500 and time.monotonic() < deadline:
+        storm, deadline = Storm(server), time.monotonic() + 60
+        with storm.around(session.rows("SELECT CONNECTION_ID()")[0][0]):
+            while storm.statements < 500 and time.monotonic() < deadline:
                 facts = Interval(take_snapshot(Context(session.target, session))).facts()
                 assert facts.single("server")["local"] == by_files
                 assert not any(row["crashed"] for row in facts.tables["tables"].dictionaries())
-        finally:
-            stop.set()
-            for thread in threads:
-                thread.join()
-        assert done[0] >= 500
+        assert storm.statements >= 500
         if by_files:
-            assert waiting == {}
-        assert all(max(moments) - min(moments) < 0.5 for moments in waiting.values()), waiting
+            assert storm.waiting == {}
+        assert all(max(moments) - min(moments) < 0.5 for moments in storm.waiting.values()), storm.waiting
         assert int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Table_locks_waited'")[0][1])) == waited
 
 

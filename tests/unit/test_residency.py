@@ -1,4 +1,5 @@
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -100,3 +101,17 @@ def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, mon
         monkeypatch.setattr(residency, "file_system_type", lambda _libc, _descriptor, kind=kind: kind)
         assert (storage_blind_spot(tmp_path) == "") == counted
     assert "is not known" in storage_blind_spot(tmp_path / "gone")
+
+
+def test_system_calls_that_have_no_name_in_the_c_library() -> None:
+    """Against the kernel's own table, which arm64 and riscv64 share, and this machine's."""
+    from myisam_exporter.tracepoints import SYSCALLS
+
+    assert SYSCALLS == {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
+    shared = Path("/usr/include/asm-generic/unistd.h")
+    if not shared.exists():
+        pytest.skip("linux-libc-dev is not installed")
+    numbers = dict(re.findall(r"#define __NR_(perf_event_open|cachestat) (\d+)", shared.read_text()))
+    assert int(numbers["perf_event_open"]) == SYSCALLS["aarch64"] == SYSCALLS["riscv64"]
+    if "cachestat" in numbers:  # since Linux 6.5
+        assert int(numbers["cachestat"]) == cachestat_syscall_number("aarch64")

@@ -8,6 +8,7 @@ import ctypes
 import gc
 import logging
 import os
+import resource
 import signal
 import ssl
 import sys
@@ -41,6 +42,7 @@ from myisam_exporter.web_config import Gate
 
 # Readings under way at once: one a scrape, and as many that hang and were given up.
 READERS = 2 * MAXIMUM_SCRAPES
+DESCRIPTORS = 65_536
 SWITCH_SECONDS = 0.001
 M_ARENA_MAX = -8  # mallopt(3)
 MEMORY_ARENAS = 2
@@ -228,8 +230,14 @@ def _rotating(gate: Gate) -> ssl.SSLContext | None:
 
 
 def _settle_in() -> None:
-    """Collect garbage again, which commands of a moment do not; keep glibc from an arena of memory per thread; share the interpreter."""
+    """Collect garbage again, which commands of a moment do not; keep glibc from an arena of memory per thread; share the interpreter.
+
+    Each target takes two descriptors, or three: as many are used as the hard limit allows (systemd's soft limit is for programs that use select).
+    """
     gc.enable()
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, DESCRIPTORS) if hard >= 0 else DESCRIPTORS, hard))
     # A look at many tables holds the interpreter; a scrape asks for it at every read of a file or socket.
     sys.setswitchinterval(SWITCH_SECONDS)
     with contextlib.suppress(AttributeError, OSError):

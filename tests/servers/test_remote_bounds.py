@@ -1,0 +1,71 @@
+"""A server that is only asked by SQL: how much that may cost it, by its own counters."""
+
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.collector import Context
+from myisam_exporter.collectors import sql_tables
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.interval import Interval
+from myisam_exporter.session import Session
+from myisam_exporter.snapshot import take_snapshot
+
+from .conftest import schema, target
+
+TABLES, LOOKS = 150, 5
+
+
+def status(server: PrivateServer, name: str) -> int:
+    return int(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
+
+
+def look_from_elsewhere(session: Session) -> FactSet:
+    return Interval(take_snapshot(Context(session.target, session))).facts()
+
+
+@pytest.mark.parametrize("cache", [60, 2000])
+def test_it_evicts_no_table_and_opens_few(server: PrivateServer, cache: int) -> None:
+    """With a table cache that is full, and one with room. Asking about an open table opens it once more on MySQL 8.0 and later only."""
+    is_new_mysql = "9." in str(server.execute("SELECT VERSION()")[0][0])[:2]
+    former = int(str(server.execute("SELECT @@GLOBAL.table_open_cache")[0][0]))
+    with schema(server, "far") as name, Session(target(server)) as session:
+        session.target = replace(session.target, socket=None, host="elsewhere")
+        server.execute(*(f"CREATE TABLE t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(TABLES)), database=name)
+        try:
+            server.execute(f"SET GLOBAL table_open_cache = {cache}", "FLUSH TABLES")
+            server.execute(*(f"SELECT * FROM t{number}" for number in range(40)), database=name)
+            look_from_elsewhere(session)
+            overflows = "Table_open_cache_overflows"
+            counts = overflows if server.execute(f"SHOW GLOBAL STATUS LIKE '{overflows}'") else "Open_tables"
+            opened, thrown_out = status(server, "Opened_tables"), status(server, counts)
+            for _ in range(LOOKS):
+                facts = look_from_elsewhere(session)
+            # Its dictionary is tables too, which a cache as small as that does not hold from query to query.
+            allowed = sql_tables.DICTIONARY_TABLES + (sql_tables.MAXIMUM_OPENED if cache > 60 else 0) if is_new_mysql else 2
+            assert status(server, "Opened_tables") - opened <= LOOKS * allowed
+            assert abs(status(server, counts) - thrown_out) <= 1
+        finally:
+            server.execute(f"SET GLOBAL table_open_cache = {former}")
+    known = [row for row in facts.tables["tables"].dictionaries() if row["schema_name"] == name]
+    if is_new_mysql and cache == 60:
+        assert "opens it" in facts.why_unknown("tables").reason + facts.why_unknown("tables", "rows").reason
+    else:
+        assert 0 < len(known) <= 40
+    assert facts.single("totals").get("myisam_tables") is None
+
+
+def test_it_asks_about_a_hundred_tables_at_most_and_for_a_second_at_most(mariadb: PrivateServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    with schema(mariadb, "crowd") as name, Session(target(mariadb)) as session:
+        session.target = replace(session.target, socket=None, host="elsewhere")
+        mariadb.execute(*(f"CREATE TABLE t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(TABLES)), database=name)
+        mariadb.execute(*(f"SELECT * FROM t{number}" for number in range(TABLES)), database=name)
+        before = status(mariadb, "Com_select")
+        facts = look_from_elsewhere(session)
+        assert len(facts.tables["tables"].rows) == sql_tables.MAXIMUM_TABLES
+        # One for each table, a handful for everything else: whatever a look costs, there is one a minute.
+        assert status(mariadb, "Com_select") - before <= sql_tables.MAXIMUM_TABLES + 20
+        assert any("without" in note.reason for note in facts.notes)
+        monkeypatch.setattr(sql_tables, "MAXIMUM_SECONDS", 0)
+        assert len(look_from_elsewhere(session).tables["tables"].rows) <= 1
