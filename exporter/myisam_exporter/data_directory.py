@@ -114,7 +114,7 @@ class SchemaReader:
         try:
             directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
-                for file in os.listdir(directory):
+                for file in self._listed(directory, reading):
                     if file.endswith(".MYI"):
                         self._table(directory, reading, file[:-4], before)
                     elif file.endswith(OTHER_ENGINE_ENDINGS):
@@ -130,6 +130,15 @@ class SchemaReader:
         if self._known is not None:
             self._known[name] = reading.known
         return SchemaFiles(tuple(reading.files), reading.other_bytes, tuple(reading.unreadable), reading.settled)
+
+    def _listed(self, directory: int, reading: _Reading) -> list[str]:
+        if self._known is None:
+            return os.listdir(directory)
+        with os.scandir(directory) as entries:
+            found = [(entry.name, entry.is_symlink()) for entry in entries]
+        # Files of a table that lie elsewhere (DATA DIRECTORY) change there: nobody who watches this directory is told.
+        reading.settled = not any(is_link for _, is_link in found)
+        return [name for name, _ in found]
 
     def forget(self, name: str) -> None:
         """A database that is gone."""

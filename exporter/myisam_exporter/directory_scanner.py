@@ -36,6 +36,8 @@ class DirectoryScanner:
         self._watched: set[str] = set()
         self._last: DataDirectoryScan | None = None
         self._newest = 0.0
+        # Since the last scan that was told: one that failed half-way has told nobody what it found.
+        self._differs = False
 
     @property
     def headers_read(self) -> int:
@@ -51,12 +53,12 @@ class DirectoryScanner:
         began = time.time()
         # What changed is watched again once it was read whole: a scan that fails half-way leaves it for the next.
         self._watched -= self._watch.changed() if self._watch else set()
-        anew = self._read_root(directory)
+        self._read_root(directory)
         for name in self._root.schemas:
             path = str(directory / name)
             if path not in self._watched or not self._schemas[name].settled:
-                anew = self._read_schema(path, name) or anew
-        return self._result(directory, began, anew)
+                self._read_schema(path, name)
+        return self._result(directory, began)
 
     def close(self) -> None:
         """Give the watches up; a later scan begins anew."""
@@ -72,10 +74,10 @@ class DirectoryScanner:
             if _tells_of_changes(place[0]):
                 self._watch = DirectoryWatch()
 
-    def _read_root(self, directory: Path) -> bool:
-        """List the databases, where one may have come or gone; True when one has."""
+    def _read_root(self, directory: Path) -> None:
+        """List the databases, where one may have come or gone."""
         if str(directory) in self._watched:
-            return False
+            return
         # Watched first: what changes while it is read is told the next time.
         watched = self._watch is not None and self._watch.arm(str(directory), contents=False)
         root = read_root(directory)
@@ -86,26 +88,25 @@ class DirectoryScanner:
             del self._schemas[name]
             self._watched.discard(str(directory / name))
             self._reader.forget(name)
-        differs = root != self._root
+        self._differs = self._differs or root != self._root
         self._root = root
-        return differs
 
-    def _read_schema(self, path: str, name: str) -> bool:
-        """Read one database; True when something in it differs from before."""
+    def _read_schema(self, path: str, name: str) -> None:
+        """Read one database."""
         self._watched.discard(path)
         watched = self._watch is not None and self._watch.arm(path, contents=True)
         before = self._schemas.get(name)
         found = self._schemas[name] = self._reader.read(path, name) or SchemaFiles()
         if watched:
             self._watched.add(path)
-        return before is None or not _same(before, found)
+        self._differs = self._differs or before is None or not _same(before, found)
 
-    def _result(self, directory: Path, began: float, anew: bool) -> DataDirectoryScan:
+    def _result(self, directory: Path, began: float) -> DataDirectoryScan:
         other_bytes = self._root.system_bytes(directory) + sum(
             schema.other_engine_data_bytes for schema in self._schemas.values()
         )
         last = self._last
-        if last is not None and not anew:
+        if last is not None and not self._differs:
             lag = began - last.now
             youngest = last.now - self._newest
             tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
@@ -117,6 +118,7 @@ class DirectoryScanner:
             self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
         unreadable = tuple(name for schema in self._schemas.values() for name in schema.unreadable)
         self._last = DataDirectoryScan(files, other_bytes, unreadable, began)
+        self._differs = False
         return self._last
 
 

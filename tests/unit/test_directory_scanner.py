@@ -1,5 +1,6 @@
 """A daemon's scans: the same as one made anew, and nothing read twice."""
 
+import errno
 import os
 import random
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter import directory_scanner
-from myisam_exporter.data_directory import DataDirectoryScan, scan_data_directory
+from myisam_exporter.data_directory import DataDirectoryScan, SchemaFiles, SchemaReader, scan_data_directory
 from myisam_exporter.directory_scanner import DirectoryScanner
 from myisam_exporter.directory_watch import DirectoryWatch
 
@@ -76,13 +77,14 @@ def test_databases_that_are_not_touched_are_not_listed(tmp_path: Path, monkeypat
     scanner = DirectoryScanner()
     scanner.scan(tmp_path)
     listed: list[object] = []
-    list_directory = os.listdir
+    open_file = os.open
 
-    def listing(path: int | str) -> list[str]:
-        listed.append(path)
-        return list_directory(path)
+    def opening(path: str | Path, flags: int, *words: int, dir_fd: int | None = None) -> int:
+        if flags & os.O_DIRECTORY:
+            listed.append(path)
+        return open_file(path, flags, *words, dir_fd=dir_fd)
 
-    monkeypatch.setattr(os, "listdir", listing)
+    monkeypatch.setattr(os, "open", opening)
     scanner.scan(tmp_path)
     assert listed == []
     (tmp_path / "db3" / "t.MYD").write_bytes(b"more")
@@ -215,4 +217,45 @@ def test_a_table_that_was_just_written_ages_at_once(tmp_path: Path, monkeypatch:
     assert ages[0] > 60
     assert len(set(ages)) < 15
     assert all(found > (2 + seconds) / 2 and found > seconds - 602 for found, seconds in zip(ages, range(60, 3600, 60), strict=True))
+    scanner.close()
+
+
+def test_a_table_whose_files_lie_elsewhere(tmp_path: Path) -> None:
+    """DATA DIRECTORY and INDEX DIRECTORY: links in the database's directory, changes behind them."""
+    make_table(tmp_path / "elsewhere", "t")
+    data = tmp_path / "data"
+    make_table(data, "unused")
+    make_table(data / "db", "here")
+    for ending in (".MYI", ".MYD"):
+        (data / "db" / f"t{ending}").symlink_to(tmp_path / "elsewhere" / f"t{ending}")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    first = scanner.scan(data)
+    assert scanner.scan(data) is first
+    make_table(tmp_path / "elsewhere", "t", rows=9)
+    assert {file.header.rows for file in scanner.scan(data).files if file.header} == {3, 9}
+    assert scanner.headers_read == 3
+    scanner.close()
+
+
+def test_what_a_scan_found_before_it_failed_is_told_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b", "c"):
+        make_table(tmp_path / name, "t")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    for name in ("a", "b", "c"):
+        make_table(tmp_path / name, "t", rows=8)
+    read, calls = SchemaReader.read, [0]
+
+    def reading(reader: SchemaReader, path: str, name: str) -> SchemaFiles | None:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return read(reader, path, name)
+
+    monkeypatch.setattr(SchemaReader, "read", reading)
+    with pytest.raises(OSError, match="Too many"):
+        scanner.scan(tmp_path)
+    assert [file.header.rows for file in scanner.scan(tmp_path).files if file.header] == [8, 8, 8]
     scanner.close()
