@@ -31,7 +31,7 @@ from myisam_advisor.trial.private_server import PrivateServer
 SIZES = (1_000, 10_000, 100_000)
 TABLES_IN_A_DATABASE = 200
 LOOK_SECONDS = 10
-LOOKS = 6
+LOOKS = 4
 PEER_SECONDS = 600
 MONTH_SECONDS = 30 * 86_400
 Row = dict[str, str]
