@@ -80,19 +80,51 @@ class System:
 
 
 @contextmanager
+def copied_root(folder: Path) -> Iterator[Path]:
+    """The files of a small Debian below a folder, to be changed."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may have a whole system")
+    root = folder / "root"
+    subprocess.run(["cp", "-a", "--reflink=auto", str(root_of("debian") / "root"), str(root)], check=True)
+    try:
+        yield root
+    finally:
+        subprocess.run(["rm", "-rf", "--one-file-system", str(root)], check=True)
+
+
+@contextmanager
 def small_debian(folder: Path) -> Iterator[System]:
     """A system of its own below a folder."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may start a whole system")
     if shutil.which("systemd-nspawn") is None:
         pytest.skip("systemd-nspawn is not installed")
-    subprocess.run(["cp", "-a", "--reflink=auto", str(root_of("debian") / "root"), str(folder / "root")], check=True)
-    system = System(folder / "root")
-    try:
-        yield system
-    finally:
-        system.close()
-        subprocess.run(["rm", "-rf", "--one-file-system", str(folder / "root")], check=True)
+    with copied_root(folder) as root:
+        probe = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", f"--directory={root}", "--pipe", "true"]
+        done = subprocess.run(probe, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            # In a chroot, for one: no system can be started there.
+            pytest.skip(f"systemd-nspawn starts no system here: {done.stderr.strip()[-200:]}")
+        system = System(root)
+        try:
+            yield system
+        finally:
+            system.close()
+
+
+@contextmanager
+def chrooted(folder: Path) -> Iterator[Path]:
+    """The same without systemd: what a package must get along with too. It has /proc, and this machine's network."""
+    with copied_root(folder) as root:
+        shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
+        subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True)
+        try:
+            yield root
+        finally:
+            subprocess.run(["umount", "--lazy", str(root / "proc")], check=True)
+
+
+def in_chroot(root: Path, *words: str) -> str:
+    """What a command in it prints; it must succeed."""
+    return _output(["chroot", str(root), "env", "-i", *ENVIRONMENT, *words])
 
 
 def _output(command: list[str]) -> str:

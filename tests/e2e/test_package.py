@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.version import __version__
-from tests.e2e.debian import System, small_debian
+from tests.e2e.debian import System, chrooted, in_chroot, small_debian
+from tests.servers.daemon import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 SERVICE = "myisam-advisor.service"
@@ -62,6 +63,31 @@ def test_two_builds_are_the_same(built: dict[str, Path], tmp_path: Path) -> None
     assert set(again) == set(built) == {".deb", ".whl", ".gz"}
     for suffix, path in built.items():
         assert path.read_bytes() == again[suffix].read_bytes(), suffix
+
+
+def test_without_systemd_it_is_installed_started_upgraded_and_taken_away(built: dict[str, Path], newer: Path, tmp_path: Path) -> None:
+    with chrooted(tmp_path) as root:
+        shutil.copy(built[".deb"], root / "advisor.deb")
+        in_chroot(root, "sh", "-c", "apt-get update -qq && apt-get install -y -qq --no-install-recommends /advisor.deb")
+        assert in_chroot(root, "myisam-advisor", "--version").split()[-1] == __version__
+        assert in_chroot(root, "id", "--user", "--name", "myisam-advisor") == "myisam-advisor\n"
+        port = free_port()
+        in_chroot(root, "install", "-d", "-o", "myisam-advisor", STATE)
+        words = ["chroot", "--userspec=myisam-advisor", str(root), "myisam-advisor", "serve", "--web.listen-address", f"127.0.0.1:{port}", "--history", f"{STATE}/history.sqlite"]
+        daemon = subprocess.Popen(words, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": STATE}, stderr=subprocess.DEVNULL)
+        try:
+            assert wait_for(lambda: "myisam_up 0.0" in in_chroot(root, "sh", "-c", f'python3 -c "{FETCH.replace("9942", str(port))}" || true'))
+        finally:
+            daemon.terminate()
+            assert daemon.wait(10) == 0
+        shutil.copy(newer, root / "newer.deb")
+        in_chroot(root, "dpkg", "--install", "/newer.deb")
+        assert in_chroot(root, "dpkg-query", "--show", "--showformat=${Version}", "myisam-advisor") == f"{__version__}+next"
+        assert (root / STATE[1:] / "history.sqlite").exists()
+        in_chroot(root, "dpkg", "--remove", "myisam-advisor")
+        assert (root / STATE[1:] / "history.sqlite").exists()
+        in_chroot(root, "dpkg", "--purge", "myisam-advisor")
+        assert in_chroot(root, "find", "/etc", "/usr", "/var/lib", "/lib/systemd", "-xdev", "-not", "-path", "/var/lib/dpkg/*", "-name", "*myisam?advisor*") == ""
 
 
 @pytest.fixture(scope="module")
