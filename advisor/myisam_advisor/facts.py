@@ -65,6 +65,12 @@ class FactDatabase:
         database.execute("PRAGMA query_only=ON")
         return database
 
+    def close(self) -> None:
+        """Give its memory back; the next facts begin a new one."""
+        if self._database is not None:
+            self._database.close()
+        self._database, self._filled = None, {}
+
     def _new(self) -> sqlite3.Connection:
         database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         # A query of somebody else's must not take all memory: printf and || can build strings of any length.

@@ -27,6 +27,9 @@ def test_the_next_facts_replace_the_last() -> None:
     assert answers(database.holding(facts(["a", "b"], 5))) == [("a,b", 5)]
     assert answers(database.holding(facts(["c"], 6))) == [("c", 6)]
     assert answers(database.holding(facts([], 7))) == [(None, 7)]
+    database.close()
+    assert answers(database.holding(facts(["d"], 8))) == [("d", 8)]
+    database.close()
 
 
 def test_what_is_the_same_object_is_not_filled_again() -> None:
@@ -38,3 +41,4 @@ def test_what_is_the_same_object_is_not_filled_again() -> None:
     assert answers(held) == [("a", 6)]
     assert held is database.holding(second)
     assert answers(held) == [("b", 6)]
+    database.close()

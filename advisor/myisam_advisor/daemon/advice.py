@@ -49,7 +49,8 @@ class Advice:
     def _database(self, label: str, facts: FactSet) -> FactDatabase | None:
         """The one of the last look, where filling it takes long: it takes as much memory as it saves time."""
         if len(facts.tables["tables"].rows) < TABLES_WORTH_KEEPING:
-            self._databases.pop(label, None)
+            if label in self._databases:
+                self._databases.pop(label).close()
             return None
         return self._databases.setdefault(label, FactDatabase())
 
