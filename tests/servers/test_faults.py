@@ -274,7 +274,7 @@ def test_ddl_storm_while_looking(server: PrivateServer, by_files: bool) -> None:
         assert storm.statements >= 500
         if by_files:
             assert storm.waiting == {}
-        assert all(max(moments) - min(moments) < 0.5 for moments in storm.waiting.values()), storm.waiting
+        assert all(max(moments) - min(moments) < 2 for moments in storm.waiting.values()), storm.waiting
         assert int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Table_locks_waited'")[0][1])) == waited
 
 

@@ -40,19 +40,24 @@ class Advice:
             facts = self._history.with_former_key_caches(label, facts)
         site, now = self._site(), time.time()
         facts = complete(facts)
-        judgement = judge(facts, site, self._database(label, facts))
+        judgement = self._judged(label, facts, site)
         since = self._history.seen(label, judgement.findings, now) if self._history else {}
         look = look_at(_dated(judgement, since, now), site.without_ignored_schemas(facts), now)
         self._board.put(label, look, samples_of(facts, choice))
         yield from advice_values(judgement, facts.interval_seconds, since)
 
-    def _database(self, label: str, facts: FactSet) -> FactDatabase | None:
-        """The one of the last look, where filling it takes long: it takes as much memory as it saves time."""
+    def _judged(self, label: str, facts: FactSet, site: Site) -> Judgement:
+        """With the database of the last look, where filling it takes long: it takes as much memory as it saves time."""
+        # Taken out while it is used: after a reload two looks at one server may be under way.
+        database = self._databases.pop(label, None)
         if len(facts.tables["tables"].rows) < TABLES_WORTH_KEEPING:
-            if label in self._databases:
-                self._databases.pop(label).close()
-            return None
-        return self._databases.setdefault(label, FactDatabase())
+            if database is not None:
+                database.close()
+            return judge(facts, site)
+        database = database or FactDatabase()
+        judgement = judge(facts, site, database)
+        self._databases[label] = database
+        return judgement
 
 
 def _dated(judgement: Judgement, since: Mapping[tuple[str, str], float], now: float) -> Judgement:
