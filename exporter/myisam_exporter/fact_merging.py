@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from myisam_exporter.collector import Collector, Pair
-from myisam_exporter.columns import TABLES, Block
+from myisam_exporter.columns import TABLES, Block, FactTable
 from myisam_exporter.fact_set import FactRows, merge_table
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Contribution:
     """What one collector gives for an interval; `same` where that is what it gave for the last one, and was not worked out yet."""
 
@@ -35,6 +35,16 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
+class _Given:
+    """The two samples of a steady collector, and what it spoke of."""
+
+    after: object
+    before: object
+    tables: frozenset[str]
+    answered: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class _Merged:
     """A table, whose contributions it was merged from, and the blocks of those that may say the same again in other objects."""
 
@@ -45,9 +55,9 @@ class _Merged:
 
 @dataclass(slots=True)
 class Remembered:
-    """The last interval's tables; a new one has none."""
+    """The last interval's tables, those that steady collectors speak of; a new one has none."""
 
-    _given: dict[str, tuple[Any, Any, Contribution]] = field(default_factory=dict)
+    _given: dict[str, _Given] = field(default_factory=dict)
     _merged: dict[str, _Merged] = field(default_factory=dict)
 
     def contribution(self, collector: Collector[Any], pair: Pair[Any]) -> Contribution:
@@ -55,35 +65,35 @@ class Remembered:
         again = partial(_blocks, collector, pair)
         known = self._given.get(collector.name)
         before = None if collector.states_only else pair.before  # states have no former ones
-        if known is not None and known[0] is pair.after and known[1] is before:
-            return Contribution(collector.name, known[2].tables, known[2].answered, True, None, again)
+        if known is not None and known.after is pair.after and known.before is before:
+            return Contribution(collector.name, known.tables, known.answered, True, None, again)
         blocks = again()
-        tables = frozenset(block.table for block in blocks)
-        given = Contribution(collector.name, tables, frozenset(_answered(blocks)), False, blocks, again)
+        tables, answered = frozenset(block.table for block in blocks), frozenset(_answered(blocks))
         if collector.steady:
-            kept = Contribution(collector.name, tables, given.answered, True, None, list)
-            self._given[collector.name] = (pair.after, before, kept)
-        return given
+            self._given[collector.name] = _Given(pair.after, before, tables, answered)
+        return Contribution(collector.name, tables, answered, False, blocks, again)
 
     def merged(self, given: Sequence[Contribution]) -> dict[str, FactRows]:
         """All tables."""
-        for table in TABLES:
-            ours = [one for one in given if table.name in one.tables]
-            collectors = tuple(one.collector for one in ours)
-            unsteady = [
-                block for one in ours if one.collector not in self._given for block in one.blocks_of(table.name)
-            ]
-            former = self._merged.get(table.name)
-            same = (
-                former is not None
-                and former.collectors == collectors
-                and former.unsteady == unsteady
-                and all(one.same for one in ours if one.collector in self._given)
-            )
-            if not same:
-                blocks = [block for one in ours for block in one.blocks_of(table.name)]
-                self._merged[table.name] = _Merged(collectors, unsteady, merge_table(table, blocks))
-        return {name: merged.table for name, merged in self._merged.items()}
+        return {table.name: self._table(table, [one for one in given if table.name in one.tables]) for table in TABLES}
+
+    def _table(self, table: FactTable, given: Sequence[Contribution]) -> FactRows:
+        steady = [one for one in given if one.collector in self._given]
+        if not steady:
+            # Small tables that differ each time: what was would only take memory.
+            return merge_table(table, (block for one in given for block in one.blocks_of(table.name)))
+        collectors = tuple(one.collector for one in given)
+        unsteady = [block for one in given if one not in steady for block in one.blocks_of(table.name)]
+        former = self._merged.get(table.name)
+        if (
+            former is not None
+            and all(one.same for one in steady)
+            and (former.collectors, former.unsteady) == (collectors, unsteady)
+        ):
+            return former.table
+        merged = merge_table(table, [block for one in given for block in one.blocks_of(table.name)])
+        self._merged[table.name] = _Merged(collectors, unsteady, merged)
+        return merged
 
 
 def _blocks(collector: Collector[Any], pair: Pair[Any]) -> list[Block]:
