@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from myisam_advisor.rules import Rule
@@ -87,12 +88,12 @@ def print_examination(target: Target, timeout_seconds: int, key_caches: tuple[st
                 (f"  {examination.seconds * 1000:6.1f} ms", "dim"),
             )
         )
-        for problem in examination.problems:
-            console.print(Text(f"{'':{width}}    {printable(problem.reason)}"))
-            if problem.remedy:
-                console.print(
-                    Text.assemble(f"{'':{width}}    ", ("remedy: ", "dim"), (printable(problem.remedy), "cyan"))
-                )
+        # What one remedy mends stands above it, said once.
+        for remedy, mended in groupby(examination.problems, key=lambda problem: problem.remedy):
+            for problem in mended:
+                console.print(Text(f"{'':{width}}    {printable(problem.reason)}"))
+            if remedy:
+                console.print(Text.assemble(f"{'':{width}}    ", ("remedy: ", "dim"), (printable(remedy), "cyan")))
         if (
             examination.problems
             and examination.rules
