@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
-from myisam_advisor.guard import GuardedDatabase, QueryError
+from myisam_advisor.guard import GuardedDatabase, QueryError, Result
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
 from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
@@ -43,9 +43,8 @@ def judge(facts: FactSet, site: Site, database: FactDatabase | None = None) -> J
     not_evaluated: list[NotEvaluated] = []
     not_applicable: list[NotApplicable] = []
     seconds: dict[str, float] = {}
-    kept = database is not None
-    with GuardedDatabase((database or FactDatabase()).holding(facts), keep_open=kept) as guarded:
-        bench = _Bench(facts, guarded)
+    with GuardedDatabase((database or FactDatabase()).holding(facts), keep_open=database is not None) as guarded:
+        bench = _Bench(facts, guarded, database)
         for rule in site.rules:
             started = time.monotonic()
             answer = bench.ask(rule)
@@ -92,9 +91,10 @@ def _once_a_rule(outcomes: Iterable[NotEvaluated]) -> list[NotEvaluated]:
 class _Bench:
     """The facts as a database, and how a rule is held against them."""
 
-    def __init__(self, facts: FactSet, database: GuardedDatabase) -> None:
+    def __init__(self, facts: FactSet, database: GuardedDatabase, kept: FactDatabase | None) -> None:
         self.facts = facts
         self.database = database
+        self.kept = kept
         self.pairs = {
             table: {str(row["name"]): row for row in facts.tables[table].dictionaries()}
             for table in ("variable", "status")
@@ -168,7 +168,7 @@ class _Bench:
 
     def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
         parameters: dict[str, Value] = {**rule.values(), "interval_seconds": self.facts.interval_seconds}
-        result = self.database.query(rule.query, parameters, maximum_rows=MAXIMUM_FINDINGS_PER_RULE)
+        result = self._query(rule.query, parameters)
         candidates: list[Candidate] = []
         undecided: NotEvaluated | None = None
         for row in result.dictionaries():
@@ -180,6 +180,12 @@ class _Bench:
             elif verdict:
                 candidates.append(_candidate(rule, row))
         return candidates or undecided or []
+
+    def _query(self, statement: str, parameters: Mapping[str, Value]) -> Result:
+        if self.kept is None:
+            return self.database.query(statement, parameters, maximum_rows=MAXIMUM_FINDINGS_PER_RULE)
+        parts, fillings = self.kept.steady_parts, self.kept.fillings
+        return parts.query(self.database, fillings, statement, parameters, MAXIMUM_FINDINGS_PER_RULE)
 
 
 def _candidate(rule: Rule, row: Row) -> Candidate:

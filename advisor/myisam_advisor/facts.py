@@ -8,6 +8,7 @@ from operator import itemgetter
 from string import ascii_letters
 
 from myisam_advisor.facts_file import NOT_IN_FILE
+from myisam_advisor.steady_parts import SteadyParts
 from myisam_exporter.collector import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
     DEFAULT_BLOCK_SIZE_BYTES,
@@ -40,11 +41,16 @@ def open_database(facts: FactSet) -> sqlite3.Connection:
 
 
 class FactDatabase:
-    """A database that holds one set of facts after another: only tables that differ are filled anew."""
+    """A database that holds one set of facts after another: only tables that differ are filled anew.
+
+    `fillings` counts for each table how often that was; `steady_parts` is what queries of unchanged tables gave.
+    """
 
     def __init__(self) -> None:
         self._database: sqlite3.Connection | None = None
         self._filled: dict[str, FactRows] = {}
+        self.fillings = dict.fromkeys((table.name for table in TABLES), 0)
+        self.steady_parts = SteadyParts()
 
     def holding(self, facts: FactSet) -> sqlite3.Connection:
         """The database, in memory, with these facts, and read-only from now on."""
@@ -61,6 +67,7 @@ class FactDatabase:
                 database.execute(f"DELETE FROM {table.name}")
                 _fill(database, table.name, rows)
                 self._filled[table.name] = rows
+                self.fillings[table.name] += 1
         database.execute("COMMIT")
         database.execute("PRAGMA query_only=ON")
         return database

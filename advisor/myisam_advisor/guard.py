@@ -48,6 +48,7 @@ class GuardedDatabase:
         self._keep_open = keep_open
         self._deadline = 0.0
         self._refused = ""
+        self._read: set[str] = set()
         # Python 3.10 has no setlimit: there, recursion, the one way to build strings in a loop, is refused.
         self._may_recurse = hasattr(database, "setlimit")
         if self._may_recurse:
@@ -86,6 +87,15 @@ class GuardedDatabase:
         names = tuple(column[0] for column in cursor.description)
         return Result(names, rows[:maximum_rows], len(rows) > maximum_rows)
 
+    def tables_read(self, statement: str, parameters: Mapping[str, Value] | None = None) -> frozenset[str]:
+        """The tables, and the subqueries with a name, that a SELECT reads; it is not run.
+
+        Raises QueryError as `query` does.
+        """
+        self._read = set()
+        self.query(f"EXPLAIN {statement}", parameters)
+        return frozenset(self._read)
+
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
     ) -> int:
@@ -95,6 +105,7 @@ class GuardedDatabase:
             # A subquery or common table is read under its own name, an empty one among them.
             if first and first.startswith("sqlite_"):
                 return self._refuse("the query reads SQLite's own tables")
+            self._read.add(first or "")
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             return (

@@ -51,8 +51,8 @@ class Site:
             return facts
         tables = dict(facts.tables)
         for name in SCHEMA_TABLES:
-            tables[name] = self._kept(tables[name])
-        left_out = self._left_out(facts)
+            tables[name] = tables[name].once(("kept", *self.ignored_schemas), self._kept)
+        left_out = facts.tables["tables"].once(("left out", *self.ignored_schemas), self._left_out)
         totals = facts.single("totals")
         if totals and left_out:
             tables["totals"] = FactRows(
@@ -71,8 +71,8 @@ class Site:
             rows.columns, [row for row, schema in zip(rows.rows, schemas, strict=True) if schema not in ignored]
         )
 
-    def _left_out(self, facts: FactSet) -> list[dict[str, Value]]:
-        return [row for row in facts.tables["tables"].dictionaries() if self._ignores(row["schema_name"])]
+    def _left_out(self, rows: FactRows) -> list[dict[str, Value]]:
+        return [row for row in rows.dictionaries() if self._ignores(row["schema_name"])]
 
 
 def _less(total: Value, left_out: Sequence[dict[str, Value]], column: str) -> Value:

@@ -1,6 +1,7 @@
 """Every case of every rule: published symptoms with the experts' diagnosis, silences, and look-alikes that another rule must win."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from myisam_advisor.engine import judge
+from myisam_advisor.facts import FactDatabase
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import shipped_rules
@@ -69,6 +71,15 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
     for name in ("severity", "confidence"):
         if name in expect:
             assert {getattr(finding, name) for finding in own} == {expect[name]}
+
+
+def test_a_database_that_is_kept_changes_no_judgement() -> None:
+    for _, case in CASES:
+        facts = facts_from_document({"schema": 1, **case["facts"]})
+        database = FactDatabase()
+        looks = [replace(judge(facts, Site(shipped_rules()), database), seconds={}) for _ in range(2)]
+        database.close()
+        assert looks == [replace(judged(case), seconds={})] * 2, case["name"]
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in shipped_rules()])
