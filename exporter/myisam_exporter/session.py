@@ -48,7 +48,7 @@ class Session:
         self.timeout_seconds = timeout_seconds
         # The daemon's scrapes and its background work share one connection, query by query.
         self._one_at_a_time = threading.Lock()
-        self._connection = _connect(target, timeout_seconds)
+        self._connection = _connect_in_time(target, timeout_seconds)
         # A second handle on the same socket: the library lets no other thread near its own while a query runs.
         self._wire = sockets.socket(fileno=os.dup(int(self._connection.fileno())))  # type: ignore[no-untyped-call]
         try:
@@ -162,6 +162,32 @@ class Session:
 
 def _number(error: Exception) -> int:
     return int(error.args[0]) if error.args and isinstance(error.args[0], int) else 0
+
+
+def _connect_in_time(target: Target, timeout_seconds: int) -> Connection:
+    """A thread of its own connects: the library limits each read of a handshake, not the whole, and lets nobody cut it short."""
+    from concurrent.futures import Future, wait
+
+    attempt: Future[Connection] = Future()
+
+    def connect() -> None:
+        try:
+            connection = _connect(target, timeout_seconds)
+        except BaseException as error:
+            if attempt.set_running_or_notify_cancel():
+                attempt.set_exception(error)
+            return
+        if attempt.set_running_or_notify_cancel():
+            attempt.set_result(connection)
+        else:  # given up meanwhile
+            connection.close()  # type: ignore[no-untyped-call]
+
+    threading.Thread(target=connect, name="connect", daemon=True).start()
+    seconds = WHOLE_QUERY_TIMEOUTS * timeout_seconds
+    wait([attempt], seconds)
+    if attempt.cancel():
+        raise ServerLostError(CONNECTION_ERRORS[LOST].format(target=target.label, seconds=seconds))
+    return attempt.result()
 
 
 def _connect(target: Target, timeout_seconds: int) -> Connection:

@@ -67,12 +67,15 @@ def test_the_daemon_says_so_in_time_and_comes_back(proxy: Proxy, mode: str) -> N
         assert b"Traceback" not in daemon.log
 
 
-def test_a_command_ends_with_a_message(proxy: Proxy) -> None:
-    proxy.mode = HOLE
+@pytest.mark.parametrize("mode", [HOLE, DRIP])
+def test_a_command_ends_with_a_message(proxy: Proxy, mode: str) -> None:
+    proxy.mode = mode
+    started = time.monotonic()
     done = run("check", "--host", "127.0.0.1", "--port", proxy.port, "--user", "far", "--timeout", "1", "--interval", "0")
     assert done.returncode == 2
     assert "did not answer" in done.stderr
     assert "Traceback" not in done.stderr
+    assert time.monotonic() - started < 10
 
 
 def test_a_port_that_answers_no_connection_is_given_up() -> None:
