@@ -1,5 +1,7 @@
 """Every character that a name may hold, in the SQL that the advisor writes, run on real servers: it does what it says and nothing else."""
 
+import random
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -7,11 +9,13 @@ from typing import Any
 
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
+from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.sql import quote_account, quote_identifier, quote_table
+from tests.rules.test_cases import CASES
 
 from .conftest import look, schema
 
@@ -72,6 +76,78 @@ def commands_for_crashed(facts: FactSet) -> Iterator[Sequence[str]]:
         judgement = judge(complete(part), Site(rule))
         assert len(judgement.findings) == len(crashed[start : start + 1000])
         yield from (finding.commands for finding in judgement.findings)
+
+
+INJECTIONS = (
+    "x`; DROP TABLE `bystander", "x' OR '1'='1", 'say "so"', "a.b", "a/b", "../../etc/passwd", "..", "line\nfeed\ttab\rreturn", "back\\slash", "\\", "%s %d", "%", "{{ 7 * 7 }}", "{% if 1 %}", "/*", "*/ -- ", "#", ";", "`",
+    "<script>alert(1)</script>", "\u202egnirts", "caf\u00e9", "\u8868", "\x7f", "\x1b[31m", "NUL", "x" * 64, "PARTITION (ALL)", "WRITE, bystander",
+)  # fmt: skip
+SIZES = re.compile(r"(key_buffer_size = )[1-9]\d*")
+BYSTANDER = "`bystander`"
+
+
+def test_what_every_rule_would_have_one_run_does_what_it_says(server: PrivateServer) -> None:
+    """All rules' cases, their tables under hostile names: each statement that names a table is run on tables that have those names."""
+    run: dict[str, int] = {}
+    with schema(server, "odd`; --") as database, server.session(database) as connection, closing(connection.cursor()) as cursor:
+        columns = "(id INT NOT NULL PRIMARY KEY, k INT, v VARCHAR(9), KEY {} (k)) ENGINE=MyISAM"
+        names = [name for name in (*INJECTIONS, *packed(LETTERS_A_NAME, 12)) if created(cursor, f"CREATE TABLE {quote_identifier(name)} {columns.format(quote_identifier(name))}")]
+        assert len(names) > 150
+        cursor.execute(f"CREATE TABLE {BYSTANDER} {columns.format('k')}")
+        cursor.execute(f"INSERT INTO {BYSTANDER} VALUES (1, 2, 'three')")
+        before = state(cursor)
+        chance = random.Random(1)
+        for _, case in CASES:
+            facts = under_names(case["facts"], database, chance.sample(names, len(names)))
+            for finding in judge(facts_from_document({"schema": 1, **facts}), Site(shipped_rules())).findings:
+                for statement in (*finding.commands, *finding.undo_commands):
+                    if quote_identifier(database) not in statement and not SIZES.search(statement):
+                        continue  # it names no table, or undoes what was left out
+                    assert "bystander`" not in statement or "``; DROP TABLE ``bystander`" in statement
+                    cursor.execute(SIZES.sub(r"\g<1>65536", statement))
+                    assert "Error" not in {str(row[2]) for row in cursor.fetchall() if len(row) > 2}, statement
+                    if statement.startswith("LOCK TABLES"):
+                        cursor.execute("UNLOCK TABLES")
+                    run[finding.rule] = run.get(finding.rule, 0) + 1
+        assert state(cursor) == before
+        cursor.execute("SET GLOBAL key_buffer_size = 268435456")  # as the fixture has it
+    assert {"table-crashed", "pack-keys", "key-cache-contention", "fragmented-table", "fixed-row-format", "bulk-load-with-keys", "table-near-size-limit", "migrate-engine"} <= run.keys()
+
+
+def under_names(facts: dict[str, Any], database: str, names: list[str]) -> dict[str, Any]:
+    """The case with its tables called so."""
+    known: dict[tuple[str, str], str] = {}
+
+    def renamed(row: dict[str, Any]) -> dict[str, Any]:
+        table = str(row["schema_name"]), str(row["table_name"])
+        known.setdefault(table, names[len(known)])
+        # The tables that are there have no partitions.
+        return {name: value for name, value in row.items() if name not in ("partitions", "crashed_partitions")} | {"schema_name": database, "table_name": known[table]}
+
+    return {name: [renamed(row) for row in content] if isinstance(content, list) and content and "table_name" in content[0] else content for name, content in facts.items()}
+
+
+def state(cursor: Any) -> tuple[Any, ...]:
+    """The names of all databases and tables, and what is in the table that nobody named."""
+    found: list[Any] = []
+    for statement in ("SHOW DATABASES", "SHOW TABLES", f"SELECT * FROM {BYSTANDER}", f"SHOW CREATE TABLE {BYSTANDER}"):
+        cursor.execute(statement)
+        found.append(sorted(cursor.fetchall()))
+    return tuple(found)
+
+
+def test_supplementary_characters_are_read_as_the_server_keeps_them(server: PrivateServer) -> None:
+    """No server keeps them in a name: MySQL puts a question mark in their place, MariaDB refuses them."""
+    with schema(server, "beyond") as database, server.session(database) as connection, closing(connection.cursor()) as cursor:
+        for name in ("\U0001f980", "a\U00010000b", "\U0010ffff" * 2, "\U0001f980" * 40):
+            created(cursor, f"CREATE TABLE {quote_identifier(name)} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+        cursor.execute("SHOW TABLES")
+        kept = {str(name) for (name,) in cursor.fetchall()}
+        facts = look(server)
+        assert {str(row["table_name"]) for row in facts.tables["tables"].dictionaries() if row["schema_name"] == database} == kept
+        for name in kept:
+            cursor.execute(f"CHECK TABLE {quote_table(database, name)}")
+            assert cursor.fetchall()[0][3] == "OK"
 
 
 def test_databases_with_any_name(server: PrivateServer) -> None:
