@@ -206,6 +206,7 @@ def _connect(target: Target, timeout_seconds: int) -> Connection:
         return MySQLdb.connect(
             user=target.user, passwd=target.password, charset="utf8mb4", autocommit=True,
             connect_timeout=timeout_seconds, read_timeout=timeout_seconds, write_timeout=timeout_seconds,
+            local_infile=0,  # a server may answer any query by asking for a file of the client's (manual, "Security Considerations for LOAD DATA LOCAL")
             **where,
         )  # fmt: skip
     except MySQLdb.Error as error:

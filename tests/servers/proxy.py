@@ -10,10 +10,11 @@ DRIP_SECONDS = 0.1
 
 
 class Proxy:
-    """Listens on a port of its own; `mode` is asked for each piece that goes through."""
+    """Listens on a port of its own; `mode` is asked for each piece that goes through, `heard` is what clients said."""
 
     def __init__(self, port: int) -> None:
         self.mode = PASS
+        self.heard = bytearray()
         self._server_port = port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -43,6 +44,8 @@ class Proxy:
     def _pump(self, source: socket.socket, sink: socket.socket, slow: bool) -> None:
         try:
             while data := source.recv(65536):
+                if not slow:
+                    self.heard += data
                 for piece in [data] if self.mode != DRIP or not slow else [data[place : place + 1] for place in range(len(data))]:
                     if self.mode == DRIP and slow:
                         time.sleep(DRIP_SECONDS)
