@@ -3,11 +3,13 @@
 import contextlib
 import gzip
 import re
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -196,6 +198,27 @@ def test_fifty_scrapes_at_once_are_one_reading(mariadb: PrivateServer) -> None:
         assert statuses.count(200) >= 40
         assert number(mariadb, "Connections") - before == 1  # this question
         assert daemon.get().value("up") == 1
+
+
+def test_no_spelling_of_an_address_makes_the_daemon_connect(mariadb: PrivateServer, tmp_path: Path) -> None:
+    targets = tmp_path / "targets.yaml"
+    targets.write_text(f"targets:\n  forum: {{socket: {mariadb.socket}}}\n")
+    with socket.create_server(("127.0.0.1", 0)) as listener, serving("--no-own-server", "--config.targets", targets, "--user", "root") as daemon:
+        listener.setblocking(False)
+        port = listener.getsockname()[1]
+        addresses = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "root@127.0.0.1", "//127.0.0.1", "mysql://127.0.0.1", "forum@127.0.0.1")]
+        addresses += [f"127.0.0.1:{port}#forum", f"forum\n127.0.0.1:{port}", f"forum,127.0.0.1:{port}", f"forum\0127.0.0.1:{port}", "FORUM", "forum ", " forum", f"unix:{mariadb.socket}/../{mariadb.socket.name}", f"unix:/proc/self/root{mariadb.socket}"]
+        for address in addresses:
+            assert daemon.get(f"/probe?target={quote(address, safe='')}").status == 400, address
+        # What it does not know is not listened to.
+        assert daemon.get(f"/probe?target=forum&host=127.0.0.1&port={port}&socket=/x").value("up") == 1
+        for query in (f"target=forum&target=127.0.0.1:{port}", f"target=forum;127.0.0.1:{port}", f"target=forum%00&socket=x:{port}"):
+            assert daemon.get(f"/probe?{query}").status == 400, query
+        for headers in ({"Host": f"127.0.0.1:{port}"}, {"X-Forwarded-Host": f"127.0.0.1:{port}"}):
+            assert daemon.get("/probe?target=forum", headers=headers).value("up") == 1
+        assert daemon.get(f"http://127.0.0.1:{port}/probe?target=forum").status != 200
+        with pytest.raises(BlockingIOError):
+            listener.accept()
 
 
 def test_probe_reaches_listed_servers_and_no_other(server: PrivateServer, mariadb: PrivateServer, tmp_path: Path) -> None:
