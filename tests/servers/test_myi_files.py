@@ -211,4 +211,5 @@ def test_statements_that_the_header_hides_are_not_made_up(server: PrivateServer,
             else:
                 assert isinstance(per_statement, float)
                 assert 2 <= per_statement <= 2 / 0.8
-            assert statements is None or float(statements) * seconds < 400
+            # All of them, where the threads happened to follow one another; more never.
+            assert statements is None or float(statements) * seconds < 400.5
