@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,9 +50,10 @@ class GuardedDatabase:
         self._deadline = 0.0
         self._refused = ""
         self._read: set[str] = set()
+        self._may_recurse = False
         # Python 3.10 has no setlimit: there, recursion, the one way to build strings in a loop, is refused.
-        self._may_recurse = hasattr(database, "setlimit")
-        if self._may_recurse:
+        if sys.version_info >= (3, 11):
+            self._may_recurse = True
             database.setlimit(0, MAXIMUM_STRING_BYTES)  # SQLITE_LIMIT_LENGTH
         database.set_authorizer(self._authorize)
         database.set_progress_handler(lambda: time.monotonic() > self._deadline, PROGRESS_STEPS)
