@@ -62,11 +62,11 @@ class SteadyParts:
         if statement not in self._parts:
             self._parts[statement] = list(_steady(database, statement, parameters))
         # From the last to the first: what stands before keeps its place.
-        for part, tables in reversed(self._parts[statement]):
+        for number, (part, tables) in reversed(list(enumerate(self._parts[statement]))):
             now = tuple(fillings[table] for table in sorted(tables))
             result = self._answer(database, now, statement, part, parameters)
             if result is not None:
-                text, own = _as_values(result, f"{part.name}_")
+                text, own = _as_values(result, f"_part_{number}_")
                 shortened = shortened[: part.start] + text + shortened[part.end :]
                 values |= own
         return database.query(shortened, values, maximum_rows=maximum_rows)

@@ -106,6 +106,12 @@ def test_a_part_may_read_a_former_one_and_a_name_may_hide_a_fact_table(looks: Lo
     assert "FROM tables" not in looks.statements[0]
 
 
+def test_a_part_may_have_any_name(looks: Looks) -> None:
+    statement = "WITH \"a b\"AS (SELECT MAX(rows) AS most FROM tables), [c,d] AS (SELECT COUNT(*) AS all_of_them FROM tables) SELECT \"a b\".most, [c,d].* FROM \"a b\", [c,d]"
+    assert [looks.ask(statement, number) for number in (1, 2)] == [[(50, 2)], [(50, 2)]]
+    assert "FROM tables" not in looks.statements[0]
+
+
 def test_more_rows_than_are_worth_handing_over_stay_where_they_are(looks: Looks) -> None:
     looks.tables = facts([table(f"t{number}", number) for number in range(MAXIMUM_ROWS + 1)])
     assert len(looks.ask(LARGE, 1, least=1)) == MAXIMUM_ROWS
