@@ -8,6 +8,7 @@ import stat
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from myisam_exporter.file_names import decode_schema, decode_table
 from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
@@ -36,12 +37,13 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class DataDirectoryScan:
-    """All MyISAM tables of the server."""
+    """All MyISAM tables of the server. `worked_out` is what was made of them, for the next scan to take over where nothing differs."""
 
     files: tuple[TableFile, ...]
     other_engine_data_bytes: int
     unreadable: tuple[str, ...]
     now: float
+    worked_out: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 def scan_data_directory(directory: Path) -> DataDirectoryScan:

@@ -85,7 +85,8 @@ def merge_table(table: FactTable, blocks: Iterable[Block]) -> FactRows:
 
 def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> Sequence[Sequence[Value]]:
     if len(blocks) == 1 and blocks[0].columns == names:
-        return list(blocks[0].rows)
+        given = blocks[0].rows
+        return given if isinstance(given, Sequence) else list(given)
     rows: dict[tuple[Value, ...], list[Value]] = {}
     for block in blocks:
         places = [names.index(column) for column in block.columns]

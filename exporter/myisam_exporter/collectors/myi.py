@@ -7,7 +7,7 @@ missing, rows per statement stay unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -157,7 +157,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             # A part must not pass for the whole.
             *([] if pair.after.unreadable else [single("totals", _totals(pair.after, tables))]),
             Block("tables", table_columns, rows),
-            Block("indexes", tuple(column.name for column in self.sections["indexes"]), list(_index_rows(tables))),
+            Block("indexes", tuple(column.name for column in self.sections["indexes"]), _indexes(pair, tables)),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
@@ -328,6 +328,33 @@ def _counts_all_statements(
     place = columns.index("write_statements_per_second")
     counted = sum(rate for row in rows if isinstance(rate := row[place], int | float)) * pair.seconds
     return counted >= MINIMUM_COUNTED_SHARE * begun
+
+
+def _indexes(
+    pair: Pair[DataDirectoryScan], tables: Mapping[tuple[str, str], list[TableFile]]
+) -> Sequence[tuple[Value, ...]]:
+    """One row an index: the very rows of the scan before where no table is defined anew, whatever was written."""
+    after, before = pair.after, pair.before
+    if "indexes" not in after.worked_out:
+        alike = (
+            before is not None
+            and len(after.files) == len(before.files)
+            and all(map(_defined_alike, after.files, before.files))
+        )
+        known = before.worked_out.get("indexes") if before is not None and alike else None
+        after.worked_out["indexes"] = list(_index_rows(tables)) if known is None else known
+    rows: Sequence[tuple[Value, ...]] = after.worked_out["indexes"]
+    return rows
+
+
+def _defined_alike(one: TableFile, other: TableFile) -> bool:
+    if one is other:
+        return True
+    if (one.schema_name, one.table_name, one.partition) != (other.schema_name, other.table_name, other.partition):
+        return False
+    if one.header is None or other.header is None:
+        return one.header is other.header
+    return one.header.definition == other.header.definition and one.header.enabled_keys == other.header.enabled_keys
 
 
 def _index_rows(tables: Mapping[tuple[str, str], list[TableFile]]) -> Iterator[tuple[Value, ...]]:
