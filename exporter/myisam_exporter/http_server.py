@@ -14,6 +14,7 @@ import os
 import socket
 import ssl
 import stat
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -77,7 +78,9 @@ class HttpServer:
     async def listen_on(self, listener: socket.socket) -> list[tuple[str, int]]:
         """Serve a socket that already listens, TCP or UNIX: one that systemd handed over."""
         if listener.family == socket.AF_UNIX:
-            return await self._start(asyncio.start_unix_server, sock=listener)
+            # From 3.13 on asyncio would remove the path, be it systemd's; our own `close` removes.
+            keeping = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
+            return await self._start(asyncio.start_unix_server, sock=listener, **keeping)
         return await self._start(asyncio.start_server, sock=listener, **self._tls_options())
 
     async def listen_unix(self, path: Path, group: int | None = None) -> None:
