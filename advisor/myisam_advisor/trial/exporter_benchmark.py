@@ -247,7 +247,8 @@ def _steady(console: Console, binaries: ServerBinaries) -> list[Line]:
 
 def _many_targets(console: Console, binaries: ServerBinaries) -> list[Line]:
     console.print(f"{TARGETS} targets, each probed every 15 s ...")
-    with PrivateServer(binaries, OPTIONS) as server:
+    # All of them are this one server: a thread for each of their connections would be counted anew for each target.
+    with PrivateServer(binaries, [*OPTIONS, "--thread-handling=pool-of-threads"]) as server:
         make_tables(server, 100, 1)
         server.execute(f"SET GLOBAL max_connections = {TARGETS + 50}")
         listed = server.directory / "targets.yaml"
