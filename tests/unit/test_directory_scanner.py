@@ -4,8 +4,9 @@ import errno
 import os
 import random
 import shutil
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,39 @@ def test_where_the_kernel_gives_no_more_watches_it_looks(tmp_path: Path, monkeyp
         assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
     make_table(tmp_path / "db9", "new")
     assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+@pytest.fixture
+def layers(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    """A container's file system, and the layer below in which its writes arrive."""
+    lower, upper, work, merged = (tmp_path / name for name in ("lower", "upper", "work", "merged"))
+    for folder in (lower, upper, work, merged):
+        folder.mkdir()
+    options = f"lowerdir={lower},upperdir={upper},workdir={work}"
+    done = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, str(merged)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no overlayfs can be mounted here: {done.stderr.strip()}")
+    yield merged, upper
+    subprocess.run(["umount", str(merged)], check=True)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_layers_do_not_tell_of_what_happens_below_them(layers: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
+    """Were inotify trusted there, changes would be missed: that is why it is not."""
+    merged, upper = layers
+    make_table(merged / "db", "t")
+    make_table(merged / "db", "other")
+    age(merged)
+    if told:
+        monkeypatch.setattr(directory_scanner, "_tells_of_changes", lambda directory: True)
+    scanner = DirectoryScanner()
+    before = scanner.scan(merged)
+    assert scanner.scan(merged) is before
+    assert scanner.headers_read == 2
+    make_table(upper / "db", "t", rows=9)
+    assert (contents(scanner.scan(merged)) == contents(scan_data_directory(merged))) == (not told)
+    assert scanner.headers_read == (2 if told else 3)
     scanner.close()
 
 
