@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.daemon.serve import READERS
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.fleet import LOOKS_AT_ONCE
 
 from .conftest import binaries_of, connections_taken, run
 from .daemon import Daemon, free_port, serving, wait_for
 
 SECRET = "correct-horse?&%#$;@"
+OTHER_THREADS = 5  # its own, the deadlines', one for logins, one that connects, one to spare
 QUICK = {"X-Prometheus-Scrape-Timeout-Seconds": "2"}
 
 
@@ -325,8 +328,9 @@ def test_ten_thousand_scrapes_leave_no_trace(mariadb: PrivateServer) -> None:
         scrape(10_000)
         after = state()
         assert after[0] <= before[0] + 1
-        assert after[1] <= before[1] + 1
-        assert after[2] - before[2] < 2048  # KiB
+        # A pool starts a thread where none has said yet that it is idle, up to as many as it has; each takes some memory.
+        assert after[1] <= OTHER_THREADS + READERS + LOOKS_AT_ONCE
+        assert after[2] - before[2] < 2048 + 128 * max(after[1] - before[1], 0)  # KiB
 
 
 def test_the_program_does_not_need_a_server_to_start(tmp_path: Path) -> None:
