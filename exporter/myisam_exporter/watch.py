@@ -54,6 +54,8 @@ DEFAULT_BACKGROUND_SECONDS = 60.0
 STALE_INTERVALS = 3
 LAST_RUN = "at the collector's last run"
 _log = logging.getLogger(__name__)
+# One look after another works out its facts: several at once would only take the interpreter from each other, thousands of times a look.
+_JUDGING = threading.Lock()
 
 UP = Metric("up", "gauge", "1 when the server answered this scrape, else 0.")
 COLLECTOR_METRICS = (
@@ -198,7 +200,8 @@ class Watch:
             self._glances.interrupt()
             self._background = failed_reading(self.names() - cheap_collectors(), error)
             return self._background
-        self._background = self._judged(snapshot)
+        with _JUDGING:
+            self._background = self._judged(snapshot)
         self._full = snapshot
         return self._background
 
