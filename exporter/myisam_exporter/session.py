@@ -186,7 +186,10 @@ def _connect_in_time(target: Target, timeout_seconds: int) -> Connection:
     seconds = WHOLE_QUERY_TIMEOUTS * timeout_seconds
     wait([attempt], seconds)
     if attempt.cancel():
-        raise ServerLostError(CONNECTION_ERRORS[LOST].format(target=target.label, seconds=seconds))
+        raise ServerLostError(
+            f"no connection with {target.label} came about within {seconds} s: its name is not resolved, or what answers there is too slow. "
+            "Check the name and the network; --timeout allows more time."
+        )
     return attempt.result()
 
 
