@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from myisam_advisor.command_templates import fill_command, fill_option_line
 from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
@@ -14,7 +15,7 @@ from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Plan
 from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.site import Site
-from myisam_advisor.texts import TextError, fill, object_name, printable, template
+from myisam_advisor.texts import TextError, fill, object_name, printable
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactSet
@@ -235,7 +236,7 @@ class _Wording:
             "object": printable(candidate.object)
         }
         try:
-            commands = [template(command).render(values).strip() for command in rule.commands]
+            commands = [fill_command(command, values) for command in rule.commands]
             return Finding(
                 rule=rule.id,
                 title=rule.title,
@@ -254,8 +255,7 @@ class _Wording:
                 sources=rule.sources,
                 commands=tuple(filter(None, commands)) + plan.commands,
                 undo_commands=plan.undo_commands,
-                my_cnf=tuple(filter(None, (template(line).render(values).strip() for line in rule.my_cnf)))
-                + plan.my_cnf,
+                my_cnf=tuple(filter(None, (fill_option_line(line, values) for line in rule.my_cnf))) + plan.my_cnf,
                 init_file=plan.init_file,
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),

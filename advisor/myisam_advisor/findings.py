@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.memory_budget import MemoryBudget
+from myisam_advisor.option_lines import OptionLine
+from myisam_advisor.planning import Command
 from myisam_advisor.rules import SEVERITIES
 from myisam_exporter.columns import Value
+from myisam_exporter.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,10 @@ class Finding:
     undo: str
     verify: str
     sources: tuple[str, ...]
-    commands: tuple[str, ...] = ()
-    undo_commands: tuple[str, ...] = ()
-    my_cnf: tuple[str, ...] = ()
-    init_file: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    undo_commands: tuple[Sql, ...] = ()
+    my_cnf: tuple[OptionLine, ...] = ()
+    init_file: tuple[Sql, ...] = ()
     memory_bytes: float = 0.0
     measured: str = ""
     resource: str = ""

@@ -6,11 +6,11 @@ Sources: MariaDB and MySQL manuals, "CREATE USER", "Pluggable Authentication: So
 from __future__ import annotations
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.sql import quote_account
+from myisam_exporter.sql import Sql, comment, quote_account, statement
 from myisam_exporter.version_number import ServerVersion
 
-PROCESS = "PROCESS ON *.*"
-PERFORMANCE_SCHEMA = "SELECT ON performance_schema.*"
+PROCESS = statement("PROCESS ON *.*")
+PERFORMANCE_SCHEMA = statement("SELECT ON performance_schema.*")
 # What each right brings; without one these facts are unknown, and `doctor` says so.
 REASONS = {
     PROCESS: "all connections and the state of each",
@@ -20,7 +20,7 @@ REASONS = {
 SOCKET_BUILT_IN = (10, 4)
 
 
-def statements(version: ServerVersion, account: str, host: str, *, by_password: bool) -> list[str]:
+def statements(version: ServerVersion, account: str, host: str, *, by_password: bool) -> list[Sql]:
     """CREATE USER and GRANT, each with a comment why, in the order to run them.
 
     Without a password the operating system's user of that name is the proof, which works on the same machine only. Raises UserError
@@ -33,21 +33,32 @@ def statements(version: ServerVersion, account: str, host: str, *, by_password: 
     created = (
         _with_password(quoted_account) if by_password or host != "localhost" else _by_socket(version, quoted_account)
     )
-    return [*created, *(f"GRANT {right} TO {quoted_account};  -- {reason}" for right, reason in REASONS.items())]
+    return [
+        *created,
+        *(
+            _with_reason(statement("GRANT {} TO {};", right, quoted_account), reason)
+            for right, reason in REASONS.items()
+        ),
+    ]
 
 
-def _with_password(account: str) -> list[str]:
-    return [f"CREATE USER {account} IDENTIFIED BY '...';  -- your password, which goes into the option file too"]
+def _with_reason(command: Sql, reason: str) -> Sql:
+    return statement("{}  {}", command, comment(reason))
 
 
-def _by_socket(version: ServerVersion, account: str) -> list[str]:
-    proof = "-- no password: the operating system's user of that name"
-    once = "-- unless SHOW PLUGINS lists it already"
+def _with_password(account: Sql) -> list[Sql]:
+    created = statement("CREATE USER {} IDENTIFIED BY '...';", account)
+    return [_with_reason(created, "your password, which goes into the option file too")]
+
+
+def _by_socket(version: ServerVersion, account: Sql) -> list[Sql]:
+    proof = "no password: the operating system's user of that name"
+    once = "unless SHOW PLUGINS lists it already"
     if version.flavour == "mariadb":
         built_in = version.at_least(mariadb=SOCKET_BUILT_IN)
-        install = [] if built_in else [f"INSTALL SONAME 'auth_socket';  {once}"]
-        return [*install, f"CREATE USER {account} IDENTIFIED VIA unix_socket;  {proof}"]
+        install = [] if built_in else [_with_reason(statement("INSTALL SONAME 'auth_socket';"), once)]
+        return [*install, _with_reason(statement("CREATE USER {} IDENTIFIED VIA unix_socket;", account), proof)]
     return [
-        f"INSTALL PLUGIN auth_socket SONAME 'auth_socket.so';  {once}",
-        f"CREATE USER {account} IDENTIFIED WITH auth_socket;  {proof}",
+        _with_reason(statement("INSTALL PLUGIN auth_socket SONAME 'auth_socket.so';"), once),
+        _with_reason(statement("CREATE USER {} IDENTIFIED WITH auth_socket;", account), proof),
     ]

@@ -12,6 +12,7 @@ from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
 from myisam_exporter.session import Session
 from myisam_exporter.snapshot import take_snapshot
+from myisam_exporter.sql import quote_text, statement
 from myisam_exporter.target import Target
 
 READINGS = 10
@@ -75,4 +76,4 @@ def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
 
 def _threads_running(session: Session) -> float:
     """A state that one reading at each end of the interval would not tell: read on the way too."""
-    return float(session.rows(f"SHOW GLOBAL STATUS LIKE '{THREADS_RUNNING}'")[0][1])
+    return float(session.rows(statement("SHOW GLOBAL STATUS LIKE {}", quote_text(THREADS_RUNNING)))[0][1])

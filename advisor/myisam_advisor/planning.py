@@ -12,10 +12,14 @@ from functools import cached_property
 from typing import cast
 
 from myisam_advisor.memory_budget import MemoryBudget, budget_of
+from myisam_advisor.option_lines import OptionLine
+from myisam_advisor.shell_lines import ShellLine
 from myisam_exporter.columns import Row, Value
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.sql import Sql
 
 TableName = tuple[Value, Value]
+Command = Sql | ShellLine
 
 
 class PlanFacts:
@@ -119,15 +123,24 @@ class Plan:
     """Values for the rule's texts, what to run, and the memory it takes beyond what is taken now.
 
     `index_bytes` says what the indexes of tables will take in the default key cache.
+
+    Raises TypeError for a command that is plain text: it may hold a name that nobody quoted.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
-    commands: tuple[str, ...] = ()
-    undo_commands: tuple[str, ...] = ()
-    my_cnf: tuple[str, ...] = ()
-    init_file: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    undo_commands: tuple[Sql, ...] = ()
+    my_cnf: tuple[OptionLine, ...] = ()
+    init_file: tuple[Sql, ...] = ()
     memory_bytes: float = 0.0
     index_bytes: Mapping[TableName, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what the types above would let through where nobody checks them."""
+        for lines, kind in ((self.commands, Command), (self.undo_commands, Sql), (self.my_cnf, OptionLine), (self.init_file, Sql)):  # fmt: skip
+            strange = next((line for line in lines if not isinstance(line, kind)), None)
+            if strange is not None:
+                raise TypeError(f"a planner's command is plain text, so its names may not be quoted: {strange!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from myisam_exporter.sql import quote_identifier
+from myisam_exporter.sql import Sql, quote_identifier, quote_value
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -110,17 +110,26 @@ def printable(text: str, keep_newlines: bool = False) -> str:
     return "".join(
         character
         if character == " " or character.isprintable() or (keep_newlines and character == "\n")
-        else _escape(character)
+        else escaped(character)
         for character in text
     )
 
 
-def _escape(character: str) -> str:
-    return (
-        character.encode("unicode_escape").decode("ascii")
-        if ord(character) not in range(0xD800, 0xE000)
-        else f"\\u{ord(character):04x}"
-    )
+def escaped(character: str | re.Match[str]) -> str:
+    """One character, or a match of one, as its escape, with a backslash."""
+    letter = character if isinstance(character, str) else character[0]
+    return letter.encode("unicode_escape").decode("ascii") if not _is_surrogate(letter) else f"\\u{ord(letter):04x}"
+
+
+def _is_surrogate(letter: str) -> bool:
+    return ord(letter) in range(0xD800, 0xE000)
+
+
+def _quoted_text(value: object) -> Sql:
+    """A value as SQL: a number as it is, a text as a string literal. What is unknown is no value."""
+    if not isinstance(value, str | int | float):
+        raise TextError(f"{value!r} is no value of a variable: say what stands there when it is unknown")
+    return quote_value(value)
 
 
 class TextError(Exception):
@@ -135,14 +144,17 @@ OWN_FILTERS: dict[str, Callable[..., str]] = {
     "percent": percent,
     "duration": duration,
     "identifier": quote_identifier,
+    "text": _quoted_text,
 }
 ALLOWED_FILTERS = OWN_FILTERS.keys() | {"abs", "default", "float", "int", "length", "lower", "round", "trim", "upper"}
 REPEATING_OPERATORS = frozenset({"*", "**", "%"})
 
 
-@lru_cache(maxsize=1)
-def environment() -> SandboxedEnvironment:
-    """Jinja2 as the rules use it: sandboxed, and a name that a rule's query does not give is an error."""
+def make_environment(finalize: Callable[[object], object] | None = None) -> SandboxedEnvironment:
+    """Jinja2 as the rules use it: sandboxed, and a name that a rule's query does not give is an error.
+
+    `finalize` is asked for each value that is printed.
+    """
     from jinja2 import StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -156,27 +168,34 @@ def environment() -> SandboxedEnvironment:
                 raise TextError(f"a text may not use {operator} on {left!r} and {right!r}")
             return super().call_binop(context, operator, left, right)
 
-    made = Environment(undefined=StrictUndefined, autoescape=False)
+    made = Environment(undefined=StrictUndefined, autoescape=False, finalize=finalize)
     made.globals.clear()
     made.filters.update(OWN_FILTERS)
     return made
 
 
+@lru_cache(maxsize=1)
+def environment() -> SandboxedEnvironment:
+    """The one for prose."""
+    return make_environment()
+
+
 @lru_cache(maxsize=512)
-def template(text: str) -> Template:
-    """A compiled template. Raises TextError for one that loops or calls."""
+def template(text: str, used: SandboxedEnvironment | None = None) -> Template:
+    """A compiled template, for prose unless an environment is given. Raises TextError for one that loops or calls."""
     from jinja2 import nodes
 
+    used = used or environment()
     forbidden = (nodes.For, nodes.Call, nodes.CallBlock, nodes.Macro, nodes.Import, nodes.FromImport, nodes.Include)
-    found = next(environment().parse(text).find_all(forbidden), None)
+    found = next(used.parse(text).find_all(forbidden), None)
     if found is not None:
         raise TextError(f"a text may not loop, call or include ({type(found).__name__}, line {found.lineno})")
-    strange = {node.name for node in environment().parse(text).find_all(nodes.Filter)} - ALLOWED_FILTERS
+    strange = {node.name for node in used.parse(text).find_all(nodes.Filter)} - ALLOWED_FILTERS
     if strange:
         raise TextError(
             f"a text may not use the filter {min(strange)}; allowed are {', '.join(sorted(ALLOWED_FILTERS))}"
         )
-    return environment().from_string(text)
+    return used.from_string(text)
 
 
 def fill(text: str, values: dict[str, object]) -> str:

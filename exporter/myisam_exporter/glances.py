@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 from myisam_exporter.collectors.mysqld_process import Switches, switches_between
 from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.sql import quote_text, sql_list, statement
 
 COUNTERS = ("Key_reads", "Key_writes", "Opened_tables", "Slow_queries", "Table_locks_waited")
-STATEMENT = "SHOW GLOBAL STATUS WHERE Variable_name IN ({})".format(
-    ", ".join(f"'{name}'" for name in (THREADS_RUNNING, *COUNTERS))
+STATEMENT = statement(
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ({})", sql_list(map(quote_text, (THREADS_RUNNING, *COUNTERS)))
 )
 KEPT_SECONDS = 900.0
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.deadlines import DEADLINES
 from myisam_exporter.errors import ServerLostError, UserError
-from myisam_exporter.sql import quote_account
+from myisam_exporter.sql import Sql, quote_account
 from myisam_exporter.target import Target
 from myisam_exporter.unknown import Unknown
 from myisam_exporter.version_number import ServerVersion, parse_version
@@ -125,7 +125,7 @@ class Session:
                 return Unknown(f"no privilege: {text}", f"GRANT {grant} TO {self.account()};")
             return Unknown(f"the server refused: {text} (error {number})")
 
-    def account(self) -> str:
+    def account(self) -> Sql:
         """The account this session is authorised as, quoted for a GRANT."""
         user, _, host = str(self.rows("SELECT CURRENT_USER()")[0][0]).rpartition("@")
         return quote_account(user, host)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.texts import duration, object_name, size
 from myisam_exporter.columns import Row, Value
-from myisam_exporter.sql import quote_table
+from myisam_exporter.sql import quote_table, statement
 
 COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
 COPY_BYTES_PER_SECOND = 20 << 20
@@ -34,8 +34,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
             "price": _price(innodb_bytes, seconds),
         },
-        commands=() if blockers else (f"ALTER TABLE {quote_table(schema, table)} ENGINE=InnoDB;",),
-        undo_commands=() if blockers else (f"ALTER TABLE {quote_table(schema, table)} ENGINE=MyISAM;",),
+        commands=() if blockers else (statement("ALTER TABLE {} ENGINE=InnoDB;", quote_table(schema, table)),),
+        undo_commands=() if blockers else (statement("ALTER TABLE {} ENGINE=MyISAM;", quote_table(schema, table)),),
     )
 
 

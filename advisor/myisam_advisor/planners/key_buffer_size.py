@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.texts import size
+from myisam_advisor.texts import object_name, size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
+from myisam_exporter.sql import Sql, quote_variable, statement
 
 HEADROOM = 1.1
 STEP_BYTES = 1 << 20
@@ -51,21 +53,31 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return NoRoom(
             f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
         )
-    prefix = "" if row.get("name") in ("default", None) else f"{row['name']}."
+    cache = named_cache(row)
+    variable, prefix = quote_variable("key_buffer_size", cache), spoken_prefix(cache)
+    back = statement("SET GLOBAL {} = {};", variable, known_size) if known_size else None
     if (context.version_number or SAFE_ONLINE_RESIZE_FROM) < SAFE_ONLINE_RESIZE_FROM:
-        commands: tuple[str, ...] = ()
+        commands: tuple[Sql, ...] = ()
         how = "Set it in my.cnf and restart: resizing under load can crash this version."
     else:
-        commands, how = (f"SET GLOBAL {prefix}key_buffer_size = {target};",), ""
+        commands, how = (statement("SET GLOBAL {} = {};", variable, target),), ""
     return Plan(
         values={
             "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}). {how}".strip(),
-            "way_back": f"SET GLOBAL {prefix}key_buffer_size = {known_size};"
-            if known_size
-            else "Set key_buffer_size to its former value.",
+            "way_back": back or "Set key_buffer_size to its former value.",
         },
         commands=commands,
-        undo_commands=(f"SET GLOBAL {prefix}key_buffer_size = {known_size};",) if known_size and commands else (),
-        my_cnf=(f"{prefix}key_buffer_size = {target}",),
+        undo_commands=(back,) if back and commands else (),
+        my_cnf=(option_line("key_buffer_size", target, cache),),
         memory_bytes=target - (known_size or 0),
     )
+
+
+def named_cache(row: Mapping[str, Value]) -> str:
+    """The key cache's name; empty for the default one, whose variables have no prefix."""
+    return "" if row.get("name") in (DEFAULT_CACHE, None) else str(row["name"])
+
+
+def spoken_prefix(cache: str) -> str:
+    """What stands before a variable of this key cache in a sentence."""
+    return f"{object_name(cache)}." if cache else ""

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from myisam_advisor.option_lines import option_line
+from myisam_advisor.planners.key_buffer_size import named_cache, spoken_prefix
 from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
-from myisam_exporter.sql import quote_table
+from myisam_exporter.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement
 
 MINIMUM_SEGMENTS, MAXIMUM_SEGMENTS = 8, 64
 MAXIMUM_CACHES = 16
@@ -43,14 +45,14 @@ class HotTable:
     activity: float
 
     @property
-    def name(self) -> str:
+    def name(self) -> Sql:
         """The table's name in SQL."""
         return quote_table(self.schema, self.table)
 
     @property
-    def clause(self) -> str:
+    def clause(self) -> Sql:
         """The table as CACHE INDEX and LOAD INDEX name it."""
-        return f"{self.name} PARTITION (ALL)" if self.partitioned else self.name
+        return statement("{} PARTITION (ALL)", self.name) if self.partitioned else self.name
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -73,9 +75,10 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
     wanted = recommended_segments(context.number("host", "cpu_count"))
     if present >= wanted:
         return NotWorth(f"the key cache has {present} segments already")
-    prefix = "" if row["name"] == "default" else f"{row['name']}."
+    cache = named_cache(row)
+    variable = quote_variable("key_cache_segments", cache)
     change, back = (
-        _locked(context, f"SET GLOBAL {prefix}key_cache_segments = {number};") for number in (wanted, present)
+        _locked(context, statement("SET GLOBAL {} = {};", variable, number)) for number in (wanted, present)
     )
     online = (
         "Set it in my.cnf for good; the commands set it now, with every MyISAM table locked meanwhile."
@@ -93,15 +96,15 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
             ),
             "way_back": " ".join(back)
             if 0 < sum(map(len, back)) < MAXIMUM_SHOWN_LENGTH
-            else f"{prefix}key_cache_segments = {present}, set in the same way.",
+            else f"{spoken_prefix(cache)}key_cache_segments = {present}, set in the same way.",
         },
         commands=change,
         undo_commands=back,
-        my_cnf=(f"{prefix}key_cache_segments = {wanted}",),
+        my_cnf=(option_line("key_cache_segments", wanted, cache),),
     )
 
 
-def _locked(context: PlanContext, statement: str) -> tuple[str, ...]:
+def _locked(context: PlanContext, change: Sql) -> tuple[Sql, ...]:
     """The statement with every MyISAM table locked around it; nothing where not all of them are known, few enough and lockable.
 
     Measured on MariaDB 10.11.19 and 11.8.6: SET GLOBAL key_cache_segments while statements read or write MyISAM tables ended in
@@ -114,8 +117,9 @@ def _locked(context: PlanContext, statement: str) -> tuple[str, ...]:
     recent = (context.version_number or 0) >= ARIA_SYSTEM_TABLES_FROM
     if not (tables and known and lockable and recent and len(tables) <= MAXIMUM_LOCKED_TABLES):
         return ()
-    names = ", ".join(f"{quote_table(str(table['schema_name']), str(table['table_name']))} WRITE" for table in tables)
-    return (f"LOCK TABLES {names};", statement, "UNLOCK TABLES;")
+    names = (quote_table(str(table["schema_name"]), str(table["table_name"])) for table in tables)
+    locks = sql_list(statement("{} WRITE", name) for name in names)
+    return (statement("LOCK TABLES {};", locks), change, statement("UNLOCK TABLES;"))
 
 
 def hot_tables(context: PlanContext) -> list[HotTable]:
@@ -164,17 +168,20 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
     sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, _number(row.get("size_bytes")))
     names = [f"{CACHE_PREFIX}{place + 1}" for place in range(len(sizes))]
-    creation = tuple(f"SET GLOBAL {name}.key_buffer_size = {size};" for name, size in zip(names, sizes, strict=True))
-    assignment = tuple(f"CACHE INDEX {table.clause} IN {names[place % len(names)]};" for place, table in enumerate(hot))
+    creation = tuple(_sized(name, size) for name, size in zip(names, sizes, strict=True))
+    assignment = tuple(
+        statement("CACHE INDEX {} IN {};", table.clause, quote_identifier(names[place % len(names)]))
+        for place, table in enumerate(hot)
+    )
     fits = [
         table
         for place, table in enumerate(hot[: len(sizes)])
         if table.index_bytes <= sizes[place] / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
     ]
-    loading = tuple(f"LOAD INDEX INTO CACHE {table.clause};" for table in fits)
+    loading = tuple(statement("LOAD INDEX INTO CACHE {};", table.clause) for table in fits)
     rest = " and the rest of the tables stays in the default cache" if len(hot) <= len(sizes) else ""
-    back = tuple(f"CACHE INDEX {table.clause} IN default;" for table in hot) + tuple(
-        f"SET GLOBAL {name}.key_buffer_size = 0;" for name in names
+    back = tuple(statement("CACHE INDEX {} IN default;", table.clause) for table in hot) + tuple(
+        _sized(name, 0) for name in names
     )
     deprecated = (
         " MySQL 8.0 and later warn (1287) that named key caches are deprecated; they work up to 9.7."
@@ -193,13 +200,17 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         commands=creation + assignment + loading,
         undo_commands=back,
         my_cnf=(
-            *(f"{name}.key_buffer_size = {size}" for name, size in zip(names, sizes, strict=True)),
-            "init_file = /etc/mysql/myisam-key-caches.sql",
+            *(option_line("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True)),
+            option_line("init_file", "/etc/mysql/myisam-key-caches.sql"),
         ),
         init_file=assignment + loading,
         memory_bytes=sum(sizes),
         index_bytes={(table.schema, table.table): 0.0 for table in hot},
     )
+
+
+def _sized(cache: str, size_bytes: int) -> Sql:
+    return statement("SET GLOBAL {} = {};", quote_variable("key_buffer_size", cache), size_bytes)
 
 
 def _which_tables() -> Plan:

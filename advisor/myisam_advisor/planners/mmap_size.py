@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.columns import Value
@@ -25,4 +26,6 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "the machine's memory is not known, and this fits on any server of 1 GiB",
         )
     recommended = max(recommended // STEP_BYTES, 1) * STEP_BYTES
-    return Plan({"recommended_bytes": recommended, "basis": basis}, my_cnf=(f"myisam_mmap_size = {recommended}",))
+    return Plan(
+        {"recommended_bytes": recommended, "basis": basis}, my_cnf=(option_line("myisam_mmap_size", recommended),)
+    )

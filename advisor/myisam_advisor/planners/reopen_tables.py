@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_exporter.columns import Row, Value
-from myisam_exporter.sql import quote_table
+from myisam_exporter.sql import Sql, quote_table, sql_list, statement
 
 MAXIMUM_NAMED_TABLES = 200
 RATES = ("rows_read_per_second", "rows_changed_per_second", "write_statements_per_second", "rows_added_per_second")
-EVERY_TABLE = "FLUSH TABLES;"
+EVERY_TABLE = statement("FLUSH TABLES;")
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -25,13 +25,13 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     if not context.is_mariadb or not busiest:
         return Plan(commands=(EVERY_TABLE,))
     # What nobody uses at this moment, FLUSH TABLES without names closes too.
-    named = ", ".join(name for _, name in busiest[:MAXIMUM_NAMED_TABLES])
-    return Plan(commands=(f"FLUSH TABLES {named};", EVERY_TABLE))
+    named = sql_list(name for _, name in busiest[:MAXIMUM_NAMED_TABLES])
+    return Plan(commands=(statement("FLUSH TABLES {};", named), EVERY_TABLE))
 
 
 def _activity(table: Row) -> float:
     return sum(float(rate) for name in RATES if isinstance(rate := table[name], int | float) and rate > 0)
 
 
-def _name(table: Row) -> str:
+def _name(table: Row) -> Sql:
     return quote_table(str(table["schema_name"]), str(table["table_name"]))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.memory_budget import LARGEST_SHARE
-from myisam_advisor.planners.key_buffer_size import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES
+from myisam_advisor.option_lines import option_line
+from myisam_advisor.planners.key_buffer_size import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.columns import Value
+from myisam_exporter.sql import quote_variable, statement
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL
 
@@ -22,7 +24,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     target = -(-int(max(min(wanted), SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES
     if not isinstance(present, int | float) or target >= present:
         return NotWorth("it is no larger than it should be")
-    prefix = "" if row.get("name") == "default" else f"{row['name']}."
+    cache = named_cache(row)
+    variable, prefix = quote_variable("key_buffer_size", cache), spoken_prefix(cache)
     basis = (
         f"{size(need)} for its indexes, with bookkeeping and growth"
         if isinstance(need, int | float) and need <= target
@@ -33,9 +36,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan(
         {
             "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).{how}",
-            "prefix": prefix,
+            "setting": variable,
         },
-        commands=(f"SET GLOBAL {prefix}key_buffer_size = {target};",) if online else (),
-        undo_commands=(f"SET GLOBAL {prefix}key_buffer_size = {int(present)};",) if online else (),
-        my_cnf=(f"{prefix}key_buffer_size = {target}",),
+        commands=(statement("SET GLOBAL {} = {};", variable, target),) if online else (),
+        undo_commands=(statement("SET GLOBAL {} = {};", variable, int(present)),) if online else (),
+        my_cnf=(option_line("key_buffer_size", target, cache),),
     )

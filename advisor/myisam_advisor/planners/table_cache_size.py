@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import Plan, PlanContext, Planned, PlanNeeds
 from myisam_exporter.columns import Value
+from myisam_exporter.sql import quote_variable, statement
 
 FILES_PER_TABLE = 2  # sql/mysqld.cc, adjust_open_files_limit: "MyISAM requires two file handles per table"
 FILES_RESERVED = 10
@@ -31,7 +33,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         values={
             "advice": f"Raise {variable} to {wanted}, and again if tables are still being closed for others.{files}"
         },
-        commands=(f"SET GLOBAL {variable} = {wanted};",),
-        undo_commands=(f"SET GLOBAL {variable} = {int(present)};",),
-        my_cnf=(f"{variable} = {wanted}",),
+        commands=(statement("SET GLOBAL {} = {};", quote_variable(variable), wanted),),
+        undo_commands=(statement("SET GLOBAL {} = {};", quote_variable(variable), int(present)),),
+        my_cnf=(option_line(variable, wanted),),
     )

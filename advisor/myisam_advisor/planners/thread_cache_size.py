@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_exporter.columns import Value
+from myisam_exporter.sql import statement
 
 SMALLEST, LARGEST = 16, 256
 
@@ -20,7 +22,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return Plan({"advice": ""})
     return Plan(
         {"advice": f"Until then raise thread_cache_size to {wanted}."},
-        commands=(f"SET GLOBAL thread_cache_size = {wanted};",),
-        undo_commands=(f"SET GLOBAL thread_cache_size = {int(present)};",) if isinstance(present, int | float) else (),
-        my_cnf=(f"thread_cache_size = {wanted}",),
+        commands=(statement("SET GLOBAL thread_cache_size = {};", wanted),),
+        undo_commands=(statement("SET GLOBAL thread_cache_size = {};", int(present)),)
+        if isinstance(present, int | float)
+        else (),
+        my_cnf=(option_line("thread_cache_size", wanted),),
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.planning import Plan, PlanContext, Planned
+from myisam_advisor.shell_lines import shell_line
 from myisam_advisor.texts import object_name
 from myisam_exporter.columns import Row, Value
 
@@ -25,10 +25,15 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     commands = []
     for table in missing:
         names = (str(table["schema_name"]), str(table["table_name"]))
-        if isinstance(directory, str) and all(_PLAIN.fullmatch(name) for name in names):
-            file = PurePosixPath(directory, names[0], f"{names[1]}.MYD")
-            commands.append(f"cat {shlex.quote(str(file))} > /dev/null")
+        if _is_a_path(directory) and all(_PLAIN.fullmatch(name) for name in names):
+            file = PurePosixPath(str(directory), names[0], f"{names[1]}.MYD")
+            commands.append(shell_line("cat {} > /dev/null", str(file)))
     return Plan({"warm_up_tables": ", ".join(map(_name, missing))}, tuple(commands))
+
+
+def _is_a_path(directory: Value) -> bool:
+    """Whether it can stand in a command: cat would take what begins with - for an option, and no line holds a line break."""
+    return isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
 
 
 def _gap(table: Row) -> float:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
 from myisam_exporter.quiet_open import QuietOpener
-from myisam_exporter.sql import quote_identifier
+from myisam_exporter.sql import quote_variable, statement
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -221,10 +221,8 @@ def cache_names(sql: bytes) -> list[str]:
 
 def _named(context: Context, name: str) -> KeyCache | None:
     """A named cache's parameters; one that does not exist answers 0."""
-    quoted = quote_identifier(name)
-    rows = context.session.rows_or_unknown(
-        f"SELECT @@GLOBAL.{quoted}.key_buffer_size, @@GLOBAL.{quoted}.key_cache_block_size"
-    )
+    names = (quote_variable(variable, name) for variable in ("key_buffer_size", "key_cache_block_size"))
+    rows = context.session.rows_or_unknown(statement("SELECT @@GLOBAL.{}, @@GLOBAL.{}", *names))
     if isinstance(rows, Unknown):
         return None
     return KeyCache(name, int(rows[0][0]), int(rows[0][1]) or DEFAULT_BLOCK_SIZE_BYTES)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.sql import quote_text, sql_list, statement
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ INSTRUMENTS = {
     "wait/synch/mutex/sql/LOCK_table_cache": "table_cache_lock",
     "wait/synch/mutex/sql/LOCK_open": "table_cache_lock",
 }
-_NAMES = ", ".join(f"'{name}'" for name in INSTRUMENTS)
-ENABLED = (
+_NAMES = sql_list(map(quote_text, INSTRUMENTS))
+ENABLED = statement(
     "SELECT NAME FROM performance_schema.setup_instruments WHERE ENABLED = 'YES' AND TIMED = 'YES' "
-    f"AND NAME IN ({_NAMES}, 'wait/io/table/sql/handler', 'wait/lock/table/sql/handler')"
+    "AND NAME IN ({}, 'wait/io/table/sql/handler', 'wait/lock/table/sql/handler')",
+    _NAMES,
 )
-WAITS = f"SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name WHERE EVENT_NAME IN ({_NAMES})"
+WAITS = statement(
+    "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name WHERE EVENT_NAME IN ({})",
+    _NAMES,
+)
 TABLE_READS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_FETCH FROM performance_schema.table_io_waits_summary_by_table WHERE COUNT_FETCH > 0 AND OBJECT_TYPE = 'TABLE'"
 TABLE_CHANGES = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_WRITE FROM performance_schema.table_io_waits_summary_by_table WHERE COUNT_WRITE > 0 AND OBJECT_TYPE = 'TABLE'"
 TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performance_schema.table_lock_waits_summary_by_table WHERE SUM_TIMER_WAIT > 0 AND OBJECT_TYPE = 'TABLE'"
@@ -164,14 +169,17 @@ def _mutexes(rows: Iterable[tuple[object, ...]], enabled: frozenset[str]) -> dic
     return sums
 
 
-def _counters(context: Context, statement: str, instrument: str, enabled: frozenset[str]) -> TableCounters | Unknown:
+def _counters(context: Context, query: str, instrument: str, enabled: frozenset[str]) -> TableCounters | Unknown:
     if instrument not in enabled:
         return Unknown(
             f"the instrument {instrument} is off",
-            f"UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='{instrument}';",
+            statement(
+                "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME={};",
+                quote_text(instrument),
+            ),
             off=True,
         )
-    rows = context.session.rows_or_unknown(statement, GRANT)
+    rows = context.session.rows_or_unknown(query, GRANT)
     return (
         rows if isinstance(rows, Unknown) else {(str(schema), str(table)): int(value) for schema, table, value in rows}
     )

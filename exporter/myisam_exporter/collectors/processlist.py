@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
+from myisam_exporter.sql import statement
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _missing_privilege(context: Context) -> Unknown | None:
         return None
     return Unknown(
         "no PROCESS privilege: other users' connections are hidden",
-        f"GRANT PROCESS ON *.* TO {context.session.account()};",
+        statement("GRANT PROCESS ON *.* TO {};", context.session.account()),
     )
 
 

@@ -1,0 +1,33 @@
+"""Lines for a shell as a type: every value in them is quoted."""
+
+from __future__ import annotations
+
+import reprlib
+import shlex
+from typing import Any
+
+
+class ShellLine(str):
+    """One command for a POSIX shell, in which every value is quoted."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ShellLine:
+        """Itself: text does not change."""
+        return self
+
+
+def shell_line(template: str, *values: str) -> ShellLine:
+    """The template, which must be a literal, with the values, quoted, in the places of its {}.
+
+    Raises ValueError for a value that a terminal or a script could take for more than one line: with a control character.
+    """
+    parts = template.split("{}")
+    if len(parts) != len(values) + 1:
+        raise ValueError(f"{len(parts) - 1} places and {len(values)} values in {template!r}")
+    for value in values:
+        if not value.isprintable():
+            raise ValueError(f"{reprlib.repr(value)} cannot stand in a line for a shell: it holds a control character")
+    return ShellLine(
+        parts[0] + "".join(shlex.quote(value) + part for value, part in zip(values, parts[1:], strict=True))
+    )
