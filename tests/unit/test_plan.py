@@ -9,12 +9,14 @@ import yaml
 
 from myisam_advisor.changes import statements
 from myisam_advisor.changes.formats import format_named
-from myisam_advisor.changes.plan import ChangePlan, choose, grouped, make_plan
+from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
+from myisam_advisor.changes.statements import grouped
 from myisam_advisor.engine import judge
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_exporter.errors import UserError
+from myisam_exporter.sql import quote_value
 from tests.rules.test_cases import CASES, judged
 
 from .test_cli import run
@@ -50,7 +52,7 @@ def test_every_statement_of_every_case_has_its_place_and_its_way_back(one: dict[
             if not statements.is_remark(command):
                 known = statements.phase(command) != statements.OFFLINE or statements.verb(command)
                 assert known, command
-                assert statements.taken_back(command, "1")
+                assert statements.taken_back(command, quote_value(1))
     plan = plan_of(one)
     changed = [finding for finding in findings if finding.commands]
     assert len(plan.rollback) == len(changed)
@@ -62,7 +64,7 @@ def test_every_statement_of_every_case_has_its_place_and_its_way_back(one: dict[
 def test_only_online_statements_run_when_the_script_is_fed_to_a_client() -> None:
     script = format_named("sql").render(plan_of(BULK))
     live = live_lines(script)
-    assert live[0] == "SET GLOBAL hot_1.key_buffer_size = 8388608;"
+    assert live[0] == "SET GLOBAL `hot_1`.key_buffer_size = 8388608;"
     assert {statements.phase(line) for line in live} <= {statements.SET, statements.ASSIGN, statements.LOAD}
     # Both options of a table in one ALTER: one copy.
     assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;" in script.splitlines()
@@ -94,7 +96,7 @@ def test_the_way_back_is_the_present_value() -> None:
 @pytest.mark.parametrize(
     ("statement", "present", "back"),
     [
-        ("SET GLOBAL concurrent_insert = NEVER;", "'AUTO'", "SET GLOBAL concurrent_insert = 'AUTO';"),
+        ("SET GLOBAL concurrent_insert = NEVER;", "AUTO", "SET GLOBAL concurrent_insert = 'AUTO';"),
         ("SET GLOBAL x = 1;", None, "-- x: its value now is not known; note it before the change (SELECT @@GLOBAL.x;)"),
         ("ALTER TABLE `a`.`b` MAX_ROWS=99;", None, "ALTER TABLE `a`.`b` MAX_ROWS=0;"),
         ("ALTER TABLE `a`.`b``; c` ENGINE=InnoDB;", None, "ALTER TABLE `a`.`b``; c` ENGINE=MyISAM;"),
@@ -104,7 +106,7 @@ def test_the_way_back_is_the_present_value() -> None:
     ],
 )
 def test_what_takes_a_statement_back(statement: str, present: str | None, back: str) -> None:
-    assert statements.taken_back(statement, present) == back
+    assert statements.taken_back(statement, None if present is None else quote_value(present)) == back
 
 
 def test_a_name_cannot_break_out_of_a_comment() -> None:

@@ -13,6 +13,7 @@ from myisam_advisor.planners.pack_keys_growth import grown_index_bytes
 from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.texts import duration, size
 from myisam_exporter.columns import Row
+from myisam_exporter.sql import Sql, quote_table, sql_list, statement
 
 FIXED, UNPACKED, INNODB = "ROW_FORMAT=FIXED", "PACK_KEYS=0", "ENGINE=InnoDB"
 RATE_NAMES = {"ALTER TABLE": "ALTER", "OPTIMIZE TABLE": "OPTIMIZE", "REPAIR TABLE": "REPAIR", "CHECK TABLE": "CHECK"}
@@ -26,7 +27,7 @@ class Offline:
     """
 
     findings: tuple[Finding, ...]
-    statements: tuple[str, ...]
+    statements: tuple[Sql, ...]
     lock: str
     lasts: str
     needed_bytes: int | None
@@ -51,15 +52,18 @@ class Offline:
         return f"{needed} of disk needed, {size(self.free_bytes)} free"
 
 
-def in_one_copy(wanted: Sequence[tuple[Finding, tuple[str, ...]]]) -> list[tuple[tuple[Finding, ...], tuple[str, ...]]]:
+def in_one_copy(wanted: Sequence[tuple[Finding, tuple[Sql, ...]]]) -> list[tuple[tuple[Finding, ...], tuple[Sql, ...]]]:
     """Options of the same table changed by one ALTER: it is copied once instead of twice."""
-    merged: dict[object, tuple[tuple[Finding, ...], tuple[str, ...]]] = {}
+    merged: dict[object, tuple[tuple[Finding, ...], tuple[Sql, ...]]] = {}
+    options: dict[object, list[Sql]] = {}
     for place, (finding, group) in enumerate(wanted):
         option = statements.table_option(group[0]) if len(group) == 1 else None
         key = place if option is None else option[0]
+        if option is not None:
+            options.setdefault(key, []).append(option[1])
         if key in merged and option is not None:
-            findings, (before,) = merged[key]
-            merged[key] = ((*findings, finding), (f"{before.removesuffix(';')}, {option[1]};",))
+            altered = statement("ALTER TABLE {} {};", quote_table(*option[0]), sql_list(options[key]))
+            merged[key] = ((*merged[key][0], finding), (altered,))
         else:
             merged[key] = ((finding,), group)
     return list(merged.values())
@@ -67,14 +71,14 @@ def in_one_copy(wanted: Sequence[tuple[Finding, tuple[str, ...]]]) -> list[tuple
 
 def describe_offline(
     findings: tuple[Finding, ...],
-    group: Sequence[str],
+    group: Sequence[Sql],
     tables: Mapping[TableName, Row],
     known: PlanFacts,
     rates: RebuildRates,
 ) -> Offline:
     """What the statement does to its table."""
-    statement = next(one for one in group if not statements.is_remark(one))
-    kind, name = statements.verb(statement), statements.table_of(statement)
+    command = next(one for one in group if not statements.is_remark(one))
+    kind, name = statements.verb(command), statements.table_of(command)
     if not kind:
         return Offline(findings, tuple(group), statements.LOCKS[kind], "an unknown time", None, None)
     row = tables.get(name, {}) if name else {}
@@ -84,8 +88,8 @@ def describe_offline(
         findings,
         tuple(group),
         statements.LOCKS[kind],
-        _lasts(kind, statement, present, rates),
-        _needed(kind, statement, row, known),
+        _lasts(kind, command, present, rates),
+        _needed(kind, command, row, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
         if kind != "CHECK TABLE"
@@ -102,12 +106,12 @@ def _bytes(row: Row, *columns: str) -> int | None:
     )
 
 
-def _lasts(kind: str, statement: str, present: int | None, rates: RebuildRates) -> str:
-    if "DISABLE KEYS" in statement:
+def _lasts(kind: str, command: str, present: int | None, rates: RebuildRates) -> str:
+    if "DISABLE KEYS" in command:
         return "at once"
     if present is None:
         return "for a time that depends on its size, which is not known here"
-    if INNODB in statement:
+    if INNODB in command:
         return f"about {duration(max(present / COPY_BYTES_PER_SECOND, 0.1))} ({size(present)} at {size(COPY_BYTES_PER_SECOND)}/s, assumed: it depends on the buffer pool)"
     rate = rates.bytes_per_second.get(RATE_NAMES[kind])
     if not rate:
@@ -116,11 +120,11 @@ def _lasts(kind: str, statement: str, present: int | None, rates: RebuildRates) 
     return f"about {duration(max(present / rate, 0.1))} ({size(present)} at {size(rate)}/s, {measured})"
 
 
-def _needed(kind: str, statement: str, row: Row, known: PlanFacts) -> int | None:
+def _needed(kind: str, command: str, row: Row, known: PlanFacts) -> int | None:
     """Disk space beside the table while it is rebuilt."""
-    if kind == "CHECK TABLE" or "KEYS;" in statement:
-        return 0 if kind == "CHECK TABLE" or "DISABLE" in statement else _bytes(row, "index_bytes")
-    if INNODB in statement:
+    if kind == "CHECK TABLE" or "KEYS;" in command:
+        return 0 if kind == "CHECK TABLE" or "DISABLE" in command else _bytes(row, "index_bytes")
+    if INNODB in command:
         return innodb_size(row)
     data, index, rows, fixed = (
         _bytes(row, "data_bytes"),
@@ -128,9 +132,9 @@ def _needed(kind: str, statement: str, row: Row, known: PlanFacts) -> int | None
         row.get("rows"),
         row.get("fixed_row_bytes"),
     )
-    if FIXED in statement and isinstance(fixed, int | float) and isinstance(rows, int | float):
+    if FIXED in command and isinstance(fixed, int | float) and isinstance(rows, int | float):
         data = int(fixed * rows)
-    if UNPACKED in statement and row:
+    if UNPACKED in command and row:
         grown = grown_index_bytes(rows, known.indexes_of(row["schema_name"], row["table_name"]))
         index = index if grown is None else grown
     return None if data is None or index is None else data + index

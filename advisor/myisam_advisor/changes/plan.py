@@ -8,17 +8,25 @@ from dataclasses import dataclass, field
 
 from myisam_advisor.changes import statements
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
+from myisam_advisor.changes.script import is_plain
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.measured import rebuild_rates_for
-from myisam_advisor.planning import PlanFacts
+from myisam_advisor.option_lines import OptionLine
+from myisam_advisor.planning import Command, PlanFacts
+from myisam_advisor.shell_lines import ShellLine
 from myisam_exporter.columns import Value
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.sql import Sql, quote_value
 
 INIT_FILE = "init_file"
 NAMED_CACHES_DEPRECATED_FROM = 80000
 DEPRECATION = "MySQL 8.0 and later warn (1287) that SET GLOBAL name.key_buffer_size is deprecated: named key caches work up to 9.7, and may go in a later release."
-LOCKED_WORDS = ("LOCK TABLES ", "UNLOCK TABLES")
+UNFIT_FOR_INIT_FILE = (
+    "A name with a line break, a quote, a semicolon or another character that a server or a client could take for its own "
+    "stands in no init_file: its lines are left out of it."
+)
+KEY_CACHE_COLUMNS = {"key_buffer_size": "size_bytes", "key_cache_segments": "segments", "key_cache_block_size": "block_size_bytes"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +35,24 @@ class Step:
 
     finding: Finding
     phase: int
-    statements: tuple[str, ...]
+    statements: tuple[Sql, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A line of my.cnf, for which finding, and the value that holds now (None: unknown)."""
+    """A line of my.cnf, for which finding, and the value that holds now (None: unknown).
 
-    line: str
+    A comment says what cannot be set there; it has no variable.
+    """
+
+    line: OptionLine
     rule: str
     present: str | None
 
     @property
     def variable(self) -> str:
-        """The variable's name."""
-        return self.line.partition("=")[0].strip()
+        """The variable's name; empty for a comment."""
+        return self.line.option
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +63,13 @@ class ChangePlan:
     made_at: str
     findings: Sequence[Finding]
     online: Sequence[Step]
-    shell: Sequence[str]
+    shell: Sequence[ShellLine]
     settings: Sequence[Setting]
-    init_file: Sequence[str]
+    init_file: Sequence[Sql]
     init_file_present: str
     offline: Sequence[Offline]
-    rollback: Sequence[tuple[Finding, Sequence[str]]]
-    verification: Sequence[tuple[Finding, Sequence[str]]]
+    rollback: Sequence[tuple[Finding, Sequence[Sql]]]
+    verification: Sequence[tuple[Finding, Sequence[Sql]]]
     notes: Sequence[str]
     without_change: Sequence[Finding] = field(default_factory=tuple)
 
@@ -110,22 +121,22 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     known = PlanFacts(facts)
     present = _Present(known)
     steps: list[Step] = []
-    offline: list[tuple[Finding, tuple[str, ...]]] = []
-    shell: list[str] = []
+    offline: list[tuple[Finding, tuple[Sql, ...]]] = []
+    shell: list[ShellLine] = []
     for finding in findings:
-        for group in grouped(finding.commands):
+        for group in statements.grouped(finding.commands):
             phase = _phase(group, present)
+            shell += [command for command in group if isinstance(command, ShellLine)]
+            sql = tuple(command for command in group if isinstance(command, Sql))
             if phase == statements.OFFLINE:
-                offline.append((finding, group))
-            elif phase == statements.SHELL:
-                shell += group
-            else:
-                steps.append(Step(finding, phase, group))
+                offline.append((finding, sql))
+            elif sql:
+                steps.append(Step(finding, phase, sql))
     ordered = sorted(_without_repeats(steps), key=lambda step: step.phase)
     settings = list(_settings(findings, present))
-    # The server ends a statement of its init_file at the line's end, whatever name it is in.
+    # The server ends a statement of its init_file at the line's end, whatever name it is in; how it reads the rest differs by release.
     all_lines = [line for finding in findings for line in finding.init_file]
-    init_lines = [line for line in all_lines if "\n" not in line]
+    init_lines = list(filter(is_plain, all_lines))
     rates = rebuild_rates_for(facts)
     return ChangePlan(
         _server(facts),
@@ -144,29 +155,15 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     )
 
 
-def grouped(commands: Sequence[str]) -> list[tuple[str, ...]]:
-    """Commands that must stay together: what stands between LOCK TABLES and UNLOCK TABLES, and a remark with what is around it."""
-    groups: list[list[str]] = []
-    locked = glued = False
-    for command in commands:
-        if (locked or glued or statements.is_remark(command)) and groups:
-            groups[-1].append(command)
-        else:
-            groups.append([command])
-        glued = statements.is_remark(command)
-        locked = command.startswith(LOCKED_WORDS[0]) or (locked and not command.startswith(LOCKED_WORDS[1]))
-    return [tuple(group) for group in groups]
-
-
-def _phase(group: Sequence[str], present: _Present) -> int:
-    first = next(command for command in group if not statements.is_remark(command))
+def _phase(group: Sequence[Command], present: _Present) -> int:
+    first = next((command for command in group if not statements.is_remark(command)), group[0])
     assigned = statements.assignment(first)
     return statements.phase(first, assigned is not None and present.gives_back(assigned))
 
 
 def _without_repeats(steps: Iterable[Step]) -> list[Step]:
     """A statement that two findings want is run once."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[tuple[Sql, ...]] = set()
     kept = []
     for step in steps:
         if step.statements not in seen:
@@ -179,13 +176,13 @@ def _settings(findings: Iterable[Finding], present: _Present) -> Iterable[Settin
     seen = set()
     for finding in findings:
         for line in finding.my_cnf:
-            name = line.partition("=")[0].strip()
+            name = line.option or line
             if name not in seen and not (name == INIT_FILE and present.variable(INIT_FILE)):
                 seen.add(name)
-                yield Setting(line, finding.rule, present.variable(name))
+                yield Setting(line, finding.rule, present.option(line))
 
 
-def _way_back(finding: Finding, present: _Present) -> list[str]:
+def _way_back(finding: Finding, present: _Present) -> list[Sql]:
     """What the finding's own planner says, else the reverse of each statement, last first."""
     if finding.undo_commands:
         return list(finding.undo_commands)
@@ -196,21 +193,18 @@ def _way_back(finding: Finding, present: _Present) -> list[str]:
     ]
 
 
-def _queries(finding: Finding) -> list[str]:
+def _queries(finding: Finding) -> list[Sql]:
     found = (statements.verification(command) for command in finding.commands if not statements.is_remark(command))
     return list(dict.fromkeys(query for query in found if query))
 
 
 def _notes(
-    facts: FactSet, present: _Present, online: Sequence[Step], offline: Sequence[object], init_lines: Sequence[str]
+    facts: FactSet, present: _Present, online: Sequence[Step], offline: Sequence[object], init_lines: Sequence[Sql]
 ) -> Iterable[str]:
     server = facts.single("server")
     number, flavour = server.get("version_number"), server.get("flavour")
     named = any(
-        assigned and "." in assigned.variable
-        for step in online
-        for statement in step.statements
-        for assigned in (statements.assignment(statement),)
+        assigned and assigned.cache for step in online for assigned in map(statements.assignment, step.statements)
     )
     if named and flavour != "mariadb" and isinstance(number, int) and number >= NAMED_CACHES_DEPRECATED_FROM:
         yield DEPRECATION
@@ -219,8 +213,8 @@ def _notes(
     binary_log = present.variable("log_bin")
     if offline and str(binary_log).upper() in ("ON", "1"):
         yield "The binary log is on: ALTER, OPTIMIZE and REPAIR TABLE, and FLUSH TABLES, run on the replicas too. SET GLOBAL and CACHE INDEX do not."
-    if any("\n" in line for line in init_lines):
-        yield "A table whose name holds a line break cannot stand in an init_file: its lines are left out of it."
+    if not all(map(is_plain, init_lines)):
+        yield UNFIT_FOR_INIT_FILE
     if init_lines:
         yield "The server reads the init_file at its start as its own user, one statement a line; a statement that fails ends it there, without stopping the server."
 
@@ -242,39 +236,39 @@ class _Present:
         self._lists_caches = bool(self._caches) and known.all.single("server").get("flavour") == "mariadb"
         self.tables = {(row["schema_name"], row["table_name"]): row for row in known.tables}
 
-    def variable(self, name: str) -> str | None:
-        """A server variable as SQL has it, or None. A named cache that is not there has size 0 where the server lists its caches: MariaDB."""
-        cache, _, rest = name.rpartition(".")
-        if cache:
-            row = self._caches.get(cache)
-            known = {
-                "key_buffer_size": "size_bytes",
-                "key_cache_segments": "segments",
-                "key_cache_block_size": "block_size_bytes",
-            }
-            absent = 0 if self._lists_caches else None
-            value: Value = absent if row is None else row.get(known.get(rest, ""))
-        else:
-            value = self._variables.get(name)
+    def value(self, name: str, cache: str = "") -> Value:
+        """A variable's value, or None. A named cache that is not there has size 0 where the server lists its caches: MariaDB."""
+        if not cache:
+            return self._variables.get(name)
+        row = self._caches.get(cache)
+        absent = 0 if self._lists_caches else None
+        return absent if row is None else row.get(KEY_CACHE_COLUMNS.get(name, ""))
+
+    def variable(self, name: str, cache: str = "") -> str | None:
+        """The same as text."""
+        value = self.value(name, cache)
         return None if value is None else str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
-    def of_statement(self, statement: str) -> str | None:
-        """The value that a SET GLOBAL would replace, as SQL."""
-        assigned = statements.assignment(statement)
-        value = self.variable(assigned.variable) if assigned else None
-        if value is None or value.replace(".", "", 1).isdigit() or value.isalpha():
-            return value
-        return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+    def option(self, line: OptionLine) -> str | None:
+        """The value of the variable that a line of my.cnf sets."""
+        cache, _, name = line.option.rpartition(".")
+        return self.variable(name, cache)
 
-    def row_format(self, statement: str) -> str | None:
+    def of_statement(self, command: str) -> Sql | None:
+        """The value that a SET GLOBAL would replace, as SQL."""
+        assigned = statements.assignment(command)
+        value = self.value(assigned.variable, assigned.cache) if assigned else None
+        return None if value is None else quote_value(value)
+
+    def row_format(self, command: str) -> str | None:
         """The format of the statement's table."""
-        table = statements.table_of(statement)
+        table = statements.table_of(command)
         row = self.tables.get(table) if table else None
         return str(row["row_format"]) if row and row["row_format"] else None
 
     def gives_back(self, assigned: statements.Assignment) -> bool:
         """Whether the variable is a size that becomes smaller."""
-        present = self.variable(assigned.variable)
+        present = self.variable(assigned.variable, assigned.cache)
         if present is None or not assigned.variable.endswith("_size"):
             return False
         return present.isdigit() and assigned.value.isdigit() and int(assigned.value) < int(present)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from myisam_exporter.sql import quote_table
+from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.texts import printable
+from myisam_exporter.sql import Sql, comment, plain_words, quote_identifier, quote_table, quote_variable, statement
 
 # In this order they are safe: memory is given back before it is taken, tables are closed before indexes are loaded (closing takes a
 # table's blocks out of the key cache), and a table is assigned before its index is loaded.
 GIVE_BACK, SET, LOCKED, FLUSH, ASSIGN, LOAD, SHELL, OFFLINE = range(8)
 
-_NAME = r"`(?:[^`]|``)*`"
-_TABLE = re.compile(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_NAME})\.({_NAME})")
-_SET = re.compile(r"^SET GLOBAL ((?:[\w$]+\.)?\w+) = ([^;]+);$")
-_OFFLINE = re.compile(r"^(ALTER TABLE|OPTIMIZE TABLE|REPAIR TABLE|CHECK TABLE)\b")
+_QUOTED = r"`(?:[^`]|``)*`"
+# A rule's author may leave out the quotes of a name that is no value.
+_NAME = rf"(?:{_QUOTED}|[\w$]+)"
+_TABLE = re.compile(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
+_SET = re.compile(rf"SET GLOBAL (?:(?P<cache>{_NAME})\.)?(?P<variable>\w+) = (?P<value>[^;`]+);")
+_OFFLINE = re.compile(r"(ALTER TABLE|OPTIMIZE TABLE|REPAIR TABLE|CHECK TABLE)\b")
 _ALTERATION = re.compile(
-    r"^ALTER TABLE (?P<name>\S.*?) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b"
+    rf"ALTER TABLE (?P<name>(?:{_NAME}\.)?{_NAME}) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b"
 )
-_OPTION = re.compile(rf"^ALTER TABLE {_NAME}\.{_NAME} ((?:PACK_KEYS|ROW_FORMAT|MAX_ROWS)=\w+);$")
-_ASSIGNMENT = re.compile(r"^CACHE INDEX (?P<what>.+) IN (?P<cache>[\w$]+);$")
+_OPTION = re.compile(rf"ALTER TABLE {_QUOTED}\.{_QUOTED} ((?:PACK_KEYS|ROW_FORMAT|MAX_ROWS)=\w+);")
+_ASSIGNMENT = re.compile(
+    rf"CACHE INDEX (?P<name>(?:{_NAME}\.)?{_NAME})(?P<partitions> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"
+)
+_LOCK, _UNLOCK = "LOCK TABLES ", "UNLOCK TABLES"
+_STARTS = (("SET GLOBAL ", SET), (_LOCK, LOCKED), (_UNLOCK, LOCKED), ("FLUSH TABLES", FLUSH), ("CACHE INDEX ", ASSIGN), ("LOAD INDEX ", LOAD))  # fmt: skip
+
+Text = TypeVar("Text", bound=str)
 
 LOCKS = {
     "ALTER TABLE": "writers wait until it is done, readers for a moment at its end",
@@ -32,105 +44,129 @@ LOCKS = {
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """SET GLOBAL: which variable gets which value, as text."""
+    """SET GLOBAL: which variable gets which value, as SQL; `cache` is the key cache that it is of, empty for the default one."""
 
     variable: str
     value: str
+    cache: str = ""
+
+    @property
+    def target(self) -> Sql:
+        """The variable's name in SQL."""
+        return quote_variable(self.variable, self.cache)
 
 
-def in_comments(statement: str) -> str:
-    """The statement as a comment, each of its lines: a name may hold a line break."""
-    return "\n".join(line if line.startswith("--") else f"-- {line}" for line in statement.split("\n"))
-
-
-def is_remark(statement: str) -> bool:
+def is_remark(command: str) -> bool:
     """Whether it is for the reader only."""
-    return statement.startswith(("--", "#"))
+    return command.startswith(("--", "#"))
 
 
-def verb(statement: str) -> str:
+def grouped(commands: Sequence[Text]) -> list[tuple[Text, ...]]:
+    """Commands that must stay together: what stands between LOCK TABLES and UNLOCK TABLES, and a remark with what is around it."""
+    groups: list[list[Text]] = []
+    locked = glued = False
+    for command in commands:
+        if (locked or glued or is_remark(command)) and groups:
+            groups[-1].append(command)
+        else:
+            groups.append([command])
+        glued = is_remark(command)
+        locked = command.startswith(_LOCK) or (locked and not command.startswith(_UNLOCK))
+    return [tuple(group) for group in groups]
+
+
+def verb(command: str) -> str:
     """ALTER TABLE, OPTIMIZE TABLE, ...; empty for any other."""
-    found = _OFFLINE.match(statement)
+    found = _OFFLINE.match(command)
     return found[1] if found else ""
 
 
-def assignment(statement: str) -> Assignment | None:
+def assignment(command: str) -> Assignment | None:
     """What a SET GLOBAL sets; None for another statement."""
-    found = _SET.match(statement)
-    return Assignment(found[1], found[2].strip()) if found else None
+    found = _SET.fullmatch(command)
+    return Assignment(found["variable"], found["value"].strip(), _unquoted(found["cache"] or "")) if found else None
 
 
-def table_of(statement: str) -> tuple[str, str] | None:
+def table_of(command: str) -> tuple[str, str] | None:
     """Schema and table that the statement is about, where it names exactly one."""
-    names = {(_unquoted(schema), _unquoted(table)) for schema, table in _TABLE.findall(statement)}
+    names = {(_unquoted(schema), _unquoted(table)) for schema, table in _TABLE.findall(command)}
     return names.pop() if len(names) == 1 else None
 
 
-def table_option(statement: str) -> tuple[tuple[str, str], str] | None:
+def table_option(command: str) -> tuple[tuple[str, str], Sql] | None:
     """The table and the option of an ALTER that sets one table option; None for any other statement."""
-    found, table = _OPTION.match(statement), table_of(statement)
-    return (table, found[1]) if found and table else None
+    found, table = _OPTION.fullmatch(command), table_of(command)
+    return (table, plain_words(found[1])) if found and table else None
 
 
-def phase(statement: str, gives_back: bool = False) -> int:
-    """When the statement runs among the others. One that is not known (of a site's own rule) waits for a person: offline."""
-    if _OFFLINE.match(statement):
-        return OFFLINE
-    for start, found in (
-        ("SET GLOBAL ", GIVE_BACK if gives_back else SET), ("LOCK TABLES ", LOCKED), ("UNLOCK TABLES", LOCKED), ("FLUSH TABLES", FLUSH),
-        ("CACHE INDEX ", ASSIGN), ("LOAD INDEX ", LOAD), ("cat ", SHELL),
-    ):  # fmt: skip
-        if statement.startswith(start):
-            return found
-    return OFFLINE
+def phase(command: str, gives_back: bool = False) -> int:
+    """When the command runs among the others. One that is not known (of a site's own rule) waits for a person: offline."""
+    if isinstance(command, ShellLine):
+        return SHELL
+    found = next((when for start, when in _STARTS if command.startswith(start)), OFFLINE)
+    return GIVE_BACK if found == SET and gives_back else found
 
 
-def taken_back(statement: str, present: str | None, row_format: str | None = None) -> str:
+def taken_back(command: str, present: Sql | None, row_format: str | None = None) -> Sql:
     """The statement that takes this one back, or a remark when nothing does or has to.
 
     Args:
-        statement: one statement of a recommendation.
+        command: one command of a recommendation.
         present: for SET GLOBAL, the variable's value now; None while it is not known.
         row_format: for ROW_FORMAT, the table's format now.
     """
-    found = assignment(statement)
+    found = assignment(command)
     if found is not None:
         if present is None:
-            return f"-- {found.variable}: its value now is not known; note it before the change (SELECT @@GLOBAL.{found.variable};)"
-        return f"SET GLOBAL {found.variable} = {present};"
-    changed = _ALTERATION.match(statement)
+            return remark(
+                f"{found.target}: its value now is not known; note it before the change (SELECT @@GLOBAL.{found.target};)"
+            )
+        return statement("SET GLOBAL {} = {};", found.target, present)
+    changed = _ALTERATION.match(command)
     if changed is not None:
-        return _altered_back(changed["name"], changed["what"], row_format)
-    assigned = _ASSIGNMENT.match(statement)
+        return statement("ALTER TABLE {} {};", _requoted(changed["name"]), _altered_back(changed["what"], row_format))
+    assigned = _ASSIGNMENT.fullmatch(command)
     if assigned is not None:
-        return f"CACHE INDEX {assigned['what']} IN default;"
-    return f"-- nothing to take back: {statement}"
+        partitions = statement(" PARTITION (ALL)" if assigned["partitions"] else "")
+        return statement("CACHE INDEX {}{} IN default;", _requoted(assigned["name"]), partitions)
+    return remark(f"nothing to take back: {command}")
 
 
-def _altered_back(name: str, what: str, row_format: str | None) -> str:
-    if what == "PACK_KEYS":
-        return f"ALTER TABLE {name} PACK_KEYS=DEFAULT;"
+def remark(text: str) -> Sql:
+    """A line for the reader, whatever the text holds."""
+    return comment(printable(text))
+
+
+def _altered_back(what: str, row_format: str | None) -> Sql:
     if what == "ROW_FORMAT":
-        return f"ALTER TABLE {name} ROW_FORMAT={(row_format or 'dynamic').upper()};"
-    if what == "ENGINE":
-        return f"ALTER TABLE {name} ENGINE=MyISAM;"
-    if what == "MAX_ROWS":
-        return f"ALTER TABLE {name} MAX_ROWS=0;"
-    return f"ALTER TABLE {name} {'ENABLE' if what == 'DISABLE KEYS' else 'DISABLE'} KEYS;"
+        return statement("ROW_FORMAT={}", plain_words((row_format or "dynamic").upper()))
+    if what in ("PACK_KEYS", "ENGINE", "MAX_ROWS"):
+        return {
+            "PACK_KEYS": statement("PACK_KEYS=DEFAULT"),
+            "ENGINE": statement("ENGINE=MyISAM"),
+            "MAX_ROWS": statement("MAX_ROWS=0"),
+        }[what]
+    return statement("ENABLE KEYS") if what == "DISABLE KEYS" else statement("DISABLE KEYS")
+
+
+def _requoted(name: str) -> Sql:
+    """A name, or two with a point between them, quoted anew."""
+    parts = [_unquoted(part) for part in re.findall(_NAME, name)]
+    return quote_table(*parts) if len(parts) > 1 else quote_identifier(parts[0])
 
 
 def _unquoted(name: str) -> str:
-    return name[1:-1].replace("``", "`")
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
-def verification(statement: str) -> str | None:
+def verification(command: str) -> Sql | None:
     """A query that shows whether the statement took effect; None where there is none."""
-    found = assignment(statement)
+    found = assignment(command)
     if found is not None:
-        return f"SELECT @@GLOBAL.{found.variable};"
-    table = table_of(statement)
-    if table is None or not verb(statement):
+        return statement("SELECT @@GLOBAL.{};", found.target)
+    table = table_of(command)
+    if table is None or not verb(command):
         return None
-    if verb(statement) in ("CHECK TABLE", "REPAIR TABLE"):
-        return f"CHECK TABLE {quote_table(*table)} FAST;"
-    return f"SHOW CREATE TABLE {quote_table(*table)};"
+    if verb(command) in ("CHECK TABLE", "REPAIR TABLE"):
+        return statement("CHECK TABLE {} FAST;", quote_table(*table))
+    return statement("SHOW CREATE TABLE {};", quote_table(*table))

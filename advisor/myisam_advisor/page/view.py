@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from time import localtime, strftime
 
+from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.page.host_paths import without_host_paths
 from myisam_advisor.page.look import Look
 from myisam_advisor.page.map_view import MapView, TableLine, map_view, table_lines
 from myisam_advisor.page.sparkline import Sparkline, sparkline
+from myisam_advisor.planning import Command
 from myisam_advisor.texts import count, printable, size, with_unit
 from myisam_advisor.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.verdict import Verdict
@@ -176,7 +178,7 @@ def _findings(findings: Sequence[Finding], clean: Callable[[object], str]) -> It
             evidence=tuple(_evidence(first, clean)),
             blocks=tuple(_blocks(of_rule)),
             texts=tuple(_texts(first, clean)),
-            undo_blocks=_block("Undo", [line for finding in of_rule for line in finding.undo_commands]),
+            undo_blocks=_commands("Undo", [line for finding in of_rule for line in finding.undo_commands]),
             is_open=place == 0 or first.severity != "info",
         )
 
@@ -198,21 +200,26 @@ def _evidence(finding: Finding, clean: Callable[[object], str]) -> Iterable[tupl
 
 def _blocks(findings: Sequence[Finding]) -> Iterable[Block]:
     first = findings[0]
-    yield from _block("Run", [command for finding in findings for command in finding.commands])
-    yield from _block("my.cnf", first.my_cnf)
-    yield from _block("init_file", first.init_file)
+    yield from _commands("Run", [command for finding in findings for command in finding.commands])
+    yield from _block("my.cnf", first.my_cnf, first.my_cnf)
+    yield from _commands("init_file", first.init_file)
 
 
-def _block(title: str, lines: Sequence[str]) -> tuple[Block, ...]:
+def _commands(title: str, commands: Sequence[Command]) -> tuple[Block, ...]:
+    return _block(title, commands, for_copying(commands[:SHOWN_COMMANDS]))
+
+
+def _block(title: str, lines: Sequence[str], copied: Sequence[str]) -> tuple[Block, ...]:
+    """The lines as a person may copy them; `altered` says that some of them are not as they were."""
     if not lines:
         return ()
     shown: list[str] = []
     length = 0
-    for line in lines[:SHOWN_COMMANDS]:
+    for line in copied[:SHOWN_COMMANDS]:
         length += len(line)
         if length > SHOWN_BYTES and shown:
             break
-        shown.append(printable(line, keep_newlines=line.startswith("--")))
+        shown.append(line)
     altered = any(one != line for one, line in zip(shown, lines, strict=False))
     return (Block(title, "\n".join(shown), altered, len(shown) < len(lines)),)
 

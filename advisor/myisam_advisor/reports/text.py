@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.changes.script import for_copying
 from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Finding, Judgement, NotEvaluated, ShownFact
 from myisam_advisor.memory_budget import MemoryBudget
@@ -102,10 +103,10 @@ def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
     body.add_row(_label("do"), Text(printable(first.recommendation)))
     commands = [command for finding in findings for command in finding.commands]
     if commands:
-        body.add_row(_label("run"), _lines(commands, "green"))
+        body.add_row(_label("run"), _lines(for_copying(commands), "green"))
     for label, lines in (("my.cnf", first.my_cnf), ("init_file", first.init_file)):
         if lines and (label == "my.cnf" or verbose):
-            body.add_row(_label(label), _lines(lines, "cyan"))
+            body.add_row(_label(label), _lines(lines if label == "my.cnf" else for_copying(lines), "cyan"))
         elif lines:
             body.add_row(
                 _label(label), Text("the CACHE INDEX and LOAD INDEX lines above, so that the layout survives a restart")
@@ -132,7 +133,7 @@ def _label(text: str) -> Text:
 
 
 def _lines(lines: Iterable[str], style: str) -> Text:
-    shown = [printable(line) for line in lines]
+    shown = [printable(line, keep_newlines=True) for line in lines]
     more = (
         [f"... and {len(shown) - SHOWN_COMMANDS} more: --format json has them all"]
         if len(shown) > SHOWN_COMMANDS

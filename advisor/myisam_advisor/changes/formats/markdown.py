@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from myisam_advisor.changes.formats import cnf
 from myisam_advisor.changes.plan import ChangePlan
+from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Finding
 from myisam_advisor.texts import printable, with_unit
+from myisam_exporter.sql import Sql
 
 FILE_NAME = "plan.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -27,12 +29,12 @@ def render(plan: ChangePlan) -> str:
     lines += _findings(plan.findings)
     lines += [f"> {_plain(note)}" for note in plan.notes] + ([""] if plan.notes else [])
     if not plan.is_empty:
-        lines += ["## 1. Online", "", *_block([line for step in plan.online for line in step.statements], "sql")]
+        lines += ["## 1. Online", "", *_sql(line for step in plan.online for line in step.statements)]
         lines += _block(plan.shell, "sh") if plan.shell else []
         lines += ["## 2. my.cnf and init_file", "", *_block(cnf.render(plan).splitlines(), "ini")]
-        lines += _block(plan.init_file, "sql") if plan.init_file else []
+        lines += _sql(plan.init_file) if plan.init_file else []
         lines += ["## 3. Offline", "", *_offline(plan)]
-        lines += ["## 4. Rollback", "", *_block([line for _, undo in plan.rollback for line in undo], "sql")]
+        lines += ["## 4. Rollback", "", *_sql(line for _, undo in plan.rollback for line in undo)]
         lines += ["## 5. Verification", "", *_verification(plan)]
     if plan.without_change:
         lines += ["## Not in this plan, because no statement does it", ""]
@@ -61,7 +63,7 @@ def _offline(plan: ChangePlan) -> Iterable[str]:
         room = " **Not enough disk: make room first.**" if one.fits is False else ""
         about = ", ".join(f"`{finding.rule}` {_plain(finding.object)}".strip() for finding in one.findings)
         yield f"{about}: {_plain(one.lock)}; lasts {_plain(one.lasts)}; {_plain(one.disk)}.{room}"
-        yield from ("", *_block(one.statements, "sql"))
+        yield from ("", *_sql(one.statements))
 
 
 def _verification(plan: ChangePlan) -> Iterable[str]:
@@ -69,7 +71,11 @@ def _verification(plan: ChangePlan) -> Iterable[str]:
         yield f"- `{finding.rule}`: {_plain(finding.verify)}"
     yield from ("- An hour after the change, with a running daemon: `myisam-advisor verify`", "")
     queries = list(dict.fromkeys(query for _, of_one in plan.verification for query in of_one))
-    yield from _block(queries, "sql") if queries else ()
+    yield from _sql(queries) if queries else ()
+
+
+def _sql(commands: Iterable[Sql]) -> list[str]:
+    return _block(for_copying(commands), "sql")
 
 
 def _block(lines: Sequence[str], language: str) -> list[str]:
