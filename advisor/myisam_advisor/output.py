@@ -1,17 +1,94 @@
-"""A report in a file that others read at any moment: it appears whole, or the file stays as it was."""
+"""Files that commands write: each appears whole or not at all, and never where somebody else led us.
+
+A file is made under a new name below an open directory and renamed, which replaces a link instead of following it. On the way to that
+directory a link is followed only where root or we made it, and no directory is entered that anybody may write (but for sticky ones,
+as /tmp, and there only what is root's or ours).
+
+Sources: open(2) (O_PATH, O_NOFOLLOW, O_EXCL), rename(2), path_resolution(7), proc_sys_fs(5) (protected_symlinks, protected_regular).
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import TracebackType
+from typing import TextIO
 
 from myisam_exporter.errors import UserError
 
 # node_exporter runs as another user.
 READABLE = 0o644
+MAXIMUM_LINKS = 40  # as the kernel's own limit, path_resolution(7)
+_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class OutputDirectory:
+    """An open directory that files are written into. Use it as a context manager.
+
+    Args:
+        path: the directory.
+        create: make it, and those above it, where they are not there.
+
+    Raises UserError for a way to it that somebody else could lead elsewhere, and OSError as open(2) and mkdir(2) do.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
+        self._descriptor = _open_directory(path, create)
+
+    def __enter__(self) -> OutputDirectory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def holds(self, name: str) -> bool:
+        """Whether there is something of this name, a link to nothing too."""
+        return self._status(name) is not None
+
+    @contextlib.contextmanager
+    def file(self, name: str) -> Iterator[TextIO]:
+        """A file to write, which takes this name at the end; after an exception nothing is left of it.
+
+        Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2) and rename(2) do.
+        """
+        self._refuse_what_is_not_ours(name)
+        temporary = f".{name}.{secrets.token_hex(8)}"
+        descriptor = os.open(temporary, _MAKE, 0o666, dir_fd=self._descriptor)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                yield file
+                file.flush()
+            os.rename(temporary, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=self._descriptor)
+            raise
+
+    def _status(self, name: str) -> os.stat_result | None:
+        try:
+            return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def _refuse_what_is_not_ours(self, name: str) -> None:
+        present = self._status(name)
+        if present is None:
+            return
+        if not (stat.S_ISREG(present.st_mode) or stat.S_ISLNK(present.st_mode)):
+            raise _refused(self.path / name, "it is there already, and is no file")
+        if _open_to_all(os.fstat(self._descriptor)) and present.st_uid != os.geteuid():
+            raise _refused(
+                self.path / name, "another user's file of that name is there, in a directory that all may write"
+            )
 
 
 @contextlib.contextmanager
@@ -23,19 +100,81 @@ def written_whole(path: Path | None) -> Iterator[None]:
     if path is None:
         yield
         return
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+        with OutputDirectory(path.parent) as directory, directory.file(path.name) as file:
             with contextlib.redirect_stdout(file):
                 yield
             file.flush()
             os.fchmod(file.fileno(), READABLE)
-        Path(temporary).replace(path)
-        temporary = None
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror or error}. Give another --output.") from None
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
+
+
+def _open_directory(path: Path, create: bool) -> int:
+    """The directory at the end of the path, looked up one name at a time: each name is looked at before it is gone through."""
+    names = list(reversed(path.parts))
+    links = 0
+    here = os.open("/" if path.is_absolute() else ".", os.O_PATH | os.O_CLOEXEC)
+    try:
+        while names:
+            name = names.pop()
+            following = os.open("/", os.O_PATH | os.O_CLOEXEC) if name == "/" else _enter(here, name, path, create)
+            target = _link_target(following, name, path)
+            if target is None:
+                here, following = following, here
+            else:
+                links += 1
+                names += reversed(PurePath(target).parts)
+            os.close(following)
+            if links > MAXIMUM_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+        _refuse_open_to_all(os.fstat(here), path)
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _enter(here: int, name: str, path: Path, create: bool) -> int:
+    """What has this name, whatever it is; a new directory where there is nothing and one is wanted."""
+    around = os.fstat(here)
+    _refuse_open_to_all(around, path)
+    try:
+        descriptor = os.open(name, _LOOK, dir_fd=here)
+    except FileNotFoundError:
+        if not create:
+            raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=here)
+        descriptor = os.open(name, _LOOK, dir_fd=here)
+    if _open_to_all(around) and os.fstat(descriptor).st_uid not in (0, os.geteuid()):
+        os.close(descriptor)
+        raise _refused(path, f"{name} on the way to it is another user's, in a directory that all may write")
+    return descriptor
+
+
+def _link_target(descriptor: int, name: str, path: Path) -> str | None:
+    """Where a link leads; None for a directory."""
+    status = os.fstat(descriptor)
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    if not stat.S_ISLNK(status.st_mode):
+        os.close(descriptor)
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+    if status.st_uid not in (0, os.geteuid()):
+        os.close(descriptor)
+        raise _refused(path, f"{name} on the way to it is a link that another user made")
+    return os.readlink("", dir_fd=descriptor)
+
+
+def _open_to_all(status: os.stat_result) -> bool:
+    return bool(status.st_mode & stat.S_IWOTH)
+
+
+def _refuse_open_to_all(status: os.stat_result, path: Path) -> None:
+    if _open_to_all(status) and not status.st_mode & stat.S_ISVTX:
+        raise _refused(path, "it is, or lies below, a directory that every user may write and rename files in")
+
+
+def _refused(path: Path, why: str) -> UserError:
+    return UserError(f"nothing is written to {path}: {why}. Give another --output.")

@@ -57,20 +57,22 @@ def plan(
 def _write(made: ChangePlan, folder: Path) -> None:
     """Every form that has something to say, each in a file; present ones of another plan are not overwritten."""
     from myisam_advisor.changes.formats import format_named
+    from myisam_advisor.output import OutputDirectory
     from myisam_exporter.errors import UserError
 
     texts = {module.FILE_NAME: module.render(made) for module in map(format_named, FORMATS)}
     if not made.init_file:
         del texts[format_named("init-file").FILE_NAME]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        present = [name for name in texts if (folder / name).exists()]
-        if present:
-            raise UserError(
-                f"{folder} already holds {', '.join(present)}: choose another directory, or move them away."
-            )
-        for name, text in texts.items():
-            (folder / name).write_text(text, "utf-8")
+        with OutputDirectory(folder, create=True) as directory:
+            present = [name for name in texts if directory.holds(name)]
+            if present:
+                raise UserError(
+                    f"{folder} already holds {', '.join(present)}: choose another directory, or move them away."
+                )
+            for name, text in texts.items():
+                with directory.file(name) as file:
+                    file.write(text)
     except OSError as error:
         raise UserError(f"the plan cannot be written to {folder}: {error.strerror}.") from None
     click.echo(f"written to {folder}: {', '.join(texts)}")
