@@ -1,0 +1,28 @@
+"""The clients that scripts are fed to: this machine's mariadb, and the mysql of Debian sid that script/servers fetches."""
+
+import os
+import shutil
+
+import pytest
+
+from myisam_advisor.trial.binaries import cache_directory
+
+CLIENTS = ("mariadb", "mysql-client")
+
+
+def client(kind: str) -> list[str]:
+    """The words that start it."""
+    if kind == "mariadb":
+        found = shutil.which("mariadb")
+        assert found, "the mariadb client is missing: script/bootstrap installs it"
+        return [found, "--no-defaults"]
+    usr = cache_directory() / kind / "usr"
+    loader = next(iter(sorted(usr.glob("lib/*/ld-linux-*.so.*"))), None)
+    if loader is None:
+        message = f"{kind} is not in the cache: run script/servers {kind}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    # The way in that the other servers have, which this release keeps as a plugin.
+    plugins = f"--plugin-dir={usr / 'lib' / 'mysql' / 'plugin'}"
+    return [str(loader), "--library-path", str(loader.parent), str(usr / "bin" / "mysql"), "--no-defaults", plugins]
