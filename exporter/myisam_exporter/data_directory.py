@@ -1,4 +1,7 @@
-"""MyISAM tables as files: one read of each .MYI header, nothing asked of the server, no table opened."""
+"""MyISAM tables as files: one read of each .MYI header, nothing asked of the server, no table opened.
+
+Whatever is a link, a device or another user's in there is no reason to stop: it is left out, and told (see foreign_files.py).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,27 @@ import stat
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from myisam_exporter.file_names import decode_schema, decode_table
-from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
-from myisam_exporter.quiet_open import QuietOpener
+from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
+from myisam_exporter.myi_definition import Definitions, HeaderError
+from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
+from myisam_exporter.numbers import bounded_sum
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 CLOCK_TICK_NS = 50_000_000  # a file system's clock is the kernel's coarse one: 1 to 10 ms
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
+
+
+class LeftOut(NamedTuple):
+    """What lies in a data directory and is not looked into, and why; `is_table` where it may be a table of the server's all the same."""
+
+    name: str
+    why: str
+    is_table: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,55 +50,95 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class DataDirectoryScan:
-    """All MyISAM tables of the server. `worked_out` is what was made of them, for the next scan to take over where nothing differs."""
+    """All MyISAM tables of the server, and whose files they are. `worked_out` is what was made of them, for the next scan to take over where nothing differs."""
 
     files: tuple[TableFile, ...]
     other_engine_data_bytes: int
     unreadable: tuple[str, ...]
     now: float
+    left_out: tuple[LeftOut, ...] = ()
+    owner: int | None = None
     worked_out: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
-def scan_data_directory(directory: Path) -> DataDirectoryScan:
+def scan_data_directory(directory: Path, owner: int | None = None) -> DataDirectoryScan:
     """All MyISAM tables below a data directory; temporary tables and system schemas are left out.
+
+    Args:
+        directory: the data directory.
+        owner: whose the server's files are; as the directory itself says where it is not given.
 
     Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
     """
-    reader, other_bytes = SchemaReader(), 0
-    files: list[TableFile] = []
-    unreadable: list[str] = []
-    root = read_root(directory)
-    for name in root.schemas:
-        schema = reader.read(str(directory / name), name)
-        if schema is not None:
-            files += schema.files
-            unreadable += schema.unreadable
-            other_bytes += schema.other_engine_data_bytes
-    return DataDirectoryScan(tuple(files), other_bytes + root.system_bytes(directory), tuple(unreadable), time.time())
+    owner = owner_of(directory) if owner is None else owner
+    reader = SchemaReader(owner)
+    root = read_root(directory, owner)
+    schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
+    return DataDirectoryScan(
+        tuple(file for schema in schemas for file in schema.files),
+        bounded_sum((root.system_bytes(directory, owner), *(schema.other_engine_data_bytes for schema in schemas))),
+        (*root.unreadable, *(name for schema in schemas for name in schema.unreadable)),
+        time.time(),
+        (*root.left_out, *(one for schema in schemas for one in schema.left_out)),
+        owner,
+    )
+
+
+def owner_of(directory: Path) -> int:
+    """Whose the files of a data directory are, by itself: its owner's; where that is root, those whose its database mysql is.
+
+    That database says nothing where others than root could have put it there. Raises OSError.
+    """
+    root = directory.stat()
+    if root.st_uid != 0 or root.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return root.st_uid
+    try:
+        own = (directory / "mysql").lstat()
+    except FileNotFoundError:
+        return root.st_uid
+    return own.st_uid
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
     """What lies in the data directory itself: databases by their directories, and InnoDB's system files."""
 
-    schemas: tuple[str, ...]
-    system_files: tuple[str, ...]
+    schemas: tuple[str, ...] = ()
+    system_files: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
-    def system_bytes(self, directory: Path) -> int:
+    def system_bytes(self, directory: Path, owner: int) -> int:
         """Bytes in InnoDB's system files now."""
-        return sum(_size(str(directory / name), None) for name in self.system_files)
+        files = ForeignFiles(owner)
+        return bounded_sum(_size(files, str(directory / name), None) for name in self.system_files)
 
 
-def read_root(directory: Path) -> Root:
+def read_root(directory: Path, owner: int) -> Root:
     """List a data directory. Raises OSError."""
-    schemas, system_files = [], []
+    schemas, system_files, unreadable, left_out = [], [], [], []
+    files = ForeignFiles(owner)
     with os.scandir(directory) as entries:
         for entry in entries:
-            if entry.name.startswith("ibdata") and entry.is_file():
+            is_directory = entry.is_dir(follow_symlinks=False)
+            if entry.name.startswith("ibdata") and not is_directory:
                 system_files.append(entry.name)
-            elif entry.name not in SYSTEM_SCHEMAS and not entry.name.startswith("#") and entry.is_dir():
+            elif entry.name in SYSTEM_SCHEMAS or entry.name.startswith("#"):
+                continue
+            elif is_directory:
                 schemas.append(entry.name)
-    return Root(tuple(schemas), tuple(system_files))
+            elif entry.is_symlink():
+                try:
+                    os.close(files.open_directory(entry.path))
+                    schemas.append(entry.name)
+                except (NotADirectoryError, FileNotFoundError):
+                    continue  # a link to a file is no database
+                except ForeignFileError as error:
+                    left_out.append(_left_out(decode_schema(entry.name), error))
+                except OSError as error:
+                    _refuse_exhaustion(error)
+                    unreadable.append(decode_schema(entry.name))
+    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(left_out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +149,7 @@ class SchemaFiles:
     other_engine_data_bytes: int = 0
     unreadable: tuple[str, ...] = ()
     settled: bool = True
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class SchemaReader:
@@ -104,8 +158,9 @@ class SchemaReader:
     It remembers what it read where it is to `remember`: then a header whose file did not change since is not read again.
     """
 
-    def __init__(self, *, remember: bool = False) -> None:
-        self._opener = QuietOpener()
+    def __init__(self, owner: int, *, remember: bool = False) -> None:
+        self.definitions = Definitions()
+        self._files = ForeignFiles(owner)
         self._known: dict[str, dict[str, tuple[int, TableFile]]] | None = {} if remember else None
         self.headers_read = 0
 
@@ -114,24 +169,26 @@ class SchemaReader:
         reading = _Reading(path, decode_schema(name))
         before = self._known.get(name, {}) if self._known is not None else {}
         try:
-            directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            directory = self._files.open_directory(path)
             try:
                 for file in self._listed(directory, reading):
                     if file.endswith(".MYI"):
                         self._table(directory, reading, file[:-4], before)
                     elif file.endswith(OTHER_ENGINE_ENDINGS):
-                        reading.other_bytes += _size(file, directory)
+                        reading.other_bytes += _size(self._files, file, directory)
             finally:
                 os.close(directory)
         except FileNotFoundError:
             self.forget(name)
             return None  # DROP DATABASE came first
+        except ForeignFileError as error:
+            return SchemaFiles(left_out=(_left_out(reading.schema, error),), settled=False)
         except OSError as error:
             _refuse_exhaustion(error)
             return SchemaFiles() if name == "lost+found" else SchemaFiles(unreadable=(reading.schema,))
         if self._known is not None:
             self._known[name] = reading.known
-        return SchemaFiles(tuple(reading.files), reading.other_bytes, tuple(reading.unreadable), reading.settled)
+        return reading.found()
 
     def _listed(self, directory: int, reading: _Reading) -> list[str]:
         if self._known is None:
@@ -148,58 +205,81 @@ class SchemaReader:
             self._known.pop(name, None)
 
     def _table(self, directory: int, reading: _Reading, stem: str, before: dict[str, tuple[int, TableFile]]) -> None:
+        """One table; what is wrong with its file is the table's, what is wrong with our looking is not."""
         named = decode_table(stem)
         if named is None:
             return
-        table, partition = named
-        signature, modified_ns = _signature(stem + ".MYI", directory) if self._known is not None else (None, 0)
-        modified = _modified(stem + ".MYD", directory)
+        table = f"{reading.schema}.{named[0]}"
+        try:
+            self._read_table(directory, reading, stem, named, before)
+        except FileNotFoundError:
+            return  # dropped between listing and reading
+        except ForeignFileError as error:
+            reading.left_out.append(_left_out(table, error))
+        except PermissionError:
+            # Ours, not the table's: it is no damage.
+            reading.unreadable.append(table)
+
+    def _read_table(
+        self,
+        directory: int,
+        reading: _Reading,
+        stem: str,
+        named: tuple[str, str | None],
+        before: dict[str, tuple[int, TableFile]],
+    ) -> None:
+        status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
+        modified = self._modified(directory, reading, stem, named[0])
         known = before.get(stem)
-        if known is not None and known[0] == signature and known[1].data_modified == modified:
+        if status is not None and known is not None and known[0] != _signature(status):
+            known = None
+        if known is not None and known[1].data_modified == modified:
             reading.files.append(known[1])
             reading.known[stem] = known
             return
-        header: Header | None = None
-        problem: str | None = None
-        lasting = signature is not None
+        header, problem, lasting = None, None, True
         try:
-            header = known[1].header if known is not None and known[0] == signature else self._header(directory, stem)
+            header = known[1].header if known is not None else self._header(directory, stem)
         except HeaderError as error:
-            changed = _changed(stem + ".MYI", directory)
-            if changed is None or time.time() - changed < YOUNG_SECONDS:
+            if time.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
                 reading.settled = False
                 return
             problem = str(error)
-        except FileNotFoundError:
-            return  # dropped between listing and reading
-        except PermissionError:
-            # Ours, not the table's: it is no damage.
-            reading.unreadable.append(f"{reading.schema}.{table}")
-            return
+        except (FileNotFoundError, PermissionError, ForeignFileError):
+            raise
         except OSError as error:
             _refuse_exhaustion(error)
             problem, lasting = f"it cannot be read ({error.strerror})", False
-        file = TableFile(reading.schema, table, partition, reading.path, stem, header, problem, modified)
+        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified)
         reading.files.append(file)
         # A file that changed as late as this may change again within the same tick of the file system's clock.
-        if lasting and signature is not None and modified_ns < reading.began_ns - CLOCK_TICK_NS:
-            reading.known[stem] = (signature, file)
+        if lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS:
+            reading.known[stem] = (_signature(status), file)
         else:
             reading.settled = False
 
+    def _modified(self, directory: int, reading: _Reading, stem: str, table: str) -> float | None:
+        """When the data file changed last; of one that is not the server's nothing is told."""
+        try:
+            return self._files.status(stem + ".MYD", directory).st_mtime
+        except ForeignFileError as error:
+            one = LeftOut(f"{reading.schema}.{table} (its data file)", str(error.strerror), False)
+            reading.left_out.append(one)
+        except OSError as error:
+            _refuse_exhaustion(error)
+        return None
+
     def _header(self, directory: int, stem: str) -> Header:
         self.headers_read += 1
-        descriptor = self._opener.open(stem + ".MYI", directory)
+        descriptor = self._files.open(stem + ".MYI", directory)
         try:
             data = os.pread(descriptor, FIRST_READ_BYTES, 0)
-            if len(data) < FIRST_READ_BYTES and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise HeaderError("it is no regular file")
             length = header_length(data)
             if length > len(data) == FIRST_READ_BYTES:
                 data += os.pread(descriptor, length - len(data), len(data))
         finally:
             os.close(descriptor)
-        return parse_header(data)
+        return parse_header(data, self.definitions)
 
 
 @dataclass(slots=True)
@@ -212,8 +292,19 @@ class _Reading:
     files: list[TableFile] = field(default_factory=list)
     known: dict[str, tuple[int, TableFile]] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
     other_bytes: int = 0
     settled: bool = True
+
+    def found(self) -> SchemaFiles:
+        """What was read."""
+        other_bytes = bounded_sum((self.other_bytes,))
+        return SchemaFiles(tuple(self.files), other_bytes, tuple(self.unreadable), self.settled, tuple(self.left_out))
+
+
+def _left_out(name: str, error: ForeignFileError) -> LeftOut:
+    """Another user's file may be a table that the server reads; what is no file never is."""
+    return LeftOut(name, str(error.strerror), isinstance(error, OtherOwnerError))
 
 
 def _refuse_exhaustion(error: OSError) -> None:
@@ -222,31 +313,15 @@ def _refuse_exhaustion(error: OSError) -> None:
         raise error
 
 
-def _signature(file: str, directory: int) -> tuple[int | None, int]:
-    """One number for what changes when a file does (inode, length, times of contents and inode), and when its contents changed."""
+def _signature(status: os.stat_result) -> int:
+    """One number for what changes when a file does: inode, length, times of contents and inode."""
+    return hash((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+def _size(files: ForeignFiles, file: str, directory: int | None) -> int:
+    """0 where it is gone since the listing, or not the server's."""
     try:
-        status = os.stat(file, dir_fd=directory)
-    except OSError:
-        return None, 0
-    return hash((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)), status.st_mtime_ns
-
-
-def _size(file: str, directory: int | None) -> int:
-    try:
-        return os.stat(file, dir_fd=directory).st_size
-    except OSError:
-        return 0  # gone since the listing
-
-
-def _changed(file: str, directory: int) -> float | None:
-    try:
-        return os.stat(file, dir_fd=directory).st_ctime
-    except OSError:
-        return None
-
-
-def _modified(file: str, directory: int) -> float | None:
-    try:
-        return os.stat(file, dir_fd=directory).st_mtime
-    except OSError:
-        return None
+        return files.status(file, directory).st_size
+    except OSError as error:
+        _refuse_exhaustion(error)
+        return 0

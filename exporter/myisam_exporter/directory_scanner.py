@@ -11,8 +11,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from myisam_exporter.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, read_root
+from myisam_exporter.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, owner_of, read_root
 from myisam_exporter.directory_watch import DirectoryWatch
+from myisam_exporter.foreign_files import ForeignFiles
+from myisam_exporter.numbers import bounded_sum
 from myisam_exporter.residency import file_system_type
 
 # statfs(2): what others change there is not told (another mount of the layers, another host): overlayfs, NFS, FUSE, SMB.
@@ -29,9 +31,10 @@ class DirectoryScanner:
         self._forget()
 
     def _forget(self) -> None:
-        self._place: tuple[Path, int, int] | None = None
-        self._reader = SchemaReader(remember=True)
-        self._root = Root((), ())
+        self._place: tuple[Path, int, int, int] | None = None
+        self._owner = 0
+        self._reader = SchemaReader(self._owner, remember=True)
+        self._root = Root()
         self._schemas: dict[str, SchemaFiles] = {}
         self._watched: set[str] = set()
         self._last: DataDirectoryScan | None = None
@@ -44,12 +47,14 @@ class DirectoryScanner:
         """How many headers were read in all."""
         return self._reader.headers_read
 
-    def scan(self, directory: Path) -> DataDirectoryScan:
-        """What is there now. Raises OSError when the directory cannot be read."""
+    def scan(self, directory: Path, owner: int | None = None) -> DataDirectoryScan:
+        """What is there now, of files of `owner`: by default as the directory says. Raises OSError when it cannot be read."""
         status = directory.stat()
-        place = (directory, status.st_dev, status.st_ino)  # another file system may be mounted there
+        owner = owner_of(directory) if owner is None else owner
+        place = (directory, status.st_dev, status.st_ino, owner)  # another file system may be mounted there
         if place != self._place:
             self._begin(place)
+        self._reader.definitions.begin_scan()
         began = time.time()
         # What changed is watched again once it was read whole: a scan that fails half-way leaves it for the next.
         self._watched -= self._watch.changed() if self._watch else set()
@@ -67,9 +72,10 @@ class DirectoryScanner:
         self._watch = None
         self._forget()
 
-    def _begin(self, place: tuple[Path, int, int]) -> None:
+    def _begin(self, place: tuple[Path, int, int, int]) -> None:
         self.close()
-        self._place = place
+        self._place, self._owner = place, place[3]
+        self._reader = SchemaReader(self._owner, remember=True)
         with suppress(OSError):
             if _tells_of_changes(place[0]):
                 self._watch = DirectoryWatch()
@@ -80,7 +86,7 @@ class DirectoryScanner:
             return
         # Watched first: what changes while it is read is told the next time.
         watched = self._watch is not None and self._watch.arm(str(directory), contents=False)
-        root = read_root(directory)
+        root = read_root(directory, self._owner)
         if watched:
             self._watched.add(str(directory))
         gone = set(self._schemas) - set(root.schemas)
@@ -102,8 +108,9 @@ class DirectoryScanner:
         self._differs = self._differs or before is None or not _same(before, found)
 
     def _result(self, directory: Path, began: float) -> DataDirectoryScan:
-        other_bytes = self._root.system_bytes(directory) + sum(
-            schema.other_engine_data_bytes for schema in self._schemas.values()
+        schemas = self._schemas.values()
+        other_bytes = bounded_sum(
+            (self._root.system_bytes(directory, self._owner), *(schema.other_engine_data_bytes for schema in schemas))
         )
         last = self._last
         if last is not None and not self._differs:
@@ -114,10 +121,11 @@ class DirectoryScanner:
                 return last
             files = last.files
         else:
-            files = tuple(file for schema in self._schemas.values() for file in schema.files)
+            files = tuple(file for schema in schemas for file in schema.files)
             self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
-        unreadable = tuple(name for schema in self._schemas.values() for name in schema.unreadable)
-        self._last = DataDirectoryScan(files, other_bytes, unreadable, began)
+        unreadable = (*self._root.unreadable, *(name for schema in schemas for name in schema.unreadable))
+        left_out = (*self._root.left_out, *(one for schema in schemas for one in schema.left_out))
+        self._last = DataDirectoryScan(files, other_bytes, unreadable, began, left_out, self._owner)
         self._differs = False
         return self._last
 
@@ -126,13 +134,13 @@ def _same(before: SchemaFiles, found: SchemaFiles) -> bool:
     """Whether these are the very same tables, read once."""
     return (
         len(before.files) == len(found.files)
-        and before.unreadable == found.unreadable
+        and (before.unreadable, before.left_out) == (found.unreadable, found.left_out)
         and all(one is other for one, other in zip(before.files, found.files, strict=True))
     )
 
 
 def _tells_of_changes(directory: Path) -> bool:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = ForeignFiles.open_known_directory(directory)
     try:
         return file_system_type(ctypes.CDLL(None), descriptor) not in UNTOLD
     finally:

@@ -12,7 +12,7 @@ import weakref
 
 IN_MODIFY, IN_ATTRIB, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
 IN_DELETE_SELF, IN_MOVE_SELF = 0x400, 0x800
-IN_ONLYDIR, IN_ONESHOT = 0x0100_0000, 0x8000_0000
+IN_ONLYDIR, IN_DONT_FOLLOW, IN_ONESHOT = 0x0100_0000, 0x0200_0000, 0x8000_0000
 NAMES = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
 CONTENTS = NAMES | IN_MODIFY | IN_ATTRIB
 _EVENT = struct.Struct("iIII")
@@ -32,8 +32,11 @@ class DirectoryWatch:
         self._paths: dict[int, str] = {}
 
     def arm(self, path: str, *, contents: bool) -> bool:
-        """Watch for the next change: of names, and of the files' contents too where wanted. False where there is no watch to be had."""
-        mask = (CONTENTS if contents else NAMES) | IN_ONLYDIR | IN_ONESHOT
+        """Watch for the next change: of names, and of the files' contents too where wanted. False where there is no watch to be had.
+
+        There is none of a database that is a link: another place may take the place of the one it leads to, and nobody would be told.
+        """
+        mask = (CONTENTS | IN_DONT_FOLLOW if contents else NAMES) | IN_ONLYDIR | IN_ONESHOT
         number = self._libc.inotify_add_watch(self._descriptor, os.fsencode(path), ctypes.c_uint32(mask))
         if number < 0:
             return False

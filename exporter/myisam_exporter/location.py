@@ -7,26 +7,32 @@ from here names the verified process. A server in a container fails these tests,
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from myisam_exporter.data_directory import owner_of
+from myisam_exporter.foreign_files import can_be_named, read_small
 from myisam_exporter.remedies import READ_FILES, READ_PROCESS
-from myisam_exporter.server_process import read_pid, server_process
+from myisam_exporter.server_process import process_owner, read_pid, server_process
 from myisam_exporter.unknown import Unknown
 
 ELSEWHERE = Unknown(
     "the server is on another host: its process, files and machine cannot be seen from here",
     "run myisam-advisor on that host",
 )
+# auto.cnf: one section, one line (MySQL manual, "Replication and Binary Logging Options and Variables", server_uuid).
+_UUID_LINE = re.compile(r"^[ \t]*server[-_]uuid[ \t]*=[ \t]*([0-9A-Fa-f-]{36})[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """The verified process id and data directory, each possibly unknown."""
+    """The verified process id and data directory, each possibly unknown; and the user whose files in there are the server's."""
 
     pid: int | Unknown
     data_directory: Path | Unknown
+    owner: int | None = None
 
 
 def locate(
@@ -48,7 +54,21 @@ def locate(
     if not pid_file.is_absolute():
         pid_file = directory / pid_file
     pid = server_process(pid_file, uptime_seconds, peer_pid, proc)
-    return Location(pid, _directory(directory, variables, pid, pid_file, proc))
+    if not directory.is_absolute() or not can_be_named(directory):
+        return Location(pid, Unknown("the server names no data directory that there could be"))
+    found = _directory(directory, variables, pid, pid_file, proc)
+    return Location(pid, found, None if isinstance(found, Unknown) else _owner(found, pid, proc))
+
+
+def _owner(directory: Path, pid: int | Unknown, proc: Path) -> int | None:
+    """Whose the server's files are: those of the user it runs as; where that is not known, as the directory says."""
+    owner = None if isinstance(pid, Unknown) else process_owner(pid, proc)
+    if owner is not None:
+        return owner
+    try:
+        return owner_of(directory)
+    except OSError:
+        return None
 
 
 def _directory(
@@ -88,10 +108,11 @@ def _directory(
 def _same_uuid(directory: Path, uuid: str) -> bool | None:
     """Whether auto.cnf (MySQL 5.6 and later) names this server; None when it is not there or not readable."""
     try:
-        text = (directory / "auto.cnf").read_text("ascii", "replace")
+        text = read_small(directory / "auto.cnf").decode("ascii", "replace")
     except OSError:
         return None
-    return uuid in text if uuid else None
+    named = _UUID_LINE.search(text)
+    return named[1].lower() == uuid.lower() if uuid and named else None
 
 
 def _holds_directory(pid: int, directory: Path, proc: Path) -> bool | None:

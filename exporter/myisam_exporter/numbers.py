@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 SQLITE_INTEGER_END = 1 << 63
 
@@ -25,3 +26,8 @@ def parse_number(text: str | None) -> int | float | str | None:
     except ValueError:
         return text
     return number if math.isfinite(number) else text
+
+
+def bounded_sum(numbers: Iterable[int]) -> int:
+    """The sum of whole numbers of 0 and above, at most the largest that SQLite can hold: what files say of themselves may be made up."""
+    return min(sum(numbers), SQLITE_INTEGER_END - 1)

@@ -12,7 +12,7 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
-from myisam_exporter.quiet_open import QuietOpener
+from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.remedies import READ_FILES, READ_RESIDENCY
 from myisam_exporter.unknown import Unknown
 
@@ -61,10 +61,11 @@ def cachestat_syscall_number(machine: str) -> int:
 class Prober:
     """Asks about files; knows which call tells the truth on which file system.
 
-    `problems` gathers why files could not be asked, one reason a kind.
+    `files` opens them, and says no to those that are not the server's. `problems` gathers why files could not be asked, one reason a kind.
     """
 
     def __init__(self) -> None:
+        self.files = ForeignFiles()
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._libc.syscall.restype = ctypes.c_long
         self._libc.syscall.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
@@ -82,7 +83,6 @@ class Prober:
         self._number = cachestat_syscall_number(platform.machine())
         self._range, self._result = _Range(0, 0), _Cachestat()
         self._range_address, self._result_address = ctypes.addressof(self._range), ctypes.addressof(self._result)
-        self._opener = QuietOpener()
         self._file_systems: dict[int, int] = {}
         self.problems: dict[str, Unknown] = {}
         self.has_cachestat, self._why_not = self._try_cachestat()
@@ -106,19 +106,21 @@ class Prober:
     def probe(self, file: str, directory: int | None = None) -> FilePages | None:
         """The file's pages; None when it cannot be known, with the reason in `problems`, or when the file is gone."""
         try:
-            descriptor = self._opener.open(file, directory)
+            descriptor, status = self.files.opened(file, directory)
         except FileNotFoundError:
+            return None
+        except ForeignFileError as error:
+            self._note("foreign", Unknown(f"files that are not the server's are not asked about ({error.strerror})"))
             return None
         except OSError as error:
             self._note("open", Unknown(f"files cannot be opened ({error.strerror})", READ_FILES))
             return None
         try:
-            return self._probe_open(descriptor)
+            return self._probe_open(descriptor, status)
         finally:
             os.close(descriptor)
 
-    def _probe_open(self, descriptor: int) -> FilePages | None:
-        status = os.fstat(descriptor)
+    def _probe_open(self, descriptor: int, status: os.stat_result) -> FilePages | None:
         kind = self._file_systems.get(status.st_dev)
         if kind is None:
             kind = self._file_systems[status.st_dev] = file_system_type(self._libc, descriptor)
@@ -220,7 +222,7 @@ def _has_capability(number: int) -> bool:
 def storage_blind_spot(directory: Path) -> str:
     """Why /proc/PID/io cannot tell what was fetched from the storage below a directory; "" where it can."""
     try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = ForeignFiles.open_known_directory(directory)
     except OSError as error:
         return f"the data directory's file system is not known ({error.strerror})"
     try:

@@ -8,9 +8,11 @@ be read, it still tells who owns it: the server is the one process of that user 
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
+from myisam_exporter.foreign_files import read_small
 from myisam_exporter.unknown import Unknown
 
 UPTIME_TOLERANCE_SECONDS = 5.0
@@ -18,6 +20,9 @@ UPTIME_TOLERANCE_SECONDS = 5.0
 STARTUP_TOLERANCE_SECONDS = 3600.0
 # proc(5), comm: at most 15 bytes of the program's name.
 LISTENERS_FOR_OTHERS = frozenset({"systemd"})
+# proc(5), kernel/pid_max: at most 2^22 on 64 bits.
+MAXIMUM_PID = 1 << 22
+_NUMBER = re.compile(rb"\s*([0-9]{1,10})\s*")
 SERVER_PROGRAMS = frozenset({"mysqld", "mariadbd", "mysqld-debug"})
 
 
@@ -53,27 +58,31 @@ def server_process(pid_file: Path, uptime_seconds: float | None, peer_pid: int |
 def read_pid(pid_file: Path) -> int | Unknown:
     """The number in a pid file, or why there is none."""
     try:
-        text = pid_file.read_text("ascii", "replace").strip()
+        text = read_small(pid_file)
     except OSError as error:
         return Unknown(
             f"the pid file {pid_file} cannot be read ({error.strerror})",
             f"let this user read {pid_file}, or connect by socket",
         )
-    return int(text) if text.isdigit() else Unknown(f"the pid file {pid_file} holds no number", "connect by socket")
+    number = _NUMBER.fullmatch(text)
+    pid = int(number[1]) if number else 0
+    return (
+        pid if 0 < pid <= MAXIMUM_PID else Unknown(f"the pid file {pid_file} holds no process id", "connect by socket")
+    )
 
 
 def _only_process_of_owner(pid_file: Path, uptime_seconds: float | None, proc: Path) -> int | None:
     """The one process of the pid file's owner that is a server and started when this one did; None when there are none or more."""
     try:
-        owner = pid_file.stat().st_uid
-        entries = [int(name) for name in os.listdir(proc) if name.isdigit()]
-    except OSError:
+        owner = pid_file.lstat().st_uid
+        entries = [int(name) for name in os.listdir(proc) if name.isascii() and name.isdigit()]
+    except (OSError, ValueError):
         return None
     candidates = [
         pid
         for pid in entries
         if _program(pid, proc) in SERVER_PROGRAMS
-        and _owner(pid, proc) == owner
+        and process_owner(pid, proc) == owner
         and (age := _process_age_seconds(pid, proc)) is not None
         and _fits(age, uptime_seconds)
     ]
@@ -94,7 +103,8 @@ def _program(pid: int, proc: Path) -> str:
         return ""
 
 
-def _owner(pid: int, proc: Path) -> int | None:
+def process_owner(pid: int, proc: Path) -> int | None:
+    """The user it runs as (proc(5): the effective one, of /proc/PID itself whatever it may dump); None when there is no such process."""
     try:
         return (proc / str(pid)).stat().st_uid
     except OSError:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from myisam_exporter.foreign_files import ForeignFiles
 from myisam_exporter.residency import FilePages, Prober
 from myisam_exporter.unknown import Unknown
 
@@ -59,9 +60,11 @@ class Sweeper:
         self._tables_differ = False
         self._last: PageCacheSweep | None = None
 
-    def sweep(self, files: Sequence[TableFile], budget_seconds: float) -> PageCacheSweep:
-        """Residency of these tables, for at most `budget_seconds`."""
+    def sweep(self, files: Sequence[TableFile], budget_seconds: float, owner: int | None = None) -> PageCacheSweep:
+        """Residency of these tables, for at most `budget_seconds`; of files of `owner` only, where that is given."""
         started = time.monotonic()
+        if self._prober.files.owner != owner:
+            self._prober.files = ForeignFiles(owner)
         known = {} if self._last is None else self._last.pages
         wanted = self._wanted(files)
         self._prober.problems.clear()
@@ -125,7 +128,7 @@ class Sweeper:
         """What the kernel says of these tables, as far as the time reaches."""
         pages: dict[TableName, TablePages] = {}
         alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
-        with _Directories() as directories:
+        with _Directories(self._prober.files) as directories:
             for number, name in enumerate(wanted):
                 if number % CLOCK_EVERY_FILES == 0 and time.monotonic() > deadline:
                     break
@@ -147,7 +150,8 @@ class Sweeper:
 class _Directories:
     """The directory that was opened last: tables of one size often lie together."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: ForeignFiles) -> None:
+        self._files = files
         self._path, self._descriptor = "", -1
 
     def __enter__(self) -> _Directories:
@@ -161,7 +165,7 @@ class _Directories:
         if path != self._path:
             self._close()
             try:
-                self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                self._descriptor = self._files.open_directory(path)
             except OSError:
                 return None
             self._path = path

@@ -34,6 +34,7 @@ def myi_header(data: bytes) -> None:
     except HeaderError as error:
         assert str(error)
         return
+    assert header.definition.keys is not None
     assert len(header.definition.keys) < 256
     assert len(repr(header)) < 10_000_000
 

@@ -59,6 +59,7 @@ def compare(path: Path) -> Header:
     table = text[text.index("table description:") :]
     kinds = [line.split() for line in table.splitlines() if re.match(r"\d+\s+\d+\s+\d+\s+(unique|multip\.|fulltext)", line)]
     # A FULLTEXT key's "columns" in the file are its word and its weight.
+    assert header.definition.keys is not None
     assert len(kinds) == len(header.definition.keys)
     for words, key in zip(kinds, header.definition.keys, strict=True):
         assert key.unique == (words[3] == "unique")

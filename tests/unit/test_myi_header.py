@@ -1,10 +1,14 @@
+import gc
 import struct
+import tracemalloc
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.myi_header import HeaderError, parse_header
+from myisam_exporter.myi_definition import Definitions, Key
+from myisam_exporter.myi_header import Header, HeaderError, parse_header
 
 
 def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = (), rows: int = 3) -> bytes:
@@ -26,6 +30,24 @@ def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tupl
     whole[6:8] = len(whole).to_bytes(2, "big")
     whole[12:14] = base_position.to_bytes(2, "big")
     return bytes(whole)
+
+
+def only_key(parsed: Header) -> Key:
+    assert parsed.definition.keys is not None
+    (key,) = parsed.definition.keys
+    return key
+
+
+def of_length(data_bytes: int, index_bytes: int = 2048) -> bytes:
+    """A header that tells of files of these lengths."""
+    changed = bytearray(header())
+    changed[60:76] = struct.pack(">QQ", index_bytes, data_bytes)
+    return bytes(changed)
+
+
+def shaped(number: int, keys: int = 4) -> bytes:
+    """A header of a shape of its own."""
+    return header(keys=tuple((0, ((4, 0, number % 30_000 + 1), (15, 8, key + 1))) for key in range(keys)))
 
 
 def test_reads_the_state() -> None:
@@ -59,7 +81,7 @@ def test_only_two_bits_mean_crashed(changed: int, crashed: bool, failed: bool) -
     ],
 )
 def test_tells_how_a_page_is_searched(flag: int, parts: tuple[tuple[int, int, int], ...], binary: bool, binary_without: bool, text: str) -> None:
-    key = parse_header(header(keys=((flag, parts),))).definition.keys[0]
+    key = only_key(parse_header(header(keys=((flag, parts),))))
     assert (key.binary_search, key.binary_search_without_packing, key.description()) == (binary, binary_without, text)
 
 
@@ -86,3 +108,49 @@ def test_any_bytes_give_a_header_or_an_error(tail: bytes) -> None:
             parse_header(data)
         except HeaderError:
             continue
+
+
+def test_a_length_that_no_file_can_have_is_a_damaged_header() -> None:
+    assert parse_header(of_length(2**63 - 1)).data_bytes == 2**63 - 1
+    with pytest.raises(HeaderError, match="data file would have 18446744073709551615 bytes"):
+        parse_header(of_length(2**64 - 1))
+    with pytest.raises(HeaderError, match="index file would have 9223372036854775808 bytes"):
+        parse_header(of_length(300, 2**63))
+
+
+def test_equal_definitions_are_one_object_and_equal_indexes_too() -> None:
+    definitions = Definitions()
+    one, same, other = (parse_header(shaped(number), definitions).definition for number in (1, 1, 2))
+    assert one is same
+    assert one != other
+    assert one.keys
+    assert other.keys
+    alike = parse_header(header(keys=((0, ((4, 0, 3), (15, 8, 1))),)), definitions).definition.keys
+    assert alike
+    assert alike[0] is other.keys[0]
+
+
+def test_definitions_beyond_the_limit_are_told_as_unknown_and_have_room_when_others_go() -> None:
+    definitions = Definitions(maximum_bytes=20_000)
+    kept = [parse_header(shaped(number), definitions).definition for number in range(100)]
+    with_keys = [one.keys is not None for one in kept]
+    assert with_keys == sorted(with_keys, reverse=True)
+    assert 5 < sum(with_keys) < 40
+    assert replace(kept[-1], keys=None) == kept[-1]
+    del kept
+    gc.collect()
+    definitions.begin_scan()
+    assert parse_header(shaped(99), definitions).definition.keys is not None
+
+
+def test_forged_definitions_take_no_more_than_the_limit() -> None:
+    limit = 512 << 10
+    definitions = Definitions(limit)
+    tracemalloc.start()
+    try:
+        kept = [parse_header(shaped(number, 250), definitions) for number in range(60)]
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert any(one.definition.keys is None for one in kept)
+    assert limit / 2 < held < 4 * limit  # with what is at hand of the last ones

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS episode (
 );
 """
 # Whole facts of more tables are not kept: writing them every minute would cost more than `check` gains by them.
-MAXIMUM_WHOLE_TABLES = 20_000
+MAXIMUM_WHOLE_TABLES, MAXIMUM_WHOLE_INDEXES = 20_000, 60_000
 SINGLES = ("server", "totals", "mysqld", "host")
 KEYED = {"key_cache": "name", "mutex_wait": "name"}
 TABLE_COLUMNS = (
@@ -77,8 +77,9 @@ def _rounded(value: Value) -> float | None:
 
 
 def pack_facts(facts: FactSet) -> bytes | None:
-    """All facts, to be judged again by `check`; None when there are too many tables."""
-    if len(facts.tables["tables"].rows) > MAXIMUM_WHOLE_TABLES:
+    """All facts, to be judged again by `check`; None when there are too many tables or indexes."""
+    tables_and_indexes = (len(facts.tables["tables"].rows), len(facts.tables["indexes"].rows))
+    if tables_and_indexes[0] > MAXIMUM_WHOLE_TABLES or tables_and_indexes[1] > MAXIMUM_WHOLE_INDEXES:
         return None
     tables = ",".join(f"{_json(name)}:{table.once('json', _table_json)}" for name, table in facts.tables.items())
     rest = _json(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactSet
@@ -107,10 +108,11 @@ def _table_settings(facts: FactSet) -> Iterable[tuple[str, str]]:
 
 def _packed_indexes(facts: FactSet) -> Mapping[tuple[Value, Value], int]:
     counted: dict[tuple[Value, Value], int] = {}
-    for row in facts.tables["indexes"].dictionaries():
-        if row["is_packed"]:
-            name = (row["schema_name"], row["table_name"])
-            counted[name] = counted.get(name, 0) + 1
+    indexes = facts.tables["indexes"]
+    columns = (indexes.columns.index(column) for column in ("schema_name", "table_name", "is_packed"))
+    for schema, table, packed in map(itemgetter(*columns), indexes.rows):
+        if packed:
+            counted[schema, table] = counted.get((schema, table), 0) + 1
     return counted
 
 

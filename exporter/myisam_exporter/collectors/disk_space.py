@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns, single
+from myisam_exporter.foreign_files import ForeignFiles
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -87,7 +88,11 @@ def _temporary(variables: Variables | Unknown) -> int | Unknown:
 
 def free_bytes(path: Path) -> int:
     """What an unprivileged program may still write there. Raises OSError."""
-    status = os.statvfs(path)
+    descriptor = ForeignFiles.place(path)
+    try:
+        status = os.fstatvfs(descriptor)
+    finally:
+        os.close(descriptor)
     return status.f_bavail * status.f_frsize
 
 

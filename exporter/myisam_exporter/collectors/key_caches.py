@@ -7,7 +7,6 @@ known from the configuration and from the CACHE INDEX statements of the server's
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
-from myisam_exporter.quiet_open import QuietOpener
+from myisam_exporter.foreign_files import read_small
 from myisam_exporter.sql import quote_variable, statement
 from myisam_exporter.unknown import Unknown
 
@@ -203,11 +202,7 @@ def _in_init_file(context: Context) -> list[str]:
     if isinstance(directory, Unknown) or not path:
         return []
     try:
-        descriptor = QuietOpener().open(str(directory / path))
-        try:
-            text = os.read(descriptor, MAXIMUM_INIT_FILE_BYTES)
-        finally:
-            os.close(descriptor)
+        text = read_small(directory / path, MAXIMUM_INIT_FILE_BYTES)
     except OSError:
         return []
     return cache_names(text)

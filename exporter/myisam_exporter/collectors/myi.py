@@ -7,15 +7,17 @@ missing, rows per statement stay unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
-from myisam_exporter.data_directory import DataDirectoryScan, TableFile, scan_data_directory
-from myisam_exporter.myi_header import Header, Key
+from myisam_exporter.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
+from myisam_exporter.index_rows import IndexRows
+from myisam_exporter.myi_header import Header
+from myisam_exporter.numbers import bounded_sum
 from myisam_exporter.remedies import READ_FILES
 from myisam_exporter.unknown import Unknown
 
@@ -33,6 +35,8 @@ MINIMUM_COUNTED_SHARE = 0.8
 NOT_IN_HEADER = Unknown(
     "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE has them", off=True
 )
+NOT_LOOKED_INTO = "take away links and special files that are not the server's"
+GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
@@ -137,7 +141,8 @@ class MyiCollector(Collector[DataDirectoryScan]):
         if isinstance(directory, Unknown):
             return directory
         try:
-            scan = context.scanner.scan(directory) if context.scanner else scan_data_directory(directory)
+            owner = server.location.owner
+            scan = context.scanner.scan(directory, owner) if context.scanner else scan_data_directory(directory, owner)
         except OSError as error:
             return Unknown(f"{directory} cannot be read now ({error.strerror})")
         unread = self.incomplete(scan)
@@ -155,15 +160,24 @@ class MyiCollector(Collector[DataDirectoryScan]):
             rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
         return [
             # A part must not pass for the whole.
-            *([] if pair.after.unreadable else [single("totals", _totals(pair.after, tables))]),
+            *([] if self.incomplete(pair.after) else [single("totals", _totals(pair.after, tables))]),
             Block("tables", table_columns, rows),
-            Block("indexes", tuple(column.name for column in self.sections["indexes"]), _indexes(pair, tables)),
+            Block("indexes", tuple(column.name for column in self.sections["indexes"]), _indexes(pair)),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
-        """What could not be read."""
+        """What could not be read, what is no table, and tables whose indexes have no room."""
         unread = self.incomplete(sample)
-        return [unread] if unread else []
+        no_tables = [one for one in sample.left_out if not one.is_table]
+        return [
+            *([unread] if unread else []),
+            *(
+                [Unknown(f"in the data directory, but not looked into: {_named(no_tables)}", NOT_LOOKED_INTO)]
+                if no_tables
+                else []
+            ),
+            *_without_indexes(sample),
+        ]
 
     def unknown_over_interval(self) -> Mapping[str, Unknown]:
         """Rows per statement, while handles hide statements."""
@@ -180,12 +194,32 @@ class MyiCollector(Collector[DataDirectoryScan]):
         }
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
-        """Directories and files that could not be read."""
-        if not sample.unreadable:
-            return None
-        more = len(sample.unreadable) - NAMED_UNREADABLE
-        named = ", ".join(sample.unreadable[:NAMED_UNREADABLE]) + (f" and {more} more" if more > 0 else "")
-        return Unknown(f"databases or tables that cannot be read: {named}", READ_FILES)
+        """Directories and files that could not be read, or that are another user's."""
+        others = [one for one in sample.left_out if one.is_table]
+        if sample.unreadable:
+            unread = [LeftOut(name, "", True) for name in sample.unreadable]
+            return Unknown(f"databases or tables that cannot be read: {_named([*unread, *others])}", READ_FILES)
+        if others:
+            return Unknown(f"databases or tables that are not the server's own: {_named(others)}", GIVE_BACK)
+        return None
+
+
+def _named(entries: Sequence[LeftOut]) -> str:
+    """The first of them, each with why, and how many more there are."""
+    more = len(entries) - NAMED_UNREADABLE
+    named = [f"{one.name} ({one.why})" if one.why else one.name for one in entries[:NAMED_UNREADABLE]]
+    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
+    left_out = _index_rows(scan).tables_left_out
+    if not left_out:
+        return []
+    return [
+        Unknown(
+            f"the indexes of {left_out} tables are not told: all of them together would take too much memory", off=True
+        )
+    ]
 
 
 def _grouped(files: Iterable[TableFile]) -> dict[tuple[str, str], list[TableFile]]:
@@ -200,11 +234,11 @@ def _totals(scan: DataDirectoryScan, tables: Mapping[tuple[str, str], list[Table
     compressed = [header for header in headers if header.row_format == "compressed"]
     return {
         "myisam_tables": len(tables),
-        "myisam_rows": sum(header.rows for header in headers),
-        "myisam_data_bytes": sum(header.data_bytes for header in headers),
-        "myisam_index_bytes": sum(header.index_bytes for header in headers),
+        "myisam_rows": bounded_sum(header.rows for header in headers),
+        "myisam_data_bytes": bounded_sum(header.data_bytes for header in headers),
+        "myisam_index_bytes": bounded_sum(header.index_bytes for header in headers),
         "compressed_tables": len(compressed),
-        "compressed_data_bytes": sum(header.data_bytes for header in compressed),
+        "compressed_data_bytes": bounded_sum(header.data_bytes for header in compressed),
         "crashed_tables": sum(any(map(_crashed, files)) for files in tables.values()),
         "other_engine_data_bytes": scan.other_engine_data_bytes,
     }
@@ -274,18 +308,17 @@ def _whole_table(headers: list[Header]) -> Header | None:
     definitions = [header.definition for header in headers]
     limits = replace(
         definitions[0],
-        maximum_data_bytes=sum(definition.maximum_data_bytes for definition in definitions),
-        maximum_index_bytes=sum(definition.maximum_index_bytes for definition in definitions),
+        maximum_data_bytes=bounded_sum(definition.maximum_data_bytes for definition in definitions),
+        maximum_index_bytes=bounded_sum(definition.maximum_index_bytes for definition in definitions),
     )
-    return replace(
-        headers[0],
+    return headers[0]._replace(
         definition=limits,
-        rows=sum(header.rows for header in headers),
-        deleted_rows=sum(header.deleted_rows for header in headers),
-        data_blocks=sum(header.data_blocks for header in headers),
-        data_bytes=sum(header.data_bytes for header in headers),
-        index_bytes=sum(header.index_bytes for header in headers),
-        free_bytes=sum(header.free_bytes for header in headers),
+        rows=bounded_sum(header.rows for header in headers),
+        deleted_rows=bounded_sum(header.deleted_rows for header in headers),
+        data_blocks=bounded_sum(header.data_blocks for header in headers),
+        data_bytes=bounded_sum(header.data_bytes for header in headers),
+        index_bytes=bounded_sum(header.index_bytes for header in headers),
+        free_bytes=bounded_sum(header.free_bytes for header in headers),
         has_holes=any(header.has_holes for header in headers),
         crashed=any(header.crashed for header in headers),
         recovery_failed=any(header.recovery_failed for header in headers),
@@ -330,20 +363,28 @@ def _counts_all_statements(
     return counted >= MINIMUM_COUNTED_SHARE * begun
 
 
-def _indexes(
-    pair: Pair[DataDirectoryScan], tables: Mapping[tuple[str, str], list[TableFile]]
-) -> Sequence[tuple[Value, ...]]:
+def _indexes(pair: Pair[DataDirectoryScan]) -> IndexRows:
     """One row an index: the very rows of the scan before where no table is defined anew, whatever was written."""
     after, before = pair.after, pair.before
-    if "indexes" not in after.worked_out:
-        alike = (
-            before is not None
-            and len(after.files) == len(before.files)
-            and all(map(_defined_alike, after.files, before.files))
-        )
-        known = before.worked_out.get("indexes") if before is not None and alike else None
-        after.worked_out["indexes"] = list(_index_rows(tables)) if known is None else known
-    rows: Sequence[tuple[Value, ...]] = after.worked_out["indexes"]
+    known = None if before is None else before.worked_out.get("indexes")
+    if (
+        "indexes" not in after.worked_out
+        and before is not None
+        and known is not None
+        and _all_defined_alike(after, before)
+    ):
+        after.worked_out["indexes"] = known
+    return _index_rows(after)
+
+
+def _all_defined_alike(one: DataDirectoryScan, other: DataDirectoryScan) -> bool:
+    return len(one.files) == len(other.files) and all(map(_defined_alike, one.files, other.files))
+
+
+def _index_rows(scan: DataDirectoryScan) -> IndexRows:
+    if "indexes" not in scan.worked_out:
+        scan.worked_out["indexes"] = IndexRows(_grouped(scan.files))
+    rows: IndexRows = scan.worked_out["indexes"]
     return rows
 
 
@@ -355,31 +396,6 @@ def _defined_alike(one: TableFile, other: TableFile) -> bool:
     if one.header is None or other.header is None:
         return one.header is other.header
     return one.header.definition == other.header.definition and one.header.enabled_keys == other.header.enabled_keys
-
-
-def _index_rows(tables: Mapping[tuple[str, str], list[TableFile]]) -> Iterator[tuple[Value, ...]]:
-    # Tables of the same shape share one definition: what it says of its indexes is worked out once.
-    known: dict[tuple[int, int], list[tuple[Value, ...]]] = {}
-    for name, files in tables.items():
-        header = next((file.header for file in files if file.header), None)
-        if header is None:
-            continue
-        shape = (id(header.definition), header.enabled_keys)
-        described = known.get(shape)
-        if described is None:
-            described = known[shape] = [
-                (*_index(number, key), header.enabled_keys >> (number - 1) & 1)
-                for number, key in enumerate(header.definition.keys, 1)
-            ]
-        for index in described:
-            yield name + index
-
-
-def _index(number: int, key: Key) -> tuple[Value, ...]:
-    return (
-        number, None, key.kind, int(key.unique), int(key.packed), int(key.variable_length), int(key.binary_search),
-        int(key.binary_search_without_packing), key.page_bytes, key.maximum_bytes, len(key.parts), key.description(),
-    )  # fmt: skip
 
 
 COLLECTOR = MyiCollector()

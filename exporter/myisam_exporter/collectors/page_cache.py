@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.numbers import bounded_sum
 from myisam_exporter.residency import PAGE_BYTES, FilePages
 from myisam_exporter.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 from myisam_exporter.unknown import Unknown
@@ -46,7 +47,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         scan: DataDirectoryScan | Unknown = context.sample("myi")
         if isinstance(scan, Unknown):
             return scan
-        return (context.sweeper or Sweeper()).sweep(scan.files, context.page_cache_sweep_seconds)
+        return (context.sweeper or Sweeper()).sweep(scan.files, context.page_cache_sweep_seconds, scan.owner)
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
@@ -90,7 +91,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
 def _row(table: tuple[str, str], data: FilePages | None, index: FilePages | None) -> tuple[Value, ...]:
     data, index = data or FilePages(), index or FilePages()
     sizes = (data.resident, data.dirty, data.evicted, data.recently_evicted, index.resident, index.recently_evicted)
-    return (*table, *(None if size is None else size * PAGE_BYTES for size in sizes))
+    return (*table, *(None if size is None else bounded_sum((size * PAGE_BYTES,)) for size in sizes))
 
 
 COLLECTOR = PageCacheCollector()

@@ -5,17 +5,17 @@ Opt-in, and only in a daemon: counting goes on between the looks, in windows; se
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.foreign_files import ForeignFiles
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
-    from myisam_exporter.data_directory import DataDirectoryScan, TableFile
+    from myisam_exporter.data_directory import DataDirectoryScan
     from myisam_exporter.tracepoints import File
 
 FILES = {"data": ".MYD", "index": ".MYI"}
@@ -66,7 +66,7 @@ class PageCacheLookupsCollector(Collector[Lookups]):
             return tracer
         if isinstance(scan, Unknown):
             return scan
-        names = dict(_files(scan.files))
+        names = dict(_files(scan))
         tracer.follow(context.target.label, frozenset(names))
         counts = tracer.counts()
         return Lookups(
@@ -104,13 +104,14 @@ class PageCacheLookupsCollector(Collector[Lookups]):
         return Unknown(f"{sample.lost_lately} events were lost: the server reads faster than can be counted")
 
 
-def _files(files: Iterable[TableFile]) -> Iterable[tuple[File, TableFileName]]:
-    for table in files:
+def _files(scan: DataDirectoryScan) -> Iterable[tuple[File, TableFileName]]:
+    files = ForeignFiles(scan.owner)
+    for table in scan.files:
         for kind, ending in FILES.items():
             try:
-                state = os.stat(f"{table.directory}/{table.stem}{ending}")  # noqa: PTH116 - twice a table
+                state = files.status(f"{table.directory}/{table.stem}{ending}")
             except OSError:
-                continue  # dropped since the scan
+                continue  # dropped since the scan, or not the server's
             yield (state.st_dev, state.st_ino), (table.schema_name, table.table_name, kind)
 
 

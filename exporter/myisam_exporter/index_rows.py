@@ -1,0 +1,93 @@
+"""The rows of all indexes as a sequence that is worked out while it is read: a server may have a hundred thousand, and few differ.
+
+Kept are the tables and the definitions that they share. What SQLite will hold of the rows is bounded: beyond that, tables are left out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import overload
+
+from myisam_exporter.columns import Value
+from myisam_exporter.data_directory import TableFile
+from myisam_exporter.myi_definition import Definition, Key
+
+MAXIMUM_TEXT_BYTES = 192 << 20
+# What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
+ROW_BYTES, PART_BYTES = 60, 28
+_SHAPES_AT_HAND = 256
+TableName = tuple[str, str]
+Row = tuple[Value, ...]
+
+
+class IndexRows(Sequence[Row]):
+    """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
+
+    def __init__(
+        self, tables: Mapping[TableName, Sequence[TableFile]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
+    ) -> None:
+        self._tables: list[tuple[TableName, tuple[Key, ...], int]] = []
+        self.tables_left_out = 0
+        sizes: dict[int, int] = {}
+        room = maximum_text_bytes
+        for name, files in tables.items():
+            header = next((file.header for file in files if file.header), None)
+            if header is None:
+                continue
+            definition = header.definition
+            if id(definition) not in sizes:
+                sizes[id(definition)] = _text_bytes(definition)
+            room_after = room - sizes[id(definition)]
+            if definition.keys is None or room_after < 0:
+                self.tables_left_out += 1
+                continue
+            room = room_after
+            self._tables.append((name, definition.keys, header.enabled_keys))
+        self._ends = list(accumulate(len(keys) for _, keys, _ in self._tables))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[Row]:
+        known: dict[tuple[int, int], list[Row]] = {}
+        for name, keys, enabled in self._tables:
+            described = known.get((id(keys), enabled))
+            if described is None:
+                if len(known) >= _SHAPES_AT_HAND:
+                    known.clear()
+                described = known[id(keys), enabled] = list(_described(keys, enabled))
+            for index in described:
+                yield name + index
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        whole = range(len(self))[place]
+        table = bisect_right(self._ends, whole)
+        name, keys, enabled = self._tables[table]
+        number = whole - self._ends[table] + len(keys)
+        return name + _index(number + 1, keys[number], enabled)
+
+
+def _text_bytes(definition: Definition) -> int:
+    return sum(ROW_BYTES + PART_BYTES * key.part_count for key in definition.keys or ())
+
+
+def _described(keys: Iterable[Key], enabled: int) -> Iterator[Row]:
+    return (_index(number, key, enabled) for number, key in enumerate(keys, 1))
+
+
+def _index(number: int, key: Key, enabled: int) -> Row:
+    return (
+        number, None, key.kind, int(key.unique), int(key.packed), int(key.variable_length), int(key.binary_search),
+        int(key.binary_search_without_packing), key.page_bytes, key.maximum_bytes, key.part_count, key.description(),
+        enabled >> (number - 1) & 1,
+    )  # fmt: skip

@@ -1,0 +1,281 @@
+"""What a .MYI header says of a table's columns and indexes: the part that does not change while the table lives.
+
+Thousands of tables are often of one shape, and their definitions are most of what is kept of them. So an index is kept in a few bytes,
+equal ones are one object, equal definitions too, and all of them together take no more than a limit: a server's user can write headers of
+64 KiB by the thousand. Layout and sources: see myi_header.py.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from weakref import WeakValueDictionary
+
+INTEGER_MAXIMUM = 2**63 - 1  # of SQLite, and of a file's length: off_t
+MAXIMUM_KEPT_BYTES = 64 << 20
+BASE_BYTES = 100
+
+KEY_NOSAME, KEY_PACK, KEY_VAR_LENGTH, KEY_AUTO, KEY_BINARY_PACK = 1, 2, 8, 16, 32
+KEY_FULLTEXT, KEY_SPATIAL = 128, 1024
+ALGORITHM_BTREE = 1
+SEGMENT_SPACE_PACK, SEGMENT_VAR_LENGTH, SEGMENT_NULL, SEGMENT_BLOB = 1, 8, 16, 32
+_SEGMENT_VARIES = SEGMENT_VAR_LENGTH | SEGMENT_NULL | SEGMENT_BLOB
+
+_KEY = struct.Struct(">B B H H H H H")
+_SEGMENT = struct.Struct(">B 5x H H 8x")
+_BASE = struct.Struct(">5Q 8I B B B B H H")
+_KEPT_KEY, _KEPT_PART = struct.Struct(">B H H H"), struct.Struct(">B H H")
+# Measured with sys.getsizeof: a Key, the bytes in it, its place in a tuple; a Definition with its numbers.
+_KEY_BYTES, _DEFINITION_BYTES = 100, 500
+_RECENT_BYTES, _INTERNED_KEYS = 1 << 20, 16_384
+
+# my_base.h, enum ha_base_keytype
+KEY_TYPES = {
+    1: "CHAR", 2: "BINARY", 3: "SMALLINT", 4: "INT", 5: "FLOAT", 6: "DOUBLE", 7: "NUMERIC", 8: "SMALLINT UNSIGNED", 9: "INT UNSIGNED",
+    10: "BIGINT", 11: "BIGINT UNSIGNED", 12: "MEDIUMINT", 13: "MEDIUMINT UNSIGNED", 14: "TINYINT", 15: "VARCHAR", 16: "VARBINARY",
+    17: "VARCHAR", 18: "VARBINARY", 19: "BIT",
+}  # fmt: skip
+SIZED_TYPES = frozenset({1, 2, 15, 16, 17, 18})
+
+
+class HeaderError(Exception):
+    """The bytes are no .MYI header; the message says what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPart:
+    """One column (or prefix) of an index."""
+
+    type: int
+    flag: int
+    length: int
+
+    @property
+    def nullable(self) -> bool:
+        """Whether NULL can stand here."""
+        return bool(self.flag & SEGMENT_NULL)
+
+    @property
+    def variable_length(self) -> bool:
+        """Whether entries differ in length because of this part: VARCHAR, BLOB, or any nullable column."""
+        return bool(self.flag & _SEGMENT_VARIES)
+
+    def __str__(self) -> str:
+        """The part as its column was declared, lengths in bytes."""
+        return _described(self.type, self.flag & SEGMENT_NULL, self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One index as the engine stores it: its algorithm, flags, page size and longest entry, and its parts, packed."""
+
+    packed_bytes: bytes
+
+    @property
+    def algorithm(self) -> int:
+        """my_base.h, enum ha_key_alg."""
+        return self.packed_bytes[0]
+
+    @property
+    def flag(self) -> int:
+        """my_base.h, HA_NOSAME and the following."""
+        return int.from_bytes(self.packed_bytes[1:3], "big")
+
+    @property
+    def page_bytes(self) -> int:
+        """Size of its pages."""
+        return int.from_bytes(self.packed_bytes[3:5], "big")
+
+    @property
+    def maximum_bytes(self) -> int:
+        """Its longest entry, with the row pointer."""
+        return int.from_bytes(self.packed_bytes[5:7], "big")
+
+    @property
+    def part_count(self) -> int:
+        """How many columns it has."""
+        return (len(self.packed_bytes) - _KEPT_KEY.size) // _KEPT_PART.size
+
+    @property
+    def parts(self) -> tuple[KeyPart, ...]:
+        """Its columns."""
+        return tuple(KeyPart(*part) for part in self._parts())
+
+    @property
+    def kind(self) -> str:
+        """btree, rtree or fulltext."""
+        flag = self.flag
+        if flag & KEY_FULLTEXT:
+            return "fulltext"
+        return "btree" if self.algorithm == ALGORITHM_BTREE and not flag & KEY_SPATIAL else "rtree"
+
+    @property
+    def unique(self) -> bool:
+        """Whether the index forbids duplicates."""
+        return bool(self.flag & KEY_NOSAME)
+
+    @property
+    def packed(self) -> bool:
+        """Whether keys on a page are stored as differences from the one before."""
+        return bool(self.flag & (KEY_PACK | KEY_BINARY_PACK))
+
+    @property
+    def variable_length(self) -> bool:
+        """Whether entries differ in length."""
+        return bool(self.flag & KEY_VAR_LENGTH)
+
+    @property
+    def binary_search(self) -> bool:
+        """Whether the engine searches a page by halving it (mi_open.c, setup_key_functions)."""
+        return self.kind == "btree" and not self.flag & (KEY_VAR_LENGTH | KEY_BINARY_PACK)
+
+    @property
+    def binary_search_without_packing(self) -> bool:
+        """Whether PACK_KEYS=0 would bring binary search: only if every part has a fixed length and is NOT NULL."""
+        return self.kind == "btree" and all([not flag & _SEGMENT_VARIES for _, flag, _ in self._parts()])
+
+    def description(self) -> str:
+        """The columns' types, for a person."""
+        return ", ".join([_described(kind, flag & SEGMENT_NULL, length) for kind, flag, length in self._parts()])
+
+    def _parts(self) -> list[tuple[int, int, int]]:
+        return list(_KEPT_PART.iter_unpack(self.packed_bytes[_KEPT_KEY.size :]))
+
+
+@lru_cache(maxsize=8192)
+def _described(kind: int, nullable: int, length: int) -> str:
+    name = KEY_TYPES.get(kind) or f"type {kind}"
+    sized = f"{name}({length} bytes)" if kind in SIZED_TYPES else name
+    return sized if nullable else f"{sized} NOT NULL"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What does not change while the table lives: one object for all tables of the same shape.
+
+    `keys` is None where there is no room for them: see Definitions.
+    """
+
+    maximum_data_bytes: int
+    maximum_index_bytes: int
+    record_bytes: int
+    blob_columns: int
+    auto_increment_within_index: bool
+    keys: tuple[Key, ...] | None
+
+
+class Definitions:
+    """The definitions of one server's tables: each is kept once, as long as a table has it, and all together within a limit.
+
+    Args:
+        maximum_bytes: what they may take. Of tables beyond it, the indexes are not kept.
+    """
+
+    def __init__(self, maximum_bytes: int = MAXIMUM_KEPT_BYTES) -> None:
+        self.maximum_bytes = maximum_bytes
+        self._known: WeakValueDictionary[bytes, Definition] = WeakValueDictionary()
+        self._keys: dict[Key, Key] = {}
+        self._recent: dict[tuple[bytes, int, bool], Definition] = {}
+        self._recent_bytes = self._kept_bytes = 0
+        self._counted = False
+
+    def begin_scan(self) -> None:
+        """Tables may be gone since the last one: what they took is found out once more where it is needed."""
+        self._counted = False
+
+    def of(self, data: bytes, key_count: int, variable_rows: bool) -> Definition:
+        """The definition in a header, from its base information on. Raises HeaderError."""
+        recent = (data, key_count, variable_rows)
+        found = self._recent.get(recent)
+        if found is None:
+            found = self._known_or_new(data, key_count, variable_rows)
+            if found.keys is None:
+                return found
+            if self._recent_bytes + len(data) > _RECENT_BYTES:
+                self._recent, self._recent_bytes = {}, 0
+            self._recent[recent] = found
+            self._recent_bytes += len(data)
+        return found
+
+    def _known_or_new(self, data: bytes, key_count: int, variable_rows: bool) -> Definition:
+        digest = blake2b(bytes((key_count, variable_rows)) + data, digest_size=16).digest()
+        found = self._known.get(digest)
+        # One that found no room is worked out anew: there may be some now.
+        if found is None or found.keys is None:
+            found = self._within_limit(_parsed(data, key_count, variable_rows))
+            self._known[digest] = found
+        return found
+
+    def _within_limit(self, definition: Definition) -> Definition:
+        keys = definition.keys or ()
+        own = tuple([self._keys.get(key, key) for key in keys])
+        bytes_more = _DEFINITION_BYTES + sum(_size(key) for key, known in zip(keys, own, strict=True) if key is known)
+        if self._kept_bytes + bytes_more > self.maximum_bytes and not self._counted:
+            self._count()
+        if self._kept_bytes + bytes_more > self.maximum_bytes:
+            own, bytes_more = None, 0  # type: ignore[assignment]
+        else:
+            self._intern(own)
+        self._kept_bytes += bytes_more
+        return Definition(
+            definition.maximum_data_bytes,
+            definition.maximum_index_bytes,
+            definition.record_bytes,
+            definition.blob_columns,
+            definition.auto_increment_within_index,
+            own,
+        )
+
+    def _intern(self, keys: tuple[Key, ...]) -> None:
+        if len(self._keys) + len(keys) > _INTERNED_KEYS:
+            self._keys = {}
+        self._keys.update(zip(keys, keys, strict=True))
+
+    def _count(self) -> None:
+        """What is kept in truth: definitions go with their tables."""
+        self._counted = True
+        self._recent, self._recent_bytes, self._keys = {}, 0, {}
+        keys = {id(key): key for one in self._known.values() for key in one.keys or ()}
+        self._kept_bytes = len(self._known) * _DEFINITION_BYTES + sum(map(_size, keys.values()))
+
+
+def _size(key: Key) -> int:
+    return _KEY_BYTES + len(key.packed_bytes)
+
+
+def _parsed(data: bytes, key_count: int, variable_rows: bool) -> Definition:
+    try:
+        base = _BASE.unpack_from(data)
+        keys, position = [], BASE_BYTES
+        for _ in range(key_count):
+            key, position = _parse_key(data, position)
+            keys.append(key)
+    except struct.error:
+        raise HeaderError("its index descriptions reach beyond its header") from None
+    record_bytes, data_pointer, key_pointer = base[7], base[13], base[14]
+    if not 2 <= data_pointer <= 8 or not 1 <= key_pointer <= 7:
+        raise HeaderError(f"its pointers would have {data_pointer} and {key_pointer} bytes")
+    # A pointer counts bytes in tables of variable row length, rows in fixed ones; index pages start at multiples of 1024.
+    positions = (1 << 8 * data_pointer) - 1
+    maximum = positions if variable_rows else record_bytes * (positions + 1) - 1
+    return Definition(
+        min(maximum, INTEGER_MAXIMUM),
+        min(1024 * ((1 << 8 * key_pointer) - 1), INTEGER_MAXIMUM),
+        record_bytes,
+        base[18],
+        # The engine keeps the counter only where it is the first column of its index (ha_myisam.cc, with_auto_increment).
+        base[16] == 0 and any(key.flag & KEY_AUTO for key in keys),
+        tuple(keys),
+    )
+
+
+def _parse_key(data: bytes, position: int) -> tuple[Key, int]:
+    part_count, algorithm, flag, page_bytes, _, _, maximum_bytes = _KEY.unpack_from(data, position)
+    position += _KEY.size
+    kept = [_KEPT_KEY.pack(algorithm, flag, page_bytes, maximum_bytes)]
+    for _ in range(part_count):
+        kept.append(_KEPT_PART.pack(*_SEGMENT.unpack_from(data, position)))
+        position += _SEGMENT.size
+    return Key(b"".join(kept)), position
