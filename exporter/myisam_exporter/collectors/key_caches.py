@@ -33,7 +33,7 @@ MARIADB_QUERY = (
 )
 COUNTERS = ("read_requests", "reads", "write_requests", "writes")
 _COMMENT = re.compile(rb"^\s*(?:--|#).*$", re.MULTILINE)
-_STATEMENT = re.compile(rb"(?:`[^`]*`|[^;`])+")
+_STATEMENT = re.compile(rb"(?:`[^`]*`|[^;`]+)+")
 _CACHE_INDEX = re.compile(rb"\s*CACHE\s+INDEX\b.*\bIN\s+`?([0-9A-Za-z_$]{1,64})`?\s*", re.IGNORECASE | re.DOTALL)
 MAXIMUM_INIT_FILE_BYTES = 1 << 20
 

@@ -1,0 +1,160 @@
+"""Files that a server names (auto.cnf, pid_file, init_file): whatever they are, the answer comes at once and takes no memory."""
+
+import os
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from myisam_exporter.collectors.disk_space import free_bytes
+from myisam_exporter.collectors.key_caches import _in_init_file
+from myisam_exporter.location import Location, locate
+from myisam_exporter.server_process import read_pid
+from myisam_exporter.unknown import Unknown
+
+from .test_server_process import UPTIME, process
+
+UUID = "8a94f357-aab4-11df-86ab-c80aa9429562"
+OTHER_UID = 54321
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def terminal(path: Path) -> None:
+    path.symlink_to("/dev/ptmx")
+
+
+def circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def huge(path: Path) -> None:
+    path.write_bytes(b"")
+    os.truncate(path, 1 << 40)
+
+
+ODD: list[Callable[[Path], None]] = [fifo, endless, terminal, circle, huge, Path.mkdir]
+
+
+@pytest.fixture
+def at_once() -> Any:
+    """Within a second, and in little more than the largest file that is read: 1 MiB."""
+    tracemalloc.start()
+    began = time.monotonic()
+    yield
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert time.monotonic() - began < 1
+    assert peak < 4 << 20
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    """A server with process 20."""
+    process(tmp_path / "proc", 20, "mariadbd", UPTIME)
+    return tmp_path / "proc"
+
+
+def located(directory: Path, proc: Path, pid_file: str = "pid", uuid: str = "") -> Location:
+    return locate({"datadir": str(directory), "pid_file": pid_file, "server_uuid": uuid}, UPTIME, None, True, proc)
+
+
+@pytest.mark.parametrize("make", ODD)
+@pytest.mark.usefixtures("at_once")
+def test_a_pid_file_may_be_anything(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "pid")
+    assert isinstance(read_pid(tmp_path / "pid"), Unknown)
+
+
+@pytest.mark.parametrize("text", ["²", "0", "-5", "4194305", "9" * 5000, "1 2", "", "0x10", "١٢", "\0"])
+def test_a_pid_file_that_holds_no_process_id_says_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pid").write_text(text)
+    pid = read_pid(tmp_path / "pid")
+    assert isinstance(pid, Unknown)
+    assert "holds no process id" in pid.reason
+
+
+def test_a_pid_file_is_read_as_servers_write_it(tmp_path: Path) -> None:
+    for text in ("4194304\n", " 4194304 ", "4194304"):
+        (tmp_path / "pid").write_text(text)
+        assert read_pid(tmp_path / "pid") == 4194304
+
+
+def test_a_name_that_no_file_can_have_is_a_file_that_cannot_be_read(tmp_path: Path, proc: Path) -> None:
+    for name in ("a\0b", "/a\udc00\ud800b", "x" * 5000):
+        assert isinstance(read_pid(tmp_path / name), Unknown)
+        assert isinstance(located(tmp_path / name, proc, name).data_directory, Unknown)
+    assert isinstance(located(Path(), proc).data_directory, Unknown)
+
+
+@pytest.mark.parametrize("make", ODD)
+@pytest.mark.usefixtures("at_once")
+def test_auto_cnf_may_be_anything_and_the_pid_file_decides_then(tmp_path: Path, proc: Path, make: Callable[[Path], None]) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    make(directory / "auto.cnf")
+    assert isinstance(located(directory, proc, uuid=UUID).data_directory, Unknown)
+    (directory / "pid").write_text("20\n")
+    assert located(directory, proc, uuid=UUID).data_directory == directory
+
+
+@pytest.mark.parametrize(
+    ("text", "uuid", "is_ours"),
+    [
+        (f"[auto]\nserver-uuid={UUID}\n", UUID, True),
+        (f"[auto]\nserver-uuid = {UUID.upper()}\n", UUID, True),
+        (f"[auto]\nserver-uuid={UUID}\n", UUID[:-1] + "0", False),
+        (f"[auto]\nserver-uuid={UUID}\n", "a", False),
+        (f"[auto]\nserver-uuid={UUID}\n", "auto", False),
+    ],
+)
+def test_auto_cnf_counts_by_its_whole_uuid(tmp_path: Path, proc: Path, text: str, uuid: str, is_ours: bool) -> None:
+    (tmp_path / "auto.cnf").write_text(text)
+    (tmp_path / "pid").write_text("20\n")  # it would say yes
+    assert (located(tmp_path, proc, uuid=uuid).data_directory == tmp_path) == is_ours
+
+
+def test_the_servers_files_are_those_of_the_user_it_runs_as(tmp_path: Path, proc: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to give files away")
+    (tmp_path / "auto.cnf").write_text(f"[auto]\nserver-uuid={UUID}\n")
+    os.chown(tmp_path, 12345, 12345)
+    assert located(tmp_path, proc, uuid=UUID).owner == 12345
+    (tmp_path / "pid").write_text("20\n")
+    os.chown(proc / "20", OTHER_UID, OTHER_UID)
+    assert located(tmp_path, proc, uuid=UUID).owner == OTHER_UID
+
+
+def cache_names_of(directory: Path) -> list[str]:
+    location = Location(1, directory)
+    samples = {"server": SimpleNamespace(location=location), "variables": SimpleNamespace(values={"init_file": "init.sql"})}
+    return _in_init_file(cast("Any", SimpleNamespace(sample=samples.__getitem__)))
+
+
+@pytest.mark.parametrize("make", ODD)
+def test_an_init_file_may_be_anything(tmp_path: Path, at_once: None, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "init.sql")
+    assert cache_names_of(tmp_path) == []
+
+
+def test_an_init_file_is_read_for_its_key_caches(tmp_path: Path) -> None:
+    (tmp_path / "init.sql").write_text("CACHE INDEX d.t IN hot;\n")
+    assert cache_names_of(tmp_path) == ["hot"]
+
+
+def test_free_space_is_that_of_a_directory_and_of_nothing_else(tmp_path: Path) -> None:
+    assert free_bytes(tmp_path) > 0
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path / "a\0b"):
+        with pytest.raises(OSError):  # noqa: PT011
+            free_bytes(path)

@@ -1,0 +1,130 @@
+"""No module opens, looks for or gives away files as it likes: whoever else may have made or named a file, foreign_files.py opens it.
+
+ALLOWED says which module may make which raw calls, and why; what is in it and not needed any more is a failure too.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FUNCTIONS = frozenset({"open", "os.open", "os.chown", "os.chmod", "shutil.copyfile", "yaml.load", "yaml.safe_load"})
+METHODS = frozenset({"open", "read_text", "read_bytes", "exists", "is_file", "is_dir"})
+
+KERNEL = "the kernel's own files: /proc, /sys, tracefs"
+SHIPPED = "files that the package brings"
+GIVEN = "files that whoever starts the program names, read with their own rights"
+OWN = "files and directories of our own making"
+PRIVATE_SERVER = "a private server's directory, made for the trial"
+BENCHMARK = "measures this tree; not run by a service"
+INSTALLATION = "the machine's programs and units, in directories of root's"
+
+# By module below exporter/ and advisor/: the calls, each with its reason.
+ALLOWED: Mapping[str, Mapping[str, str]] = {
+    "myisam_exporter.collectors.cgroup": {".read_text": KERNEL, ".exists": KERNEL},
+    "myisam_exporter.collectors.host": {".read_text": KERNEL},
+    "myisam_exporter.collectors.mysqld_process": {".read_text": KERNEL, "open": KERNEL},
+    "myisam_exporter.foreign_files": {"os.open": "the one place where files of others are opened"},
+    "myisam_exporter.http_server": {"os.chown": "the daemon's own socket"},
+    "myisam_exporter.option_files": {".is_file": GIVEN, ".is_dir": GIVEN, ".read_text": GIVEN},
+    "myisam_exporter.probe_targets": {".read_text": GIVEN, "yaml.safe_load": GIVEN},
+    "myisam_exporter.residency": {"open": KERNEL},
+    "myisam_exporter.server_process": {".read_text": KERNEL},
+    "myisam_exporter.session": {".exists": "only words the message when no connection came about"},
+    "myisam_exporter.target": {".exists": "which of the servers' default sockets is there"},
+    "myisam_exporter.tracepoints": {".is_dir": KERNEL, ".read_text": KERNEL},
+    "myisam_exporter.web_config": {".read_text": GIVEN, "yaml.safe_load": GIVEN},
+    "myisam_advisor.cli": {"os.open": "/dev/null"},
+    "myisam_advisor.configuration": {".exists": GIVEN, ".read_text": SHIPPED},
+    "myisam_advisor.daemon.history_reader": {".is_file": OWN},
+    "myisam_advisor.daemon.paths": {".is_file": GIVEN},
+    "myisam_advisor.documentation": {".exists": BENCHMARK, ".read_text": BENCHMARK},
+    "myisam_advisor.facts_file": {".read_text": GIVEN, "yaml.load": GIVEN},
+    "myisam_advisor.measured": {".read_text": SHIPPED},
+    "myisam_advisor.munin.installation": {".is_dir": INSTALLATION, ".exists": INSTALLATION, ".read_text": INSTALLATION},
+    "myisam_advisor.munin.process_state": {".read_text": OWN},
+    "myisam_advisor.page.render": {".read_text": SHIPPED},
+    "myisam_advisor.plan_command": {".exists": GIVEN},
+    "myisam_advisor.rules": {".is_dir": GIVEN, ".read_text": SHIPPED},
+    "myisam_advisor.trial.benchmark": {".read_bytes": BENCHMARK, ".exists": BENCHMARK},
+    "myisam_advisor.trial.binaries": {
+        ".exists": INSTALLATION, ".is_file": INSTALLATION, ".read_bytes": KERNEL, ".open": INSTALLATION,
+    },
+    "myisam_advisor.trial.copying": {
+        ".is_dir": PRIVATE_SERVER, ".open": PRIVATE_SERVER, ".exists": PRIVATE_SERVER, "shutil.copyfile": PRIVATE_SERVER,
+    },
+    "myisam_advisor.trial.demo": {".open": PRIVATE_SERVER},
+    "myisam_advisor.trial.experiments.columns": {".read_bytes": PRIVATE_SERVER, "os.open": PRIVATE_SERVER, ".open": PRIVATE_SERVER},
+    "myisam_advisor.trial.experiments.io": {".open": PRIVATE_SERVER, "os.open": PRIVATE_SERVER},
+    "myisam_advisor.trial.experiments.mmap": {"open": KERNEL},
+    "myisam_advisor.trial.exporter_benchmark": {".read_text": KERNEL, ".exists": BENCHMARK, ".open": BENCHMARK},
+    "myisam_advisor.trial.machine": {".read_text": KERNEL},
+    "myisam_advisor.trial.page_benchmark": {".exists": BENCHMARK},
+    "myisam_advisor.trial.private_server": {
+        ".exists": PRIVATE_SERVER, ".open": PRIVATE_SERVER, ".read_text": PRIVATE_SERVER, "os.chown": PRIVATE_SERVER,
+    },
+    "myisam_advisor.trial.published": {".is_dir": BENCHMARK, ".is_file": BENCHMARK},
+    "myisam_advisor.trial.replay": {".open": PRIVATE_SERVER, "shutil.copyfile": PRIVATE_SERVER},
+    "myisam_advisor.trial.tables": {"shutil.copyfile": PRIVATE_SERVER},
+    "myisam_advisor.yaml_files": {".read_text": GIVEN, "yaml.load": GIVEN},
+}  # fmt: skip
+
+
+def raw_calls(source: str) -> Iterator[tuple[int, str]]:
+    """Lines and names of the calls that open, look for or give away a file without foreign_files.py."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        if name in FUNCTIONS:
+            yield node.lineno, name
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and not _is_safe(node, node.func):
+            yield node.lineno, f".{node.func.attr}"
+
+
+def _is_safe(call: ast.Call, function: ast.Attribute) -> bool:
+    """Whether it is asked of ForeignFiles, or of a name itself and not of what a link leads to."""
+    receiver = ast.unparse(function.value)
+    if function.attr == "open" and (receiver.endswith("files") or receiver.startswith("ForeignFiles(")):
+        return True
+    return any(keyword.arg == "follow_symlinks" and ast.unparse(keyword.value) == "False" for keyword in call.keywords)
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    for package in ("exporter", "advisor"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield ".".join(path.relative_to(ROOT / package).with_suffix("").parts), path.read_text("utf-8")
+
+
+def test_no_module_makes_a_raw_call_that_it_is_not_allowed() -> None:
+    found = [
+        f"{module}, line {line}: {name}: use foreign_files.py, or say in ALLOWED why not"
+        for module, source in modules()
+        for line, name in raw_calls(source)
+        if name not in ALLOWED.get(module, {})
+    ]
+    assert found == []
+
+
+def test_nothing_is_allowed_that_is_not_needed() -> None:
+    made = {(module, name) for module, source in modules() for _, name in raw_calls(source)}
+    assert [f"{module}: {name}" for module, calls in ALLOWED.items() for name in calls if (module, name) not in made] == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "open(name)", "os.open(name, 0)", "path.open()", "path.read_text('ascii')", "Path(name).read_bytes()", "(a / b).exists()", "entry.is_dir()",
+        "path.is_file()", "os.chown(a, 1, 1)", "os.chmod(a, 0)", "shutil.copyfile(a, b)", "yaml.load(text, Loader=l)", "yaml.safe_load(text)",
+        "entry.is_dir(follow_symlinks=True)", "with_lambda(lambda: open(name))",
+    ],
+)  # fmt: skip
+def test_raw_calls_are_found(call: str) -> None:
+    assert len(list(raw_calls(call))) == 1
+
+
+@pytest.mark.parametrize("call", ["self._files.open(name, 3)", "ForeignFiles(owner).open_named(name)", "entry.is_dir(follow_symlinks=False)", "opened(name)", "webbrowser_open()"])
+def test_what_goes_through_the_one_place_is_not(call: str) -> None:
+    assert list(raw_calls(call)) == []
