@@ -204,7 +204,7 @@ def _target(file: str, directory: int | None, flags: int) -> int:
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
-        raise _refused(errno.ELOOP, "it is a symbolic link among too many symbolic links", file) from None
+        raise _refused(errno.ELOOP, "it is a symbolic link in a circle of symbolic links", file) from None
 
 
 def _refused(number: int, why: str, file: str) -> ForeignFileError:

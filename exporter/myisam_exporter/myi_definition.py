@@ -134,7 +134,7 @@ class Key:
     @property
     def binary_search_without_packing(self) -> bool:
         """Whether PACK_KEYS=0 would bring binary search: only if every part has a fixed length and is NOT NULL."""
-        return self.kind == "btree" and all([not flag & _SEGMENT_VARIES for _, flag, _ in self._parts()])
+        return self.kind == "btree" and all(not flag & _SEGMENT_VARIES for _, flag, _ in self._parts())
 
     def description(self) -> str:
         """The columns' types, for a person."""

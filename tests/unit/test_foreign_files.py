@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles, read_small
+from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError, read_small
 
 OTHER_UID = 54321
 
@@ -96,3 +96,58 @@ def test_no_descriptor_is_left_behind(tmp_path: Path, named: bool) -> None:
         with pytest.raises(OSError):  # noqa: PT011
             opened(ForeignFiles(OTHER_UID), tmp_path / name, named=named)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_is_told_of_a_file_is_told_only_where_it_would_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"text")
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "nothing").symlink_to("absent")
+    os.mkfifo(tmp_path / "fifo")
+    own, others = ForeignFiles(os.geteuid()), ForeignFiles(OTHER_UID)
+    assert own.status(str(tmp_path / "link")).st_size == own.status(str(tmp_path / "file")).st_size == 4
+    for files, name, why in (
+        (own, "loop", "circle"), (own, "nothing", "leads nowhere"), (own, "fifo", "no regular file"), (others, "file", "another user"),
+        (others, "link", "another user"), (ForeignFiles(), "link", "symbolic link"), (own, "a\0b", "none that a file can have"),
+    ):  # fmt: skip
+        with pytest.raises(ForeignFileError, match=why):
+            files.status(str(tmp_path / name))
+        with pytest.raises(OSError, match="link" if files.owner is None else why):
+            files.open(str(tmp_path / name))
+    with pytest.raises(FileNotFoundError):
+        own.status(str(tmp_path / "absent"))
+
+
+def test_a_directory_behind_a_link_is_opened_only_where_it_is_the_owners(tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "link").symlink_to("directory")
+    own, others, anybodys = ForeignFiles(os.geteuid()), ForeignFiles(OTHER_UID), ForeignFiles()
+    for files, name in ((own, "directory"), (own, "link"), (others, "directory"), (anybodys, "directory")):
+        descriptor = files.open_directory(str(tmp_path / name))
+        assert os.path.samestat(os.fstat(descriptor), (tmp_path / "directory").stat())
+        os.close(descriptor)
+    with pytest.raises(OtherOwnerError):
+        others.open_directory(str(tmp_path / "link"))
+    with pytest.raises(NotADirectoryError):
+        anybodys.open_directory(str(tmp_path / "link"))
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(NotADirectoryError):
+        own.open_directory(str(tmp_path / "fifo"))
+
+
+def test_a_file_that_is_swapped_for_anothers_while_it_is_looked_at_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link is turned between the look and the opening: what was looked at is what is opened."""
+    (tmp_path / "own").write_bytes(b"own")
+    (tmp_path / "secret").write_bytes(b"secret")
+    (tmp_path / "link").symlink_to("own")
+    real = os.fstat
+
+    def turned(descriptor: int) -> os.stat_result:
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to("secret")
+        return real(descriptor)
+
+    monkeypatch.setattr(os, "fstat", turned)
+    assert opened(ForeignFiles(os.geteuid()), tmp_path / "link", named=True) == b"own"
+    monkeypatch.undo()
+    assert (tmp_path / "link").read_bytes() == b"secret"
