@@ -82,7 +82,8 @@ class DirectoryScanner:
 
     def _read_root(self, directory: Path) -> None:
         """List the databases, where one may have come or gone."""
-        if str(directory) in self._watched:
+        # Where a link leads to nothing yet (a disk that is not mounted), nobody tells of what comes there.
+        if str(directory) in self._watched and not self._root.left_out and not self._root.unreadable:
             return
         # Watched first: what changes while it is read is told the next time.
         watched = self._watch is not None and self._watch.arm(str(directory), contents=False)

@@ -168,6 +168,16 @@ def test_a_link_that_is_turned_to_another_directory_is_followed_there(data: Path
     scanner.close()
 
 
+def test_a_database_on_a_disk_that_is_mounted_later_is_found(data: Path, tmp_path: Path) -> None:
+    (data / "linked").symlink_to(tmp_path / "disk")
+    scanner = DirectoryScanner()
+    assert names(scanner.scan(data)) == {"db.sound"}
+    make_table(tmp_path / "disk", "there")
+    assert names(scanner.scan(data)) == {"db.sound", "linked.there"}
+    assert told(scanner.scan(data)) == ""
+    scanner.close()
+
+
 def test_a_link_into_a_closed_directory_is_one_entry_that_cannot_be_read(data: Path, scan: Scan, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to become another user")

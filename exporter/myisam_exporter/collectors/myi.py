@@ -215,11 +215,7 @@ def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
     left_out = _index_rows(scan).tables_left_out
     if not left_out:
         return []
-    return [
-        Unknown(
-            f"the indexes of {left_out} tables are not told: all of them together would take too much memory", off=True
-        )
-    ]
+    return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
 
 
 def _grouped(files: Iterable[TableFile]) -> dict[tuple[str, str], list[TableFile]]:
