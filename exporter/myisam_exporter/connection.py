@@ -100,6 +100,16 @@ class Connection:
         if session is not None:
             session.close()
 
+    def renew(self) -> None:
+        """End the connection unless it is the one that would be made now: to the same server, as the same user, with the same password.
+
+        After a failure the next attempt is made at once. Raises UserError when the target cannot be resolved any more.
+        """
+        fresh = self._resolve()
+        session = self.open_session
+        if session is None or session.target != fresh:
+            self.close()
+
     def _failed(self, why: str, attempt: Future[Session] | None) -> None:
         with self._lock:
             if attempt is not None:

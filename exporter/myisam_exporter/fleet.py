@@ -67,13 +67,17 @@ class Fleet:
         return sorted({name for name, _ in list(self._probed)})
 
     def reload(self, targets: ProbeTargets) -> None:
-        """Use another list: watches begin anew, with the credentials of now."""
-        self.targets = targets
-        for watch in self._probed.values():
-            watch.close()
-        self._probed.clear()
-        if self.own is not None:
-            self.own.close()
+        """Use another list: watches of targets that changed in it begin anew, the others go on."""
+        before, self.targets = self.targets, targets
+        for (name, module), watch in list(self._probed.items()):
+            if targets.listed.get(name) != before.listed.get(name) or module not in targets.modules:
+                del self._probed[name, module]
+                watch.close()
+
+    def renew_connections(self) -> None:
+        """Make connections anew whose address or credentials changed. Reads option files: not for an event loop."""
+        for watch in [*list(self._probed.values()), *([self.own] if self.own else [])]:
+            watch.renew()
 
     @property
     def size(self) -> int:

@@ -241,6 +241,13 @@ class Watch:
         """End the connection."""
         self.connection.close()
 
+    def renew(self) -> None:
+        """End the connection if its target is another one by now."""
+        try:
+            self.connection.renew()
+        except UserError as error:
+            _log.warning("%s keeps its connection: %s", self.label, error)
+
     def _switches(self) -> dict[int, tuple[int, int]] | None:
         server = self._full.samples.get("server") if self._full else None
         if not isinstance(server, ServerIdentity) or isinstance(server.location.pid, Unknown):

@@ -116,6 +116,7 @@ async def _serve(options: ServeOptions) -> int:
         def put_into_force() -> None:
             in_force.site = fresh
             loop.call_soon_threadsafe(fleet.reload, targets)
+            fleet.renew_connections()
 
         return put_into_force
 
