@@ -44,6 +44,20 @@ def _daemon_options(command: Command) -> Command:
             help="TLS and basic authentication, in exporter-toolkit's format.",
         ),
         click.option(
+            "--web.allowed-host",
+            "allowed_hosts",
+            multiple=True,
+            metavar="NAME",
+            help="Name or address by which it is asked over plain HTTP, besides localhost, the host's name and the address asked; "
+            "may be given again. A page from elsewhere could otherwise read it (DNS rebinding).",
+        ),
+        click.option(
+            "--web.enable-lifecycle",
+            "enable_lifecycle",
+            is_flag=True,
+            help="Let POST /-/reload come from anybody who may ask, not from logins and root alone.",
+        ),
+        click.option(
             "--web.max-requests",
             "maximum_scrapes",
             type=click.IntRange(1, 1000),
@@ -153,6 +167,8 @@ def serve(**options: Any) -> None:
             socket_group=options["socket_group"],
             telemetry_path=options["telemetry_path"],
             web_config_file=options["web_config_file"],
+            allowed_hosts=options["allowed_hosts"],
+            enable_lifecycle=options["enable_lifecycle"],
             targets_file=options["targets_file"],
             maximum_scrapes=options["maximum_scrapes"],
             own_process_metrics=not options["no_process_metrics"],

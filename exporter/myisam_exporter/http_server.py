@@ -10,38 +10,43 @@ import asyncio
 import contextlib
 import errno
 import logging
-import os
 import socket
 import ssl
-import stat
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 
 import h11
+
+from myisam_exporter.connection_budget import ConnectionBudget, OpenConnection, Stage
+from myisam_exporter.peers import NOBODY, Peer, peer_of
+from myisam_exporter.unix_listener import unix_listener
 
 HEAD_BYTES = 16 * 1024
 BODY_BYTES = 64 * 1024
 HEAD_SECONDS, BODY_SECONDS, SEND_SECONDS, HANDSHAKE_SECONDS = 10.0, 5.0, 30.0, 10.0
 KEEP_ALIVE_SECONDS = 75.0
 READ_BYTES = 64 * 1024
-CONNECTIONS = 200
+# Over all addresses together, and of one peer; the UNIX socket has its own.
+CONNECTIONS, CONNECTIONS_PER_PEER = 200, 150
+UNIX_CONNECTIONS, UNIX_CONNECTIONS_PER_PEER = 50, 40
+QUEUE = 1024  # connections that wait to be accepted: a crowd that comes at once must not fill it
+PAUSE_SECONDS = 1.0
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a handler may know of a request. Over a UNIX socket, the file's permissions said who may ask."""
+    """What a handler may know of a request. `is_identified` when it is known to come from somebody who may read all."""
 
     method: str
     path: str
     query: str
     headers: Mapping[str, str]
-    over_unix_socket: bool = False
+    peer: Peer = NOBODY
+    is_identified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,135 +62,191 @@ class Response:
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-QUEUE = 128  # connections that wait to be accepted
-
-
 class HttpServer:
-    """Serves one handler on any number of addresses."""
+    """Serves one handler on any number of addresses.
 
-    def __init__(self, handler: Handler, tls: ssl.SSLContext | None = None, connections: int = CONNECTIONS) -> None:
+    `tls` gives what connections over an address must speak now, or None: each is accepted under the one of its moment, and a request
+    that comes when another is in force is not answered.
+    """
+
+    def __init__(self, handler: Handler, tls: Callable[[], ssl.SSLContext | None] = lambda: None) -> None:
         self._handler = handler
         self._tls = tls
-        self._connections = connections
-        self._open: set[asyncio.Task[None]] = set()
-        self._servers: list[asyncio.Server] = []
+        self._budgets = {
+            False: ConnectionBudget(CONNECTIONS, CONNECTIONS_PER_PEER),
+            True: ConnectionBudget(UNIX_CONNECTIONS, UNIX_CONNECTIONS_PER_PEER),
+        }
+        self._listening: set[asyncio.Task[None]] = set()
+        self._conversations: set[asyncio.Task[None]] = set()
         self._unix_sockets: list[tuple[Path, int]] = []
 
     async def listen(self, host: str | None, port: int) -> list[tuple[str, int]]:
         """Listen there; `host` None is every address. Returns the addresses. Raises OSError when that is not possible."""
-        return await self._start(asyncio.start_server, host=host, port=port, **self._tls_options())
+        bound = []
+        for listener in await _listeners(host, port):
+            bound += await self.listen_on(listener)
+        return bound
 
     async def listen_on(self, listener: socket.socket) -> list[tuple[str, int]]:
-        """Serve a socket that already listens, TCP or UNIX: one that systemd handed over."""
-        if listener.family == socket.AF_UNIX:
-            # From 3.13 on asyncio would remove the path, be it systemd's; our own `close` removes.
-            keeping = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
-            return await self._start(asyncio.start_unix_server, sock=listener, **keeping)
-        return await self._start(asyncio.start_server, sock=listener, **self._tls_options())
+        """Serve a bound socket, TCP or UNIX. Returns its address, if it has one."""
+        listener.setblocking(False)
+        listener.listen(QUEUE)
+        task = asyncio.get_running_loop().create_task(self._accept(listener))
+        self._listening.add(task)
+        task.add_done_callback(lambda _: listener.close())
+        return [] if listener.family == socket.AF_UNIX else [listener.getsockname()[:2]]
 
     async def listen_unix(self, path: Path, group: int | None = None) -> None:
         """Listen on a UNIX socket that its owner and group may use. A socket that nobody answers on any more is replaced.
 
         Raises OSError where that is not possible; EADDRINUSE when somebody answers there.
         """
-        _remove_abandoned(path)
-        listener = socket.socket(socket.AF_UNIX)
-        try:
-            _bind(listener, path, group)
-            self._unix_sockets.append((path, path.stat().st_ino))
-            await self.listen_on(listener)
-        except BaseException:
-            listener.close()
-            raise
+        listener = unix_listener(path, group)
+        self._unix_sockets.append((path, path.stat().st_ino))
+        await self.listen_on(listener)
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
-        for server in self._servers:
-            server.close()
         for path, inode in self._unix_sockets:
             with contextlib.suppress(OSError):
                 if path.stat().st_ino == inode:
                     path.unlink()
-        for task in list(self._open):
+        tasks = [*self._listening, *self._conversations]
+        for task in tasks:
             task.cancel()
-        if self._open:
-            await asyncio.wait(self._open, timeout=1.0)
+        if tasks:
+            await asyncio.wait(tasks, timeout=1.0)
 
-    def _tls_options(self) -> dict[str, Any]:
-        return {"ssl": self._tls, "ssl_handshake_timeout": HANDSHAKE_SECONDS} if self._tls else {}
+    async def _accept(self, listener: socket.socket) -> None:
+        """Take connections until cancelled; while descriptors are exhausted, once a second."""
+        while True:
+            try:
+                accepted, _ = await asyncio.get_running_loop().sock_accept(listener)
+            except OSError as error:
+                if error.errno in EXHAUSTED:
+                    _log.warning("no connection can be accepted for now (%s)", error.strerror)
+                    await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                self._begin(accepted)
+            await asyncio.sleep(0)  # a crowd that waits to be accepted keeps nobody else from their turn
 
-    async def _start(self, start: Callable[..., Awaitable[asyncio.Server]], **options: Any) -> list[tuple[str, int]]:
-        unix = start is asyncio.start_unix_server
-        # asyncio accepts up to `backlog` at a time, and without descriptors plans to try again as often for each of them.
-        server = await start(partial(self._accept, unix), limit=READ_BYTES, backlog=1, **options)
-        self._servers.append(server)
-        for one in server.sockets:
-            with socket.socket(fileno=os.dup(one.fileno())) as listener:
-                listener.listen(QUEUE)
-        return [] if unix else [one.getsockname()[:2] for one in server.sockets]
-
-    async def _accept(self, unix: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is None or len(self._open) >= self._connections:
-            writer.transport.abort()
-            return
-        self._open.add(task)
+    def _begin(self, accepted: socket.socket) -> None:
+        """Converse with whoever connected, if there is room or can be made."""
         try:
-            await _serve(reader, writer, self._handler, unix)
+            peer = peer_of(accepted)
+        except OSError:
+            accepted.close()
+            return
+        budget = self._budgets[peer.over_unix_socket]
+
+        def end() -> None:
+            with contextlib.suppress(OSError):
+                accepted.shutdown(socket.SHUT_RDWR)  # a cancellation alone may be lost in wait_for before Python 3.12
+            task.cancel()
+
+        place = OpenConnection(peer, end)
+        if not budget.admit(place):
+            accepted.close()
+            return
+        task = asyncio.get_running_loop().create_task(self._converse(accepted, place))
+        self._conversations.add(task)
+
+        def ended(_: asyncio.Task[None]) -> None:
+            self._conversations.discard(task)
+            budget.release(place)
+            accepted.close()
+
+        task.add_done_callback(ended)
+
+    async def _converse(self, accepted: socket.socket, place: OpenConnection) -> None:
+        over_address = not place.peer.over_unix_socket
+        context = self._tls() if over_address else None
+        writer = None
+        try:
+            reader, writer = await _opened(accepted, context)
+            place.peer = replace(place.peer, over_tls=context is not None, is_certified=_is_certified(writer))
+            await serve(reader, writer, self._handler, place, lambda: not over_address or self._tls() is context)
         except (asyncio.CancelledError, ConnectionError, asyncio.TimeoutError, ssl.SSLError):
-            pass  # the client is gone or too slow, or we are stopping: there is nobody to tell
+            pass  # the client is gone or too slow, or its place is another's, or we are stopping: there is nobody to tell
+        except OSError as error:
+            _log.debug("a connection broke: %s", error)
         except Exception:
             _log.exception("a connection failed")
         finally:
-            self._open.discard(task)
-            writer.transport.abort()
+            if writer is not None:
+                writer.transport.abort()
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Take away a socket whose daemon is gone; leave anything else alone."""
+async def _listeners(host: str | None, port: int) -> list[socket.socket]:
+    """Sockets bound to each address of that name. Raises OSError when one cannot be bound, or there is none."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    bound: list[socket.socket] = []
+    failure = OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
     try:
-        if not stat.S_ISSOCK(path.stat().st_mode):
-            raise FileExistsError(errno.EEXIST, "a file that is no socket is in the way")
-    except FileNotFoundError:
-        return
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
-            return
-    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+        for family, _, _, _, address in dict.fromkeys(found):
+            try:
+                bound.append(socket.create_server(address, family=family, backlog=QUEUE))
+            except OSError as error:
+                # IPv6 is switched off, and the name has an address of each kind.
+                if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+                    raise
+                failure = error
+        if not bound:
+            raise failure
+    except BaseException:
+        for listener in bound:
+            listener.close()
+        raise
+    return bound
 
 
-def _bind(listener: socket.socket, path: Path, group: int | None) -> None:
-    """Bind, such that nobody but its owner and group could connect at any moment."""
-    before = os.umask(0o117 if group is None else 0o177)
-    try:
-        listener.bind(str(path))
-    finally:
-        os.umask(before)
-    if group is not None:
-        os.chown(path, -1, group)
-        path.chmod(0o660)
+async def _opened(
+    accepted: socket.socket, context: ssl.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Streams over an accepted socket, after the handshake where there is one."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(READ_BYTES, loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    patience = {"ssl_handshake_timeout": HANDSHAKE_SECONDS} if context else {}
+    transport, _ = await loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, **patience)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
-async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handler: Handler, unix: bool) -> None:
+def _is_certified(writer: asyncio.StreamWriter) -> bool:
+    """Whether the client showed a certificate, and it was verified: one that was not has no content."""
+    handshake = writer.get_extra_info("ssl_object")
+    return handshake is not None and bool(handshake.getpeercert())
+
+
+async def serve(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    handler: Handler,
+    place: OpenConnection,
+    may_go_on: Callable[[], bool] = lambda: True,
+) -> None:
+    """Answer one request after another until the client ends, takes too long, or may not go on."""
     writer.transport.set_write_buffer_limits(high=0)  # drain() then waits until everything is with the kernel
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES)
     patience = HEAD_SECONDS
     while True:
+        place.reach(Stage.REQUEST)
         try:
-            request = await asyncio.wait_for(_next_request(connection, reader, unix), patience)
+            request = await asyncio.wait_for(_next_request(connection, reader, place.peer), patience)
             if request is None:
                 return
             await asyncio.wait_for(_discard_body(connection, reader), BODY_SECONDS)
         except h11.RemoteProtocolError as error:
             if connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
                 response = Response(error.error_status_hint, f"{error}\n".encode())
+                place.reach(Stage.TAKING)
                 await asyncio.wait_for(_send(connection, writer, response, False, True), SEND_SECONDS)
             return
+        if not may_go_on():
+            return
+        place.reach(Stage.ANSWER)
         response = await _answer(handler, request)
+        place.reach(Stage.TAKING)
         await asyncio.wait_for(_send(connection, writer, response, request.method == "HEAD", False), SEND_SECONDS)
         if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
             return
@@ -209,7 +270,7 @@ async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) 
         connection.receive_data(await reader.read(READ_BYTES))
 
 
-async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader, unix: bool) -> Request | None:
+async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader, peer: Peer) -> Request | None:
     event = await _next_event(connection, reader)
     if not isinstance(event, h11.Request):
         return None
@@ -218,7 +279,7 @@ async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader
     if "content-length" in headers and "transfer-encoding" in headers:
         # Two lengths for one body are how a request is smuggled past a proxy: RFC 9112, 6.3.
         raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
-    return Request(event.method.decode("ascii"), path, query, headers, unix)
+    return Request(event.method.decode("ascii"), path, query, headers, peer)
 
 
 async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader) -> None:

@@ -7,10 +7,10 @@ import html
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
+from myisam_exporter.access import Access
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition import CONTENT_TYPE, Page, joined, page_of
 from myisam_exporter.fleet import Fleet
@@ -19,7 +19,6 @@ from myisam_exporter.metric import Metric, Value
 from myisam_exporter.reading import Reading
 from myisam_exporter.version import __version__
 from myisam_exporter.watch import Watch
-from myisam_exporter.web_config import Gate
 
 MAXIMUM_SCRAPES = 40
 DEFAULT_DEADLINE_SECONDS = 9.5
@@ -53,7 +52,7 @@ class Exporter:
     """
 
     fleet: Fleet
-    gate: Gate
+    access: Access
     reload: Callable[[], Callable[[], None]]
     further_page: Callable[[str], Response | None] = lambda path: None
     further_routes: Mapping[str, Route] = field(default_factory=dict)
@@ -64,21 +63,19 @@ class Exporter:
     _reload_successful: bool = True
     _reloaded_at: float = field(default_factory=time.time)
     _process_page: Callable[[], Page] | None = None
-    # Passwords are slow to verify, on purpose: guessing must keep no page waiting.
-    _logins: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="login"))
 
     async def handle(self, request: Request) -> Response:
         """The answer to one request."""
-        refused = await self._refused(request)
-        response = refused or await self._routed(request)
-        headers = (*response.headers, *self.gate.settings.headers)
+        admitted = await self.access.admit(request)
+        response = admitted if isinstance(admitted, Response) else await self._routed(admitted)
+        headers = (*response.headers, *self.access.gate.settings.headers)
         return Response(response.status, response.body, response.content_type, headers)
 
     def reload_configuration(self) -> str:
         """Read the configuration anew; why that failed, or nothing. What was read before stays in force then."""
         try:
             put_into_force = self.reload()
-            self.gate.reload()
+            self.access.gate.reload()
             put_into_force()
         except UserError as error:
             self._reload_successful = False
@@ -87,21 +84,6 @@ class Exporter:
         self._reload_successful, self._reloaded_at = True, time.time()
         _log.info("configuration reloaded")
         return ""
-
-    async def _refused(self, request: Request) -> Response | None:
-        self.gate.refresh()
-        if not self.gate.within_rate():
-            return _text(429, "too many requests")
-        if not self.gate.needs_login or request.over_unix_socket:
-            return None
-        authorization = request.headers.get("authorization", "")
-        loop = asyncio.get_running_loop()
-        admitted: bool = bool(authorization) and await loop.run_in_executor(
-            self._logins, self.gate.admits, authorization
-        )
-        if admitted:
-            return None
-        return Response(401, b"Unauthorized\n", headers=(("WWW-Authenticate", "Basic"),))
 
     async def _routed(self, request: Request) -> Response:
         routes: Mapping[str, tuple[str, Route]] = {
@@ -118,9 +100,6 @@ class Exporter:
             return page or _text(404, "not found")
         method, route = routes[request.path]
         allowed = ("POST", "PUT") if method == "POST" else ("GET", "HEAD")
-        if method == "POST" and request.over_unix_socket:
-            # The group that the socket is for may read, and need not be trusted with more.
-            return _text(403, f"{request.path} is not for the UNIX socket")
         if request.method not in allowed:
             return Response(405, f"{request.path} takes {method}\n".encode(), headers=(("Allow", ", ".join(allowed)),))
         try:
@@ -145,7 +124,12 @@ class Exporter:
         return _text(200, "OK")
 
     async def _reload(self, request: Request) -> Response:
+        refused = self.access.refuse_reload(request)
+        if refused is not None:
+            return refused
         failure = await asyncio.get_running_loop().run_in_executor(None, self.reload_configuration)
+        if failure and not request.is_identified:
+            failure = "the configuration cannot be used and is as it was: the log says why"  # which names files
         return _text(500, failure) if failure else _text(200, "OK")
 
     async def _metrics(self, request: Request) -> Response:

@@ -1,17 +1,14 @@
 """TLS and basic authentication, in the file format of Prometheus's exporter-toolkit (`--web.config.file`).
 
 An unknown key is an error, and so is a key that we cannot honour: a setting of security that is silently not there is worse than
-none. The file is read again when it changes. Source: exporter-toolkit, docs/web-configuration.md.
+none. Source: exporter-toolkit, docs/web-configuration.md.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
-import logging
+import re
 import ssl
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +16,6 @@ from typing import Any
 
 from myisam_exporter.errors import UserError
 
-_log = logging.getLogger(__name__)
 _KEYS = {
     "tls_server_config": {
         "cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version", "max_version", "prefer_server_cipher_suites",
@@ -43,16 +39,16 @@ _CLIENT_AUTHENTICATION = {
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-REMEMBERED_LOGINS = 100
-# Checked for users that do not exist, so that the time to refuse does not tell whether one does. It fits no password.
-NOBODY = "$2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi"
+_BCRYPT = re.compile(r"\$2[aby]\$(?P<cost>0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
+MAXIMUM_COST = 16  # 4 s a login
 
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """What the file says."""
+    """What the file says. `tls_digest` tells one TLS configuration, with the files that it names, from another."""
 
     tls: ssl.SSLContext | None = None
+    tls_digest: bytes = b""
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: tuple[tuple[str, str], ...] = ()
     requests_per_second: float = 0.0
@@ -64,16 +60,21 @@ def read_web_config(path: Path) -> WebSettings:
     import yaml
 
     try:
-        document = yaml.safe_load(path.read_text("utf-8")) or {}
+        document = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"cannot read the web configuration {path}: {error.strerror}.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is no YAML: {' '.join(str(error).split())}.") from None
+    if document is None:
+        # What a program leaves that is about to write it: it must take no password away.
+        raise UserError(f"{path} is empty: write {{}} into it for a configuration without TLS and users.")
     _refuse_unknown(path, document)
     http = document.get("http_server_config") or {}
     per_second, burst = _rate_limit(path, document.get("rate_limit") or {})
+    tls = document.get("tls_server_config") or {}
     return WebSettings(
-        _tls(path, document.get("tls_server_config") or {}),
+        _tls(path, tls),
+        _digest(path, tls),
         _users(path, document.get("basic_auth_users") or {}),
         _headers(path, http.get("headers") or {}),
         per_second,
@@ -125,6 +126,18 @@ def _tls(path: Path, section: Mapping[str, Any]) -> ssl.SSLContext | None:
     return context
 
 
+def _digest(path: Path, section: Mapping[str, Any]) -> bytes:
+    """Of the section and of the files that it names. Raises UserError when one of them went meanwhile."""
+    digest = hashlib.sha256(repr(sorted((str(name), str(value)) for name, value in section.items())).encode())
+    try:
+        for key in ("cert_file", "key_file", "client_ca_file"):
+            if section.get(key):
+                digest.update(_beside(path, section[key]).read_bytes())
+    except OSError as error:
+        raise UserError(f"{path}: {error.filename} cannot be read ({error.strerror}).") from None
+    return digest.digest()
+
+
 def _beside(path: Path, name: object) -> Path:
     """A file name in the configuration is relative to the configuration."""
     return path.parent / str(name)
@@ -133,9 +146,15 @@ def _beside(path: Path, name: object) -> Path:
 def _users(path: Path, section: Mapping[Any, Any]) -> dict[str, str]:
     users = {}
     for user, hashed in section.items():
-        if not isinstance(hashed, str) or not hashed.startswith(("$2a$", "$2b$", "$2y$")) or len(hashed) != 60:
+        found = _BCRYPT.fullmatch(hashed) if isinstance(hashed, str) else None
+        if found is None:
             raise UserError(
                 f"{path}: the password of {user!r} is no bcrypt hash: make one with `htpasswd -nBC 10 {user}`."
+            )
+        if int(found["cost"]) > MAXIMUM_COST:
+            raise UserError(
+                f"{path}: the hash of {user!r} has a cost above {MAXIMUM_COST}, each login would take many seconds: "
+                f"make one with `htpasswd -nBC 10 {user}`."
             )
         users[str(user)] = hashed
     if users:
@@ -167,88 +186,3 @@ def _rate_limit(path: Path, section: Mapping[str, Any]) -> tuple[float, int]:
     if seconds <= 0 or not isinstance(burst, int) or burst < 1:
         raise UserError(f"{path}: rate_limit needs an interval above 0 and a burst of 1 or more.")
     return 1 / seconds, burst
-
-
-class Gate:
-    """Who may pass: basic authentication and the rate limit. Reads the file again when it changed; a broken one changes nothing."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self.settings = read_web_config(path) if path else WebSettings()
-        self._seen = self._stamp()
-        self._good_logins: dict[bytes, None] = {}
-        self._tokens, self._refilled = float(self.settings.burst), time.monotonic()
-
-    def reload(self) -> None:
-        """Read the file again. Raises UserError and keeps the old settings when it is broken."""
-        if self._path is None:
-            return
-        fresh = read_web_config(self._path)
-        if (fresh.tls is None) != (self.settings.tls is None):
-            raise UserError(f"{self._path}: TLS cannot be switched on or off while running: restart.")
-        self.settings = fresh
-        self._good_logins.clear()
-        self._seen = self._stamp()
-
-    def refresh(self) -> None:
-        """Reload if the file is another one than at the last look."""
-        stamp = self._stamp()
-        if stamp == self._seen:
-            return
-        self._seen = stamp
-        try:
-            self.reload()
-        except UserError as error:
-            _log.error("the web configuration stays as it was: %s", error)
-
-    @property
-    def needs_login(self) -> bool:
-        """Whether users are configured."""
-        return bool(self.settings.users)
-
-    def within_rate(self) -> bool:
-        """Take a token; False when there is none."""
-        settings = self.settings
-        if not settings.requests_per_second:
-            return True
-        now = time.monotonic()
-        self._tokens = min(settings.burst, self._tokens + (now - self._refilled) * settings.requests_per_second)
-        self._refilled = now
-        if self._tokens < 1:
-            return False
-        self._tokens -= 1
-        return True
-
-    def admits(self, authorization: str) -> bool:
-        """Whether this Authorization header is right. Slow (bcrypt): not for an event loop."""
-        import bcrypt
-
-        try:
-            kind, _, encoded = authorization.partition(" ")
-            user, colon, password = base64.b64decode(encoded, validate=True).decode("utf-8").partition(":")
-        except ValueError:
-            return False
-        if kind.lower() != "basic" or not colon:
-            return False
-        hashed = self.settings.users.get(user, NOBODY)
-        login = hashlib.sha256("\0".join((user, hashed, password)).encode()).digest()
-        if login in self._good_logins:
-            return True
-        try:
-            # exporter-toolkit, as bcrypt itself, looks at the first 72 bytes.
-            right = hmac.compare_digest(bcrypt.hashpw(password.encode()[:72], hashed.encode()), hashed.encode())
-        except ValueError:
-            right = False
-        right = right and user in self.settings.users
-        if right:
-            while len(self._good_logins) >= REMEMBERED_LOGINS:
-                self._good_logins.pop(next(iter(self._good_logins)))
-            self._good_logins[login] = None
-        return right
-
-    def _stamp(self) -> tuple[int, int] | None:
-        try:
-            state = self._path.stat() if self._path else None
-        except OSError:
-            return None
-        return (state.st_mtime_ns, state.st_size) if state else None

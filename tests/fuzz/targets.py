@@ -103,7 +103,9 @@ def configuration(data: bytes) -> None:
 
 def http_request(data: bytes) -> None:
     """Bytes that a client sends: an answer or nothing."""
-    from myisam_exporter.http_server import Request, Response, _serve
+    from myisam_exporter.connection_budget import OpenConnection
+    from myisam_exporter.http_server import Request, Response, serve
+    from myisam_exporter.peers import NOBODY
 
     async def answer(request: Request) -> Response:
         assert request.method.isprintable()
@@ -129,7 +131,7 @@ def http_request(data: bytes) -> None:
         reader, writer = asyncio.StreamReader(), Writer()
         reader.feed_data(data)
         reader.feed_eof()
-        await _serve(reader, writer, answer, False)  # type: ignore[arg-type]
+        await serve(reader, writer, answer, OpenConnection(NOBODY, reader.feed_eof))  # type: ignore[arg-type]
         return writer.sent
 
     sent = asyncio.run(speak())

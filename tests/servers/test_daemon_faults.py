@@ -115,7 +115,7 @@ def test_a_reader_that_never_reads_and_others_that_say_nothing_stop_nobody(maria
             for _ in range(50):
                 slow = socket.create_connection(("127.0.0.1", daemon.port))
                 slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-                slow.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
+                slow.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
                 idle.append(slow)
             assert wait_for(lambda: is_up(daemon), 5)
         finally:
@@ -140,17 +140,17 @@ def target_of_hostility(mariadb: PrivateServer) -> Iterator[Daemon]:
     ("request_bytes", "statuses"),
     [
         (b"\x00\xff garbage\r\n\r\n", {400}),
-        (b"GET /metrics?x=" + b"a" * (10 << 20) + b" HTTP/1.1\r\nHost: x\r\n\r\n", {400, 414, 431}),
-        (b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 20000 + b"\r\n", {431}),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", {400}),
-        (b"POST /-/reload HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, {413}),
-        (b"GET /metrics?" + b"&".join(b"a=b" for _ in range(500)) + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {400}),
-        (b"GET /metrics?name[]=%ff%fe HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {400}),
-        (b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {404}),
-        (b"GET http://elsewhere/metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", {404}),
-        (b"GET /metrics HTTP/1.1\r\nHost: x\r\nX-Prometheus-Scrape-Timeout-Seconds: nan\r\nConnection: close\r\n\r\n", {200}),
-        (b"GET /metrics HTTP/1.1\r\nHost: x\r\nX-Prometheus-Scrape-Timeout-Seconds: -1e999\r\nConnection: close\r\n\r\n", {200}),
+        (b"GET /metrics?x=" + b"a" * (10 << 20) + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", {400, 414, 431}),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 20000 + b"\r\n", {431}),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", {400}),
+        (b"POST /-/reload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000\r\n\r\n" + b"x" * 10_000_000, {413}),
+        (b"GET /metrics?" + b"&".join(b"a=b" for _ in range(500)) + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", {400}),
+        (b"GET /metrics?name[]=%ff%fe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", {400}),
+        (b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", {404}),
+        (b"GET http://elsewhere/metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", {404}),
+        (b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Prometheus-Scrape-Timeout-Seconds: nan\r\nConnection: close\r\n\r\n", {200}),
+        (b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Prometheus-Scrape-Timeout-Seconds: -1e999\r\nConnection: close\r\n\r\n", {200}),
     ],
 )
 def test_hostile_requests_get_an_answer_or_nothing(target_of_hostility: Daemon, request_bytes: bytes, statuses: set[int]) -> None:

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.access import RELOADS_APART_SECONDS
 
 from .conftest import schema
 from .daemon import Daemon, peer, serving, wait_for
@@ -166,7 +168,7 @@ def test_health_reload_and_unknown_paths(daemon: Daemon) -> None:
     assert daemon.get("/-/healthy").status == 200
     assert daemon.get("/-/ready").status == 200
     assert daemon.get("/-/reload").status == 405
-    assert daemon.get("/-/reload", method="POST").status == 200
+    assert daemon.get("/-/reload", method="POST").status == 403
     assert daemon.get("/anything").status == 404
     assert daemon.get("/metrics", method="DELETE").status == 405
     head = daemon.get("/metrics", method="HEAD")
@@ -228,7 +230,7 @@ def test_probe_reaches_listed_servers_and_no_other(server: PrivateServer, mariad
         options.write_text('[client]\nuser=root\n[client.shop]\nuser=probe\npassword="se?c&r%e#t$;@"\n[mysqld]\nuser=root\n')
         targets = tmp_path / "targets.yaml"
         targets.write_text(f"targets:\n  shop: {{socket: {server.socket}, auth_module: client.shop}}\n  forum: {{socket: {mariadb.socket}}}\n")
-        with serving("--no-own-server", "--config.targets", targets, "--defaults-file", options) as daemon:
+        with serving("--no-own-server", "--config.targets", targets, "--defaults-file", options, "--web.enable-lifecycle") as daemon:
             page = daemon.get("/probe?target=shop")
             assert page.value("up") == 1
             assert not [name for name, _ in page.samples() if name.startswith("process_")]
@@ -246,6 +248,7 @@ def test_probe_reaches_listed_servers_and_no_other(server: PrivateServer, mariad
             assert daemon.get("/metrics").value("exporter_config_last_reload_successful") == 0
             assert daemon.get("/probe?target=shop").status == 200
             targets.write_text(f"targets:\n  forum: {{socket: {mariadb.socket}}}\n")
+            time.sleep(RELOADS_APART_SECONDS)
             assert daemon.get("/-/reload", method="POST").status == 200
             assert daemon.get("/probe?target=shop").status == 400
             assert daemon.get("/probe?target=forum").value("up") == 1

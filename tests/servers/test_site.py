@@ -6,6 +6,7 @@ from pathlib import Path
 
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.access import RELOADS_APART_SECONDS
 
 from .conftest import PROGRAM, schema
 from .daemon import serving, wait_for
@@ -16,14 +17,14 @@ CRASHED = {"rule": "table-crashed", "severity": "critical", "scope": "table"}
 def test_a_reload_brings_another_configuration_and_a_faulty_one_changes_nothing(mariadb: PrivateServer, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("suppressions: [{rule: table-crashed, reason: known}, {rule: mmap-size, reason: old, until: 2020-01-01}]")
-    with schema(mariadb, "sited") as name, serving("--socket", mariadb.socket, "--user", "root", "--config", config) as daemon:
+    with schema(mariadb, "sited") as name, serving("--socket", mariadb.socket, "--user", "root", "--config", config, "--web.enable-lifecycle") as daemon:
         make_crashed_table(mariadb, name, "broken")
         crashed = f"{name}.broken"
         assert wait_for(lambda: daemon.get().value("advice_suppressed") == 1)
         assert daemon.get().value("advice_finding", object=crashed, **CRASHED) is None
         config.write_text("thresholds: {nonsense: {}}")
         assert daemon.get("/-/reload", method="POST").status == 500
-        time.sleep(1.5)
+        time.sleep(RELOADS_APART_SECONDS)
         assert daemon.get().value("advice_suppressed") == 1
         config.write_text("")
         assert daemon.get("/-/reload", method="POST").status == 200

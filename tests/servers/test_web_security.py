@@ -2,10 +2,15 @@
 
 import base64
 import http.client
+import signal
 import socket
 import ssl
 import subprocess
+import threading
 import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import bcrypt
@@ -144,6 +149,142 @@ def ask(daemon: Daemon, context: ssl.SSLContext) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+def secure_status(daemon: Daemon, trusted: Path, headers: Mapping[str, str]) -> int:
+    """The status over TLS."""
+    connection = http.client.HTTPSConnection("127.0.0.1", daemon.port, timeout=10, context=ssl.create_default_context(cafile=str(trusted)))
+    try:
+        connection.request("GET", "/metrics", headers=dict(headers))
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_what_a_reload_asks_of_tls_is_in_force_for_every_connection(mariadb: PrivateServer, tmp_path: Path) -> None:
+    make_certificate(tmp_path, "both")
+    config = tmp_path / "web.yaml"
+    config.write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n")
+    with socket_daemon(mariadb, config) as daemon:
+        older, plain = client(tmp_path, ssl.TLSVersion.TLSv1_2), client(tmp_path)
+        known_older, known = client(tmp_path, ssl.TLSVersion.TLSv1_2, with_certificate=True), client(tmp_path, with_certificate=True)
+        assert [ask(daemon, one) for one in (older, plain)] == [200, 200]
+        kept = http.client.HTTPSConnection("127.0.0.1", daemon.port, timeout=10, context=plain)
+        kept.request("GET", "/-/healthy")
+        assert kept.getresponse().read() == b"OK\n"
+        opened = kept.sock
+        config.write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem, client_ca_file: cert.pem, client_auth_type: RequireAndVerifyClientCert, min_version: TLS13}\n")
+        daemon.process.send_signal(signal.SIGHUP)
+        assert wait_for(lambda: refuses(daemon, plain))
+        for one in (older, plain, known_older):
+            assert refuses(daemon, one)
+        assert ask(daemon, known) == 200
+        # Nor does a connection of before tell anything more.
+        with pytest.raises((OSError, http.client.HTTPException)):
+            opened.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert opened.recv(100) == b"", "an answer to nobody"
+            raise ConnectionError
+        kept.close()
+        config.write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem, max_version: TLS12}\n")
+        assert wait_for(lambda: not refuses(daemon, older))
+        assert refuses(daemon, client(tmp_path, ssl.TLSVersion.TLSv1_3))
+
+
+def client(folder: Path, version: ssl.TLSVersion | None = None, with_certificate: bool = False) -> ssl.SSLContext:
+    """A client that speaks this version alone, or any."""
+    context = ssl.create_default_context(cafile=str(folder / "cert.pem"))
+    if version is not None:
+        context.minimum_version = context.maximum_version = version
+    if with_certificate:
+        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
+
+
+def refuses(daemon: Daemon, context: ssl.SSLContext) -> bool:
+    try:
+        return ask(daemon, context) != 200
+    except (OSError, http.client.HTTPException):
+        return True
+
+
+def test_a_reload_that_changes_nothing_of_tls_keeps_connections(mariadb: PrivateServer, tmp_path: Path) -> None:
+    make_certificate(tmp_path, "both")
+    config = tmp_path / "web.yaml"
+    config.write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n")
+    with socket_daemon(mariadb, config) as daemon:
+        kept = http.client.HTTPSConnection("127.0.0.1", daemon.port, timeout=10, context=client(tmp_path))
+        kept.connect()
+        opened = kept.sock
+        config.write_text("tls_server_config: {cert_file: cert.pem, key_file: key.pem}\nrate_limit: {interval: 1ms, burst: 50}\n")
+        daemon.process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        for _ in range(2):
+            kept.request("GET", "/-/healthy")
+            assert kept.getresponse().read() == b"OK\n"
+        assert kept.sock is opened
+        kept.close()
+
+
+def test_an_empty_file_does_not_open_the_door(mariadb: PrivateServer, tmp_path: Path) -> None:
+    config = tmp_path / "web.yaml"
+    config.write_text(f"basic_auth_users: {{me: '{bcrypt.hashpw(b'x', bcrypt.gensalt(4)).decode()}'}}\n")
+    with socket_daemon(mariadb, config) as daemon:
+        assert daemon.get("/metrics").status == 401
+        config.write_text("")  # as a program leaves it that is about to write it
+        assert daemon.get("/metrics").status == 401
+        daemon.stop()
+        assert b"is empty" in daemon.log
+
+
+@contextmanager
+def guessing(daemon: Daemon, count: int) -> Iterator[None]:
+    """So many who try one password after another."""
+    over = threading.Event()
+
+    def guess(number: int) -> None:
+        tried = 0
+        while not over.is_set():
+            tried += 1
+            with suppress(OSError, http.client.HTTPException):
+                daemon.get("/metrics", login("reader", f"guess {number} {tried}"), timeout=60)
+
+    threads = [threading.Thread(target=guess, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_guessed_passwords_hold_up_nobody_whose_login_was_right_before(mariadb: PrivateServer, tmp_path: Path) -> None:
+    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(10)).decode()
+    config = tmp_path / "web.yaml"
+    config.write_text(f"basic_auth_users: {{reader: '{hashed}'}}\n")
+    with socket_daemon(mariadb, config) as daemon:
+        assert daemon.get("/metrics", login("reader", PASSWORD)).status == 200
+        with guessing(daemon, 40):
+            for _ in range(10):
+                started = time.monotonic()
+                assert daemon.get("/metrics", login("reader", PASSWORD)).status == 200
+                assert time.monotonic() - started < 1.0
+            # A wrong one hears soon that it is not even looked at, or that it is wrong.
+            started = time.monotonic()
+            answer = daemon.get("/metrics", login("reader", "wrong"))
+            assert time.monotonic() - started < 3.0
+            assert answer.status in (401, 503)
+
+
+def test_the_same_login_of_many_at_once_is_verified_once(mariadb: PrivateServer, tmp_path: Path) -> None:
+    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(11)).decode()
+    config = tmp_path / "web.yaml"
+    config.write_text(f"basic_auth_users: {{reader: '{hashed}'}}\n")
+    with socket_daemon(mariadb, config) as daemon, ThreadPoolExecutor(30) as pool:
+        statuses = list(pool.map(lambda _: daemon.get("/-/healthy", login("reader", PASSWORD)).status, range(30)))
+    assert statuses == [200] * 30
 
 
 def test_the_rate_limit(mariadb: PrivateServer, tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ import logging
 import os
 import resource
 import signal
-import ssl
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
@@ -26,10 +25,12 @@ from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.site import Site
+from myisam_exporter.access import Access
+from myisam_exporter.allowed_hosts import AllowedHosts
 from myisam_exporter.collector import NOT_TRACED
-from myisam_exporter.data_directory import EXHAUSTED
 from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
+from myisam_exporter.gate import Gate
 from myisam_exporter.http_server import HttpServer
 from myisam_exporter.probe_targets import read_probe_targets
 from myisam_exporter.table_choice import TableChooser, table_pattern
@@ -38,7 +39,6 @@ from myisam_exporter.tracepoints import PageCacheTracer
 from myisam_exporter.unknown import Unknown
 from myisam_exporter.watch import Follower, WatchOptions
 from myisam_exporter.web import MAXIMUM_SCRAPES, Exporter
-from myisam_exporter.web_config import Gate
 
 # Readings under way at once: one a scrape, and as many that hang and were given up.
 READERS = 2 * MAXIMUM_SCRAPES
@@ -62,6 +62,8 @@ class ServeOptions:
     socket_group: str | None = None
     telemetry_path: str = "/metrics"
     web_config_file: Path | None = None
+    allowed_hosts: Sequence[str] = ()
+    enable_lifecycle: bool = False
     targets_file: Path | None = None
     maximum_scrapes: int = MAXIMUM_SCRAPES
     own_process_metrics: bool = True
@@ -97,9 +99,8 @@ async def _serve(options: ServeOptions) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    loop.set_exception_handler(_in_a_line)
     notifier = Notifier()
-    gate = Gate(options.web_config_file)
+    gate, hosts = Gate(options.web_config_file), AllowedHosts(options.allowed_hosts)
     in_force = _InForce(_load_site(options))
     history = _history(options)
     tracer = _tracer(options)
@@ -122,7 +123,7 @@ async def _serve(options: ServeOptions) -> int:
 
     exporter = Exporter(
         fleet,
-        gate,
+        Access(gate, hosts, options.enable_lifecycle),
         reload,
         pages.rule_page,
         pages.routes(),
@@ -130,7 +131,7 @@ async def _serve(options: ServeOptions) -> int:
         options.maximum_scrapes,
         options.own_process_metrics,
     )
-    server = HttpServer(exporter.handle, _rotating(gate))
+    server = HttpServer(exporter.handle, gate.tls)
     scheme = "https" if gate.settings.tls else "http"
     await listen(
         server, options.listen_addresses, options.unix_socket, options.socket_group, scheme, options.telemetry_path
@@ -159,15 +160,6 @@ async def _serve(options: ServeOptions) -> int:
     if not isinstance(tracer, Unknown):
         tracer.close()
     return 0
-
-
-def _in_a_line(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What asyncio complains of while descriptors are exhausted, without its traceback: it tries again by itself, every second."""
-    error = context.get("exception")
-    if isinstance(error, OSError) and error.errno in EXHAUSTED:
-        _log.warning("%s (%s)", context["message"], error.strerror)
-    else:
-        loop.default_exception_handler(context)
 
 
 def _load_site(options: ServeOptions) -> Site:
@@ -214,20 +206,6 @@ def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, b
         followers,
         read_probe_targets(options.targets_file, options.defaults_files),
     )
-
-
-def _rotating(gate: Gate) -> ssl.SSLContext | None:
-    """The TLS context to listen with: each handshake takes the certificate of now, so that renewing one needs no restart."""
-    context = gate.settings.tls
-    if context is None:
-        return None
-
-    def choose(connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext) -> None:
-        gate.refresh()
-        connection.context = gate.settings.tls or context
-
-    context.sni_callback = choose
-    return context
 
 
 def _settle_in() -> None:

@@ -60,9 +60,16 @@ async def _listen_on_address(server: HttpServer, address: str) -> list[tuple[str
         return await server.listen(host, port)
     except OSError as error:
         raise UserError(
-            f"cannot listen on {address}: {os.strerror(error.errno) if error.errno else error}. "
+            f"cannot listen on {address}: {_reason(error)}. "
             "Stop what listens there, or give another --web.listen-address."
         ) from None
+
+
+def _reason(error: OSError) -> str:
+    """Numbers of getaddrinfo are none of errno's."""
+    if isinstance(error, socket.gaierror) or not error.errno:
+        return str(error.strerror or error)
+    return os.strerror(error.errno)
 
 
 async def _listen_on_path(server: HttpServer, path: Path, group: str | None) -> None:
