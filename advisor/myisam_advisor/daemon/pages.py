@@ -1,4 +1,7 @@
-"""What the daemon answers besides the exporter: the status page, the advice as JSON, the munin plugin's document, the rules' pages."""
+"""What the daemon answers besides the exporter: the status page, the advice as JSON, the munin plugin's document, the rules' pages.
+
+Paths of this machine are for who logged in, or may use the UNIX socket; see docs/decisions/020-who-may-ask.md.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from urllib.parse import urlencode
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.munin.document import document as munin_document
-from myisam_advisor.page.host_paths import without_host_paths
+from myisam_advisor.page.host_paths import document_without_paths, without_host_paths
 from myisam_advisor.page.look import Look
 from myisam_advisor.page.render import CONTENT_TYPE as HTML
 from myisam_advisor.page.render import policy, render
@@ -46,7 +49,7 @@ class Pages:
     fleet: Fleet
     board: Board
     rules: Callable[[], Sequence[Rule]]
-    _rendered: dict[str, tuple[object, bytes]] = field(default_factory=dict)
+    _rendered: dict[tuple[str, bool], tuple[object, bytes]] = field(default_factory=dict)
 
     def routes(self) -> Mapping[str, Route]:
         """By path."""
@@ -68,7 +71,7 @@ class Pages:
 
     async def _status(self, request: Request) -> Response:
         watch, name = self._watch(request)
-        body = await asyncio.get_running_loop().run_in_executor(None, self._page, watch, name)
+        body = await asyncio.get_running_loop().run_in_executor(None, self._page, watch, name, request.is_identified)
         headers = [("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'"), *SAFE_HEADERS]
         return _conditional(request, body, HTML, headers)
 
@@ -78,7 +81,7 @@ class Pages:
         if watch is None or look is None or watch.failure:
             failure = watch.failure if watch else "no server of our own is watched: ask with ?target="
             return _unavailable(failure or NOT_YET)
-        body = await asyncio.get_running_loop().run_in_executor(None, _advice_of, look)
+        body = await asyncio.get_running_loop().run_in_executor(None, _advice_of, look, request.is_identified)
         return _conditional(request, body, JSON, list(SAFE_HEADERS))
 
     async def _munin(self, request: Request) -> Response:
@@ -95,6 +98,8 @@ class Pages:
             without_host_paths(reading.failure),
             self._page_cache_hits(watch.label, look),
         )
+        if not request.is_identified:
+            body = document_without_paths(body, look.data_directory if look else None)
         return Response(200, _json(body), JSON, SAFE_HEADERS)
 
     def _page_cache_hits(self, label: str, look: Look | None) -> dict[str, float | None]:
@@ -124,24 +129,26 @@ class Pages:
             raise BadRequestError("unknown target: only servers that are probed have a page")
         return watch, wanted[0]
 
-    def _page(self, watch: Watch | None, name: str) -> bytes:
-        """The page's bytes, rendered once for each look."""
+    def _page(self, watch: Watch | None, name: str, paths: bool) -> bytes:
+        """The page's bytes, rendered once for each look, with paths and without."""
         look = self.board.look(watch.label) if watch else None
         failure = watch.failure if watch else ""
         others = self._others(name)
         state = (look.taken_at if look else None, failure, others)
-        known = self._rendered.get(name)
+        known = self._rendered.get((name, paths))
         if known is None or known[0] != state:
-            known = self._rendered[name] = (state, self._render(watch, look, failure, others))
+            known = self._rendered[name, paths] = (state, self._render(watch, look, failure, others, paths))
         return known[1]
 
-    def _render(self, watch: Watch | None, look: Look | None, failure: str, others: Sequence[tuple[str, str]]) -> bytes:
+    def _render(
+        self, watch: Watch | None, look: Look | None, failure: str, others: Sequence[tuple[str, str]], paths: bool
+    ) -> bytes:
         if watch is None:
             view = empty_view("This daemon watches no server of its own; those that are probed are above.", others)
         elif look is None:
             view = empty_view(failure or NOT_YET, others)
         else:
-            view = view_of(look, self.board.curves(watch.label), warning=failure, others=others)
+            view = view_of(look, self.board.curves(watch.label), warning=failure, others=others, paths=paths)
         return render(view).encode("utf-8", "replace")
 
     def _others(self, name: str) -> tuple[tuple[str, str], ...]:
@@ -151,8 +158,9 @@ class Pages:
         return (*own, *((one, f"/?{urlencode({'target': one})}") for one in names))
 
 
-def _advice_of(look: Look) -> bytes:
-    return _json(advice_document(look.judgement, look.facts, Shown()))
+def _advice_of(look: Look, paths: bool) -> bytes:
+    document = advice_document(look.judgement, look.facts, Shown())
+    return _json(document if paths else document_without_paths(document, look.data_directory))
 
 
 def _unavailable(why: str) -> Response:

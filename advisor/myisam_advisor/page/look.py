@@ -29,6 +29,12 @@ class Look:
         """What holds the server back."""
         return verdict_of(self.judgement, self.facts.interval_seconds)
 
+    @property
+    def data_directory(self) -> str | None:
+        """Where the server keeps its tables, where that is known."""
+        directory = self.facts.single("server").get("data_directory")
+        return directory if isinstance(directory, str) else None
+
 
 def look_at(judgement: Judgement, facts: FactSet, taken_at: float) -> Look:
     """What to keep of these facts and what was judged from them."""

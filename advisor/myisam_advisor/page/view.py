@@ -9,7 +9,7 @@ from time import localtime, strftime
 
 from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Finding, Judgement
-from myisam_advisor.page.host_paths import without_host_paths
+from myisam_advisor.page.host_paths import without_host_paths, without_paths
 from myisam_advisor.page.look import Look
 from myisam_advisor.page.map_view import MapView, TableLine, map_view, table_lines
 from myisam_advisor.page.sparkline import Sparkline, sparkline
@@ -120,13 +120,21 @@ def view_of(
     warning: str = "",
     others: Sequence[tuple[str, str]] = (),
     links: bool = True,
+    paths: bool = True,
 ) -> View:
-    """The page of a look. `warning` stands above all; `others` are (name, address) of further servers; `links` lead into the daemon."""
+    """The page of a look.
+
+    `warning` stands above all; `others` are (name, address) of further servers; `links` lead into the daemon; `paths` are those
+    below the data directory.
+    """
     facts = look.facts
-    directory = facts.single("server").get("data_directory")
+    shown = without_host_paths if paths else without_paths
 
     def clean(text: object) -> str:
-        return printable(without_host_paths(str(text), directory if isinstance(directory, str) else None))
+        return printable(shown(str(text), look.data_directory))
+
+    def command(line: str) -> str:
+        return line if paths else without_paths(line, look.data_directory)
 
     verdict = look.verdict
     drawn = tuple(_curves(curves or {}, look.taken_at))
@@ -137,7 +145,7 @@ def view_of(
         taken=strftime("%Y-%m-%d %H:%M:%S %Z", localtime(look.taken_at)),
         taken_iso=strftime("%Y-%m-%dT%H:%M:%S%z", localtime(look.taken_at)),
         verdict=Verdict(verdict.kind, verdict.headline, clean(verdict.detail), verdict.finding),
-        findings=tuple(_findings(look.judgement.findings, clean)),
+        findings=tuple(_findings(look.judgement.findings, clean, command)),
         counted=_counted(look.judgement),
         key_caches=tuple(_key_cache(row) for row in facts.tables["key_cache"].dictionaries()),
         map=map_view(look.tables) if look.tables.tables else None,
@@ -163,7 +171,9 @@ def _counted(judgement: Judgement) -> tuple[tuple[str, int], ...]:
     return tuple((name, severities.count(name)) for name in ("critical", "warning", "info") if name in severities)
 
 
-def _findings(findings: Sequence[Finding], clean: Callable[[object], str]) -> Iterable[FindingView]:
+def _findings(
+    findings: Sequence[Finding], clean: Callable[[object], str], command: Callable[[str], str]
+) -> Iterable[FindingView]:
     for place, (_, group) in enumerate(groupby(findings, key=lambda finding: (finding.severity, finding.rule))):
         of_rule = list(group)
         first = of_rule[0]
@@ -176,9 +186,9 @@ def _findings(findings: Sequence[Finding], clean: Callable[[object], str]) -> It
             likewise=clean(_likewise([finding.object for finding in of_rule[len(told) :]])),
             since=holds_since(of_rule),
             evidence=tuple(_evidence(first, clean)),
-            blocks=tuple(_blocks(of_rule)),
+            blocks=tuple(_blocks(of_rule, command)),
             texts=tuple(_texts(first, clean)),
-            undo_blocks=_commands("Undo", [line for finding in of_rule for line in finding.undo_commands]),
+            undo_blocks=_commands("Undo", [line for finding in of_rule for line in finding.undo_commands], command),
             is_open=place == 0 or first.severity != "info",
         )
 
@@ -198,15 +208,17 @@ def _evidence(finding: Finding, clean: Callable[[object], str]) -> Iterable[tupl
         yield clean(fact.fact), clean(with_unit(fact.value, fact.unit)), clean(threshold)
 
 
-def _blocks(findings: Sequence[Finding]) -> Iterable[Block]:
+def _blocks(findings: Sequence[Finding], command: Callable[[str], str]) -> Iterable[Block]:
     first = findings[0]
-    yield from _commands("Run", [command for finding in findings for command in finding.commands])
-    yield from _block("my.cnf", first.my_cnf, first.my_cnf)
-    yield from _commands("init_file", first.init_file)
+    my_cnf = [command(line) for line in first.my_cnf]
+    yield from _commands("Run", [line for finding in findings for line in finding.commands], command)
+    yield from _block("my.cnf", my_cnf, my_cnf)
+    yield from _commands("init_file", first.init_file, command)
 
 
-def _commands(title: str, commands: Sequence[Command]) -> tuple[Block, ...]:
-    return _block(title, commands, for_copying(commands[:SHOWN_COMMANDS]))
+def _commands(title: str, commands: Sequence[Command], command: Callable[[str], str]) -> tuple[Block, ...]:
+    copied = for_copying(commands[:SHOWN_COMMANDS])
+    return _block(title, [command(line) for line in commands], [command(line) for line in copied])
 
 
 def _block(title: str, lines: Sequence[str], copied: Sequence[str]) -> tuple[Block, ...]:
