@@ -16,7 +16,7 @@ from myisam_advisor.facts import complete
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter import data_directory
 from myisam_exporter.collector import Context
-from myisam_exporter.data_directory import YOUNG_SECONDS, scan_data_directory
+from myisam_exporter.data_directory import YOUNG_SECONDS, LeftOut, scan_data_directory
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.interval import Interval
 from myisam_exporter.session import Session
@@ -205,9 +205,9 @@ def test_a_fifo_and_a_directory_named_like_tables_do_not_hang(tmp_path: Path) ->
     os.mkfifo(tmp_path / "db" / "pipe.MYI")
     (tmp_path / "db" / "folder.MYI").mkdir()
     time.sleep(YOUNG_SECONDS)
-    files = scan_data_directory(tmp_path).files
-    assert sorted(file.table_name for file in files) == ["folder", "pipe"]
-    assert all(file.problem for file in files)
+    found = scan_data_directory(tmp_path)
+    assert found.files == ()
+    assert sorted(found.left_out) == [LeftOut("db.folder", "it is no regular file", False), LeftOut("db.pipe", "it is no regular file", False)]
 
 
 STORM = (
