@@ -5,6 +5,7 @@ From these declarations come the SQLite tables, the validation of facts files, `
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -95,3 +96,11 @@ def table_named(name: str) -> FactTable | None:
 def columns(*declared: tuple[str, ColumnType, str], source: str = "") -> Sequence[Column]:
     """Columns from (name, type, description) triples that share one source."""
     return tuple(Column(name, kind, description, source) for name, kind, description in declared)
+
+
+class ColumnwiseRows(Sequence[tuple[Value, ...]], ABC):
+    """Rows that are worked out while they are read: one column of them costs less than all."""
+
+    @abstractmethod
+    def column(self, place: int) -> Iterable[Value]:
+        """The values of one column, row after row."""

@@ -24,6 +24,8 @@ OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 CLOCK_TICK_NS = 50_000_000  # a file system's clock is the kernel's coarse one: 1 to 10 ms
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
+# Of scans that are not a daemon's: a command looks twice, and most of what it finds is the same.
+_definitions = Definitions()
 
 
 class LeftOut(NamedTuple):
@@ -71,7 +73,8 @@ def scan_data_directory(directory: Path, owner: int | None = None) -> DataDirect
     Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
     """
     owner = owner_of(directory) if owner is None else owner
-    reader = SchemaReader(owner)
+    _definitions.begin_scan()
+    reader = SchemaReader(owner, _definitions)
     root = read_root(directory, owner)
     schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
     return DataDirectoryScan(
@@ -158,8 +161,8 @@ class SchemaReader:
     It remembers what it read where it is to `remember`: then a header whose file did not change since is not read again.
     """
 
-    def __init__(self, owner: int, *, remember: bool = False) -> None:
-        self.definitions = Definitions()
+    def __init__(self, owner: int, definitions: Definitions | None = None, *, remember: bool = False) -> None:
+        self.definitions = definitions or Definitions()
         self._files = ForeignFiles(owner)
         self._known: dict[str, dict[str, tuple[int, TableFile]]] | None = {} if remember else None
         self.headers_read = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from myisam_exporter.collector import declared_columns
-from myisam_exporter.columns import Block, FactTable, Value, table_named
+from myisam_exporter.columns import Block, ColumnwiseRows, FactTable, Value, table_named
 from myisam_exporter.unknown import Unknown
 
 Result = TypeVar("Result")
@@ -31,7 +31,7 @@ class FactRows:
     def values(self, column: str) -> list[Value]:
         """One column of all rows."""
         position = self.columns.index(column)
-        return [row[position] for row in self.rows]
+        return list(self._column(position))
 
     def sum_of(self, column: str) -> tuple[float, int]:
         """The sum of the numbers in a column, and how many there are."""
@@ -52,7 +52,12 @@ class FactRows:
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
         position = self.columns.index(column)
-        return self.once(("has", column), lambda rows: any(row[position] is not None for row in rows.rows))
+        return self.once(("has", column), lambda rows: any(value is not None for value in rows._column(position)))
+
+    def _column(self, position: int) -> Iterable[Value]:
+        if isinstance(self.rows, ColumnwiseRows):
+            return self.rows.column(position)
+        return (row[position] for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)

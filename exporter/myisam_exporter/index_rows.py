@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import overload
 
-from myisam_exporter.columns import Value
+from myisam_exporter.columns import ColumnwiseRows, Value
 from myisam_exporter.data_directory import TableFile
 from myisam_exporter.myi_definition import Definition, Key
 
@@ -18,11 +18,13 @@ MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
 ROW_BYTES, PART_BYTES = 60, 28
 _SHAPES_AT_HAND = 256
+# Of the columns: those that a table's indexes share, and the name of the index, which no header holds.
+SHARED_PLACES, NAME_PLACE = (0, 1), 3
 TableName = tuple[str, str]
 Row = tuple[Value, ...]
 
 
-class IndexRows(Sequence[Row]):
+class IndexRows(ColumnwiseRows):
     """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
 
     def __init__(
@@ -60,6 +62,16 @@ class IndexRows(Sequence[Row]):
                 described = known[id(keys), enabled] = list(_described(keys, enabled))
             for index in described:
                 yield name + index
+
+    def column(self, place: int) -> Iterator[Value]:
+        """Names of tables and indexes are known without the definitions; the latter never."""
+        if place == NAME_PLACE:
+            yield from repeat(None, len(self))
+        elif place < len(SHARED_PLACES):
+            for name, keys, _ in self._tables:
+                yield from repeat(name[place], len(keys))
+        else:
+            yield from (row[place] for row in self)
 
     @overload
     def __getitem__(self, place: int) -> Row: ...

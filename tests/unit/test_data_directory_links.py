@@ -11,6 +11,7 @@ from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.myi import COLLECTOR
 from myisam_exporter.data_directory import DataDirectoryScan, owner_of, scan_data_directory
 from myisam_exporter.directory_scanner import DirectoryScanner
+from myisam_exporter.fact_set import FactRows
 from myisam_exporter.residency import Prober
 from myisam_exporter.sweeper import Sweeper
 from myisam_exporter.unknown import Unknown
@@ -273,3 +274,6 @@ def test_index_rows_are_the_same_by_place_and_in_turn(data: Path) -> None:
     with pytest.raises(IndexError):
         rows[len(in_turn)]  # type: ignore[index]
     assert {row[2] for row in in_turn} >= {1, 5}
+    facts = FactRows(tuple(block.columns), rows)  # type: ignore[arg-type]
+    assert [facts.values(column) for column in facts.columns] == [list(values) for values in zip(*in_turn, strict=True)]
+    assert [facts.has(column) for column in ("index_name", "key_description")] == [False, True]
