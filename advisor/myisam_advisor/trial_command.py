@@ -17,7 +17,7 @@ from myisam_advisor.options import Duration, server_options, target_of
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.experiment import Listener
-    from myisam_advisor.trial.trial import Subject
+    from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = sorted(
     path.stem.replace("_", "-")
@@ -134,16 +134,18 @@ def _run_one(
     experiment: str, server: str, chosen: Any, format_name: str, chart_path: Path | None, options: dict[str, Any]
 ) -> None:
     from myisam_advisor.trial import chart, report
+    from myisam_advisor.trial.apart import apart
     from myisam_advisor.trial.experiment import experiment_named
-    from myisam_advisor.trial.trial import run_trial
+    from myisam_advisor.trial.task import do_task, run_task
 
     described = experiment_named(experiment)
     if chart_path is not None:
         chart.expect_drawable(chart_path)
-    with ExitStack() as stack:
-        subject = _subject(described.needs_server, server, options, stack)
+    # In this order: the other process is there before a password is read, and before there are threads.
+    with apart(do_task) as place, ExitStack() as stack:
+        task = _task(experiment, described.needs_server, chosen, server, options, stack)
         with progress(described.runs_a_round * chosen.rounds) as listener:
-            result = run_trial(experiment, subject, chosen, listener)
+            result = run_task(place, task, listener)
     if format_name == "json":
         click.echo(report.as_json(result))
     else:
@@ -152,20 +154,23 @@ def _run_one(
         chart.draw(described, result, chart_path)
 
 
-def _subject(needs_server: bool, server: str, options: dict[str, Any], stack: ExitStack) -> Subject:
+def _task(
+    experiment: str, needs_server: bool, chosen: Any, server: str, options: dict[str, Any], stack: ExitStack
+) -> Task:
     """The server program and the tables to copy. The watched server is asked only where it is needed for that."""
     from myisam_advisor.errors import TrialError
-    from myisam_advisor.trial.binaries import binary_of_watched, server_chosen
-    from myisam_advisor.trial.copying import find_sources
-    from myisam_advisor.trial.trial import Subject, settings_of
+    from myisam_advisor.trial.binaries import ServerChoice, programs_of_watched
+    from myisam_advisor.trial.sources import find_sources
+    from myisam_advisor.trial.task import Task
+    from myisam_advisor.trial.trial import settings_of
     from myisam_exporter.errors import UserError
     from myisam_exporter.location import locate
     from myisam_exporter.session import Session
     from myisam_exporter.unknown import Unknown
 
-    binaries = server_chosen(server) if server else None
-    if not options["tables"] and (binaries or not needs_server):
-        return Subject(binaries)
+    choice = ServerChoice.named(server) if server else None
+    if not options["tables"] and (choice or not needs_server):
+        return Task(experiment, chosen, choice)
     try:
         session = stack.enter_context(Session(target_of(options), options["timeout_seconds"]))
     except UserError as error:
@@ -178,16 +183,17 @@ def _subject(needs_server: bool, server: str, options: dict[str, Any], stack: Ex
     uptime = float(session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
     location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
     pid = None if isinstance(location.pid, Unknown) else location.pid
-    settings = [] if binaries else settings_of(variables)
-    binaries = binaries or binary_of_watched(pid, variables)
+    settings = [] if choice else settings_of(variables)
+    choice = choice or ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables))))
     if not options["tables"]:
-        return Subject(binaries, settings)
+        return Task(experiment, chosen, choice, settings)
     if isinstance(location.data_directory, Unknown):
         raise TrialError(
             f"--table copies files, and {location.data_directory.reason}: {location.data_directory.remedy}. Without --table, tables are made up."
         )
-    sources = find_sources(location.data_directory, options["tables"], options["copy_limit"])
-    return Subject(binaries, settings, sources, session if options["allow_lock"] else None)
+    found = find_sources(location.data_directory, options["tables"], options["copy_limit"])
+    sources = stack.enter_context(found)
+    return Task(experiment, chosen, choice, settings, sources, session if options["allow_lock"] else None)
 
 
 @contextmanager

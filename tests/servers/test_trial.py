@@ -18,10 +18,11 @@ import pytest
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.binaries import server_at
-from myisam_advisor.trial.copying import copy_tables, find_sources
+from myisam_advisor.trial.copying import copy_tables
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.experiment import Listener, experiment_names
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.sources import find_sources
 from myisam_exporter.myi_header import parse_header
 from myisam_exporter.sql import quote_table
 
@@ -218,8 +219,8 @@ def test_a_database_that_may_not_be_read_is_not_called_empty(temporary: Path) ->
     (folder / "shop").mkdir(parents=True)
     (folder / "shop").chmod(0o700)
     try:
-        with as_other_user(), pytest.raises(TrialError, match=r"shop\.orders: the files of this database cannot be read"):
-            find_sources(folder, ["shop.orders"], 1 << 30)
+        with as_other_user(), pytest.raises(TrialError, match=r"shop\.orders: the files of this database cannot be read"), find_sources(folder, ["shop.orders"], 1 << 30):
+            pass
     finally:
         shutil.rmtree(folder)
 
@@ -332,10 +333,9 @@ def test_a_disk_that_fills_up_in_mid_copy(mariadb: PrivateServer, temporary: Pat
         PrivateServer(mariadb.binaries, directory=disk / "s") as private,
     ):
         make_table(mariadb, database, doublings=7)
-        sources = find_sources(mariadb.data_directory, ["large.orders"], 1 << 30)
         with (disk / "filler").open("wb") as file:
             file.write(bytes(shutil.disk_usage(disk).free - (1 << 20)))
-        with pytest.raises(TrialError, match=r"is full: the copy of large\.orders was given up"):
+        with pytest.raises(TrialError, match=r"is full: the copy of large\.orders was given up"), find_sources(mariadb.data_directory, ["large.orders"], 1 << 30) as sources:
             copy_tables(sources, private, None, Listener())
         assert mariadb.execute("SELECT COUNT(*) FROM large.orders") == [(5**7,)]
 

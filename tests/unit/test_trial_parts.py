@@ -8,7 +8,7 @@ import pytest
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial import machine
-from myisam_advisor.trial.binaries import binary_of_watched
+from myisam_advisor.trial.binaries import ServerChoice, programs_of_watched
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.experiment import Listener, Workload, run_workload
 from myisam_advisor.trial.experiments.io import (
@@ -70,7 +70,7 @@ def test_room_is_asked_for_before_it_is_taken(tmp_path: Path) -> None:
 
 def test_no_server_program_anywhere() -> None:
     with pytest.raises(TrialError, match=r"no server program found: .* Name it \(--server"):
-        binary_of_watched(None, {"basedir": "/nonexistent"})
+        ServerChoice(candidates=tuple(map(str, programs_of_watched(None, {"basedir": "/nonexistent"})))).binaries()
 
 
 def test_a_reaped_directory_goes() -> None:

@@ -13,13 +13,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.apart import apart, expect_reachable
 from myisam_advisor.trial.binaries import ServerBinaries, cache_directory, find_server
+from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.private_server import PrivateServer
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
@@ -55,11 +59,24 @@ def main() -> int:
     if binaries is None:
         console.print("Run script/servers mariadb-10.11 first.")
         return 2
-    lines = [_version_line()]
-    lines += _ten_thousand(console, binaries)
-    lines += _hundred_thousand(console, binaries)
-    lines += page_benchmark.lines(console, binaries)
-    lines += exporter_benchmark.lines(console, binaries)
+
+    def work(_channel: Channel) -> list[dict[str, Any]]:
+        expect_reachable(PROGRAM)
+        lines = [
+            *_ten_thousand(console, binaries),
+            *_hundred_thousand(console, binaries),
+            *page_benchmark.lines(console, binaries),
+            *exporter_benchmark.lines(console, binaries),
+        ]
+        return [asdict(line) for line in lines]
+
+    try:
+        with apart(work, shows=True) as place:
+            measured = [Line(**line) for line in place.result()]
+    except TrialError as error:
+        console.print(f"bench: {error}", markup=False)
+        return 2
+    lines = [_version_line(), *measured, *exporter_benchmark.tracing(console)]
     table = Table(title="myisam-advisor, MariaDB 10.11 with MyISAM tables")
     for heading in ("", "measured", "target", ""):
         table.add_column(heading)

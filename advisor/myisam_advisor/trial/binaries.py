@@ -9,8 +9,9 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.unprivileged import words_before
@@ -60,6 +61,45 @@ class ServerBinaries:
             return self.command(program)
         installed = shutil.which(name)
         return [installed] if installed and not self.loader else None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChoice:
+    """Which program a private server is to run, before anything of it was opened: that is for an unprivileged process to do.
+
+    `chosen` is what --server says; `candidates` are where the watched server's program may be; `known` are binaries that are known already.
+    """
+
+    chosen: str = ""
+    candidates: tuple[str, ...] = ()
+    known: ServerBinaries | None = None
+
+    @classmethod
+    def named(cls, text: str) -> ServerChoice:
+        """What --server says, from wherever it will be looked for."""
+        return cls(text if text in FETCHED_SERVERS else str(Path(text).absolute()))
+
+    def binaries(self) -> ServerBinaries:
+        """The program, asked for its version where it must be. Raises TrialError when there is none that runs here."""
+        if self.known is not None:
+            return self.known
+        return server_chosen(self.chosen) if self.chosen else binary_among(map(Path, self.candidates))
+
+
+def as_document(binaries: ServerBinaries) -> dict[str, str]:
+    """Binaries as JSON can hold them."""
+    return {name: str(value) for name, value in asdict(binaries).items() if value is not None}
+
+
+def from_document(document: Mapping[str, Any]) -> ServerBinaries:
+    """Binaries that were `as_document`. Raises TrialError for anything else."""
+    try:
+        words = {name: str(document[name]) for name in ("name", "flavour", "family")}
+        paths = {name: Path(str(document[name])) for name in ("mysqld", "basedir", "share")}
+    except (KeyError, TypeError):
+        raise TrialError("the trial's process names no server program.") from None
+    loader = Path(str(document["loader"])) if "loader" in document else None
+    return ServerBinaries(**words, **paths, loader=loader)  # type: ignore[arg-type]
 
 
 def cache_directory() -> Path:
@@ -133,12 +173,14 @@ def server_at(mysqld: Path) -> ServerBinaries:
     return ServerBinaries(name, flavour, mysqld, basedir, share, loader, family)
 
 
-def binary_of_watched(pid: int | None, variables: Mapping[str, str]) -> ServerBinaries:
-    """The program that the watched server runs: from its process, else from its basedir.
+def programs_of_watched(pid: int | None, variables: Mapping[str, str]) -> list[Path]:
+    """Where the watched server's program may be: by its process, then by its basedir. Names only: nothing is opened."""
+    return [*_of_process(pid), *_below(Path(variables.get("basedir", "")))]
 
-    Raises TrialError when there is none to be found.
-    """
-    for candidate in (*_of_process(pid), *_below(Path(variables.get("basedir", "")))):
+
+def binary_among(programs: Iterable[Path]) -> ServerBinaries:
+    """The first of the programs that is there. Raises TrialError when there is none to be found."""
+    for candidate in programs:
         if candidate.is_file():
             return server_at(candidate)
     raise TrialError(

@@ -18,15 +18,19 @@ from rich.console import Console
 from rich.table import Table
 
 from myisam_advisor.engine import judge
+from myisam_advisor.errors import TrialError
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.progress import observe_with_progress
 from myisam_advisor.reports import Shown, text
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
+from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.binaries import ServerBinaries, find_installed_mariadb, find_server
+from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.load import SCHEMA, InsertLoad, LoadError
 from myisam_advisor.trial.private_server import PrivateServer, PrivateServerError
+from myisam_advisor.trial.unprivileged import words_before
 from myisam_exporter.collectors.mysqld_process import ProcessSample, read_process
 from myisam_exporter.target import Target
 
@@ -55,10 +59,17 @@ def main() -> int:
     if binaries is None:
         console.print("No MariaDB server: run script/bootstrap and script/servers mariadb-10.11 first.")
         return 2
-    try:
+
+    site = Site(shipped_rules())
+
+    def work(_channel: Channel) -> int:
         with PrivateServer(binaries, OPTIONS) as server:
-            return _demonstrate(console, server)
-    except (PrivateServerError, LoadError) as error:
+            return _demonstrate(console, server, site)
+
+    try:
+        with apart(work, shows=True) as place:
+            return int(place.result())
+    except TrialError as error:
         console.print(f"demo: {error}", markup=False)
         return 2
     except KeyboardInterrupt:
@@ -70,7 +81,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _demonstrate(console: Console, server: PrivateServer) -> int:
+def _demonstrate(console: Console, server: PrivateServer, site: Site) -> int:
     load = InsertLoad()
     console.print(
         f"[bold]A private {server.binaries.name} (socket only) with ten MyISAM tables:[/] eight that take inserts, one crashed, one compressed."
@@ -80,7 +91,7 @@ def _demonstrate(console: Console, server: PrivateServer) -> int:
     console.print(
         f"[bold]sysbench: {load.threads} threads, {load.rows_per_insert} rows to an INSERT.[/] This is what `myisam-advisor check` says under that load:\n"
     )
-    finding = _check_under_load(server, load)
+    finding = _check_under_load(server, load, site)
     if finding is None:
         console.print("The contention did not show under this load: with one core, or on a loaded machine, it may not.")
         return 1
@@ -131,18 +142,16 @@ def make_compressed_table(server: PrivateServer, binaries: ServerBinaries, schem
     if pack and check:
         _run_tool([*pack, "--silent", "--force", str(path)])
         _run_tool([*check, "-rq", "--silent", str(path)])
-        for ending in (".MYI", ".MYD"):
-            server.give_away(Path(f"{path}{ending}"))
     server.execute("FLUSH TABLES")
 
 
 def _run_tool(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*words_before(), *command], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
         raise LoadError(f"{Path(command[-2]).name} failed: {done.stderr or done.stdout}")
 
 
-def _check_under_load(server: PrivateServer, load: InsertLoad) -> Finding | None:
+def _check_under_load(server: PrivateServer, load: InsertLoad, site: Site) -> Finding | None:
     from myisam_advisor.live import collect_facts
 
     load.make_tables(server)
@@ -151,7 +160,7 @@ def _check_under_load(server: PrivateServer, load: InsertLoad) -> Finding | None
         time.sleep(SETTLE_SECONDS)
         target = Target("root", socket=server.socket)
         facts = complete(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress))
-        judgement = judge(facts, Site(shipped_rules()))
+        judgement = judge(facts, site)
         text.render(judgement, facts, Shown())
         running.communicate()
     finally:

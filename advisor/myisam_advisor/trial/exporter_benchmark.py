@@ -82,7 +82,6 @@ def lines(console: Console, binaries: ServerBinaries) -> list[Line]:
         *_hundred_thousand(console, binaries),
         *_steady(console, binaries),
         *_many_targets(console, binaries),
-        *_tracing(console),
     ]
 
 
@@ -283,8 +282,8 @@ def _many_targets(console: Console, binaries: ServerBinaries) -> list[Line]:
     ]
 
 
-def _tracing(console: Console) -> list[Line]:
-    """What the tracepoints cost a reader of the page cache while a window is open, and us per event."""
+def tracing(console: Console) -> list[Line]:
+    """What the tracepoints cost a reader of the page cache while a window is open, and us per event. Only root may trace, and no server takes part."""
     console.print("read calls, traced and not ...")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.apart import apart, expect_reachable
 from myisam_advisor.trial.benchmark import (
     OPTIONS,
     PEER_PASSWORD,
@@ -24,7 +26,8 @@ from myisam_advisor.trial.benchmark import (
     mysqltuner_environment,
     opened_tables,
 )
-from myisam_advisor.trial.binaries import find_server
+from myisam_advisor.trial.binaries import ServerBinaries, find_server
+from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.exporter_benchmark import Exporter, own, peer, peer_program
 from myisam_advisor.trial.private_server import PrivateServer
 
@@ -44,18 +47,30 @@ def main() -> int:
     if binaries is None:
         console.print("Run script/servers mariadb-10.11 first.")
         return 2
-    rows: list[Row] = []
-    for size in SIZES:
-        console.print(f"{size:,} tables in {size // TABLES_IN_A_DATABASE} databases ...")
-        with PrivateServer(binaries, OPTIONS) as server:
-            make_tables(server, size, size // TABLES_IN_A_DATABASE)
-            _age(server.data_directory)
-            rows.append(_ours(server) | _peers(server))
+
+    def work(_channel: Channel) -> list[Row]:
+        expect_reachable(PROGRAM)
+        return [_measured(console, binaries, size) for size in SIZES]
+
+    try:
+        with apart(work, shows=True) as place:
+            rows: list[Row] = place.result()
+    except TrialError as error:
+        console.print(f"bench: {error}", markup=False)
+        return 2
     print("| | " + " | ".join(f"{size:,}" for size in SIZES) + " |")
     print("|---" * (len(SIZES) + 1) + "|")
     for what in rows[0]:
         print(f"| {what} | " + " | ".join(row[what] for row in rows) + " |")
     return 0
+
+
+def _measured(console: Console, binaries: ServerBinaries, size: int) -> Row:
+    console.print(f"{size:,} tables in {size // TABLES_IN_A_DATABASE} databases ...")
+    with PrivateServer(binaries, OPTIONS) as server:
+        make_tables(server, size, size // TABLES_IN_A_DATABASE)
+        _age(server.data_directory)
+        return _ours(server) | _peers(server)
 
 
 def _age(directory: Path) -> None:

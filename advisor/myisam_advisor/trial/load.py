@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private_server import PrivateServer
 
 SCRIPT = Path(__file__).with_name("inserts.lua")
+# Read at once: where we were installed, the demonstration's own user may not be able to read.
+SCRIPT_TEXT = SCRIPT.read_bytes()
 SCHEMA = "demo"
 
 
-class LoadError(Exception):
+class LoadError(TrialError):
     """The load could not be run; the message says why."""
 
 
@@ -46,7 +50,7 @@ class InsertLoad:
         if program is None:
             raise LoadError("sysbench is not installed: run script/bootstrap")
         return [
-            program, str(SCRIPT), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root", f"--mysql-db={SCHEMA}",
+            program, str(_script(server)), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root", f"--mysql-db={SCHEMA}",
             f"--threads={self.threads}", f"--time={max(round(seconds), 1)}", "--events=0", "--rand-type=uniform", f"--tables={self.tables}",
             f"--rows_per_insert={self.rows_per_insert}", f"--string_keys={int(self.string_keys)}", f"--one_table={int(self.one_table)}", "run",
         ]  # fmt: skip
@@ -64,3 +68,12 @@ class InsertLoad:
         if found is None:
             raise LoadError(f"sysbench did not report its rate:\n{output[-1500:]}")
         return float(found[1]) * self.rows_per_insert
+
+
+def _script(server: PrivateServer) -> Path:
+    """The script where it was installed, or in a copy of our own."""
+    if os.access(SCRIPT, os.R_OK):
+        return SCRIPT
+    copy = server.directory / SCRIPT.name
+    copy.write_bytes(SCRIPT_TEXT)
+    return copy

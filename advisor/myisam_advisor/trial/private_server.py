@@ -3,14 +3,17 @@
 It never reads an option file of the machine (--no-defaults comes first), listens on no network address unless asked to, and is
 started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind; nor its directory, see
 reaped_directory.py.
+
+Root does not control one (apart.py). Whatever is made, read or removed in its directory by name is so by programs that run as the server's
+own user, the tests' root included: the server could put links in the way.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.binaries import ServerBinaries
 from myisam_advisor.trial.reaped_directory import ReapedDirectory
-from myisam_advisor.trial.unprivileged import UNPRIVILEGED_USER, words_before
+from myisam_advisor.trial.unprivileged import expect_not_root, own_number, run, words_before
 
 if TYPE_CHECKING:
     from MySQLdb.connections import Connection
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0
 INITIALISE_SECONDS = 120.0
 STOP_SECONDS = 20.0
+LOG_TAIL_BYTES = 2000
+# "$0" is the log, "$@" the server: the shell opens the file as the server's user.
+LOGGED = 'exec "$@" >>"$0" 2>&1'
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
 # By how the server makes its data directory. What a release does not know is passed over (--loose-).
@@ -56,6 +62,7 @@ class PrivateServer:
         directory: Path | None = None,
         port: int | None = None,
     ) -> None:
+        expect_not_root()
         self.binaries = binaries
         self.options = list(options)
         self.port = port
@@ -99,8 +106,10 @@ class PrivateServer:
         """Make the data directory and its system tables; an existing one is kept."""
         if self.data_directory.exists():
             return
-        self.data_directory.mkdir(parents=True)
-        self._give_away()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.directory.chmod(0o755)
+        self.give_away(self.directory)
+        run("mkdir", "--", str(self.data_directory))
         if self.binaries.family == "mariadb":
             self._bootstrap(
                 ["create database if not exists mysql;", "use mysql;", "SET @auth_root_socket=NULL;"],
@@ -113,7 +122,7 @@ class PrivateServer:
                 ["create database mysql;", "use mysql;"], "mysql_system_tables.sql", "mysql_system_tables_data.sql"
             )
         else:
-            self._run([*self._base_command(), "--initialize-insecure"])
+            self._run([*words_before(), *self._base_command(), "--initialize-insecure"])
 
     def start(self, further_options: Sequence[str] = ()) -> None:
         """Start the server and wait until it answers.
@@ -121,6 +130,8 @@ class PrivateServer:
         Raises PrivateServerError with the end of the error log when it does not come up.
         """
         command = [
+            *words_before(),
+            *("/bin/sh", "-c", LOGGED, str(self.error_log)),
             *self._base_command(),
             f"--socket={self.socket}",
             f"--pid-file={self.directory / 'pid'}",
@@ -128,16 +139,15 @@ class PrivateServer:
             *self.options,
             *further_options,
         ]
-        with self.error_log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self.directory,
-                env=self._environment(),
-                start_new_session=True,
-            )
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self.directory,
+            env=self._environment(),
+            start_new_session=True,
+        )
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
@@ -165,7 +175,7 @@ class PrivateServer:
     def restart(self, further_options: Sequence[str] = ()) -> None:
         """Stop and start again on the same data, with further words on the command line this time."""
         self.stop()
-        self.socket.unlink(missing_ok=True)
+        run("rm", "-f", "--", str(self.socket))
         self.start(further_options)
 
     def close(self) -> None:
@@ -211,7 +221,7 @@ class PrivateServer:
         binaries = self.binaries
         small = SMALL_SERVER_OPTIONS[binaries.family]
         return [
-            *words_before(), *binaries.command(binaries.mysqld), "--no-defaults",
+            *binaries.command(binaries.mysqld), "--no-defaults",
             f"--basedir={binaries.basedir}", f"--datadir={self.data_directory}", f"--lc-messages-dir={binaries.share}",
             f"--character-sets-dir={binaries.share / 'charsets'}", f"--tmpdir={self.directory}", "--secure-file-priv=", *small,
         ]  # fmt: skip
@@ -222,15 +232,18 @@ class PrivateServer:
         return ["--bind-address=127.0.0.1", f"--port={self.port}"]
 
     def give_away(self, path: Path) -> None:
-        """Make a file the server's own, where that is another user than we are."""
-        if os.geteuid() == 0:
-            account = pwd.getpwnam(UNPRIVILEGED_USER)
-            os.chown(path, account.pw_uid, account.pw_gid)
-
-    def _give_away(self) -> None:
-        for path in (self.directory, self.data_directory):
-            self.give_away(path)
-        self.directory.chmod(0o755)
+        """Make a file or directory of ours the server's own, where that is another user than we are; a link is not followed."""
+        number = own_number()
+        if number is None:
+            return
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            if status.st_uid not in (os.geteuid(), number) or (stat.S_ISREG(status.st_mode) and status.st_nlink != 1):
+                raise PrivateServerError(f"{path} is not ours to give away")
+            os.fchown(descriptor, number, number)
+        finally:
+            os.close(descriptor)
 
     def _environment(self) -> dict[str, str]:
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "TZ": "UTC"}
@@ -245,7 +258,10 @@ class PrivateServer:
             for pattern in patterns
             if sorted(self.binaries.share.glob(pattern))
         ]
-        self._run([*self._base_command(), "--bootstrap", "--default-storage-engine=MyISAM"], "\n".join(parts).encode())
+        self._run(
+            [*words_before(), *self._base_command(), "--bootstrap", "--default-storage-engine=MyISAM"],
+            "\n".join(parts).encode(),
+        )
 
     def _run(self, command: list[str], text: bytes = b"") -> None:
         try:
@@ -268,4 +284,7 @@ class PrivateServer:
             )
 
     def _log_tail(self) -> str:
-        return self.error_log.read_text("utf-8", "replace")[-2000:] if self.error_log.exists() else "(no error log)"
+        try:
+            return run("tail", "--bytes", str(LOG_TAIL_BYTES), "--", str(self.error_log))
+        except TrialError:
+            return "(no error log)"

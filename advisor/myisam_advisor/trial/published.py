@@ -16,19 +16,22 @@ import click
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts import size
+from myisam_advisor.trial.apart import apart, as_other
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.binaries import (
     FETCHED_SERVERS,
     ServerBinaries,
+    ServerChoice,
+    as_document,
     find_installed_mariadb,
     find_server,
-    server_chosen,
+    from_document,
 )
 from myisam_advisor.trial.comparison import Comparison, median_of
 from myisam_advisor.trial.experiment import Experiment, TrialResult, WorkloadResult, experiment_named, experiment_names
 from myisam_advisor.trial.rebuild_rates import rebuild_rates
 from myisam_advisor.trial.report import client_share
-from myisam_advisor.trial.trial import Subject, run_trial
+from myisam_advisor.trial.task import Task, do_task, run_task
 from myisam_advisor.trial_command import progress
 from myisam_exporter.version import __version__
 
@@ -42,10 +45,10 @@ COMMAND = "myisam-advisor trial --preset published"
 
 def run_published(servers: Sequence[str]) -> None:
     """Run everything and write the two files. Raises TrialError when there is no server at all."""
-    chosen = [server_chosen(name) for name in servers] or _at_hand()
+    chosen = [_resolved(name) for name in servers] or _at_hand()
     page, data = _paths()
     results: list[TrialResult] = []
-    rates = {binaries.name: rebuild_rates(Subject(binaries)) for binaries in chosen}
+    rates = {binaries.name: rebuild_rates(binaries) for binaries in chosen}
     for name in experiment_names():
         experiment = experiment_named(name)
         for binaries in chosen if experiment.needs_server else [None]:
@@ -65,8 +68,15 @@ def _at_hand() -> list[ServerBinaries]:
 def _run(name: str, experiment: Experiment, binaries: ServerBinaries | None) -> TrialResult:
     options = SMALLER.get(name, SMALL)
     click.echo(f"{name}{f' on {binaries.name}' if binaries else ''} ...", err=True)
-    with progress(experiment.runs_a_round * options.rounds) as listener:
-        return run_trial(name, Subject(binaries), options, listener)
+    task = Task(name, options, ServerChoice(known=binaries) if binaries else None)
+    with apart(do_task) as place, progress(experiment.runs_a_round * options.rounds) as listener:
+        return run_task(place, task, listener)
+
+
+def _resolved(name: str) -> ServerBinaries:
+    """A server that was named, asked for its version by somebody who matters less than we do."""
+    choice = ServerChoice.named(name)
+    return from_document(as_other(lambda _channel: as_document(choice.binaries())))
 
 
 def _paths() -> tuple[Path, Path]:

@@ -1,4 +1,7 @@
-"""A temporary directory that goes when its maker goes, even by SIGKILL."""
+"""A temporary directory that goes when its maker goes, even by SIGKILL.
+
+It is removed by descriptors, without following a link (shutil.rmtree, rm -rf): what a server that we started left in it cannot lead astray.
+"""
 
 from __future__ import annotations
 

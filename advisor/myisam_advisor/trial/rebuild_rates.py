@@ -6,9 +6,13 @@ import statistics
 import time
 from collections.abc import Mapping
 
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.apart import as_other
 from myisam_advisor.trial.bench import SCHEMA, Bench, TrialOptions
+from myisam_advisor.trial.binaries import ServerBinaries
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.result_document import number
 from myisam_advisor.trial.tables import SyntheticTable
 from myisam_advisor.trial.trial import Subject, private_server
 
@@ -23,8 +27,15 @@ STATEMENTS = {
 }
 
 
-def rebuild_rates(subject: Subject) -> Mapping[str, float]:
+def rebuild_rates(binaries: ServerBinaries) -> Mapping[str, float]:
     """Bytes of data and index a second, by statement: medians, everything in the page cache."""
+    measured = as_other(lambda _channel: _rates(Subject(binaries)))
+    if not isinstance(measured, dict) or measured.keys() != STATEMENTS.keys():
+        raise TrialError("the rates at which tables are rebuilt were not measured.")
+    return {str(name): number(rate) for name, rate in measured.items()}
+
+
+def _rates(subject: Subject) -> Mapping[str, float]:
     rates: dict[str, float] = {}
     with ReapedDirectory() as directory, private_server(subject, directory.path, ["--key-buffer-size=128M"]) as server:
         bench = Bench(TrialOptions(), directory.path, server)

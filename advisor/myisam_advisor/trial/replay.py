@@ -14,6 +14,8 @@ from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.unprivileged import words_before
 
 SCRIPT = Path(__file__).with_name("replay.lua")
+# Read at once: where we were installed, the trial's own user may not be able to read.
+SCRIPT_TEXT = SCRIPT.read_bytes()
 # Bytes are sent as they were read: no character set is converted, no backslash loses its meaning.
 PREAMBLE = (b"SET NAMES binary", b"SET SESSION sql_mode=''")
 RUN_LIMIT_SECONDS = 900
@@ -53,8 +55,8 @@ def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> 
     program = shutil.which("sysbench")
     if program is None:
         raise TrialError("sysbench is not installed: apt install sysbench.")
-    # Where we were installed, the unprivileged user may not be able to read.
-    script = shutil.copyfile(SCRIPT, folder / SCRIPT.name)
+    script = folder / SCRIPT.name
+    script.write_bytes(SCRIPT_TEXT)
     command = [
         *words_before(), program, str(script), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
         f"--mysql-db={database}", f"--threads={threads}", "--time=0", "--events=0", f"--statements={folder}", "run",

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from io import StringIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -46,12 +47,12 @@ def _print(console: Console, experiment: Experiment, result: TrialResult) -> Non
         console.print()
         console.print(_table(workload))
         if workload.note:
-            console.print(Text(f"  {workload.note}", style="dim"))
+            console.print(Text(printable(f"  {workload.note}"), style="dim"))
     for name, why in result.skipped.items():
         console.print(Text(printable(f"Not run: {name} ({why})"), style="dim"))
     console.print()
     for line in client_lines(result):
-        console.print(Text(line))
+        console.print(Text(printable(line)))
     console.print(Text(printable(result.conclusion), style="bold"))
 
 
@@ -61,15 +62,15 @@ def _table(workload: WorkloadResult) -> Table:
     counts = [name for name in COUNTS if _any(workload, name)]
     figures = sorted({name for runs in workload.runs.values() for run in runs for name in run.figures})
     table = Table(
-        title=workload.name,
+        title=Text(printable(workload.name)),
         title_justify="left",
         title_style="bold",
-        caption=f"counts and CPU {per}",
+        caption=Text(printable(f"counts and CPU {per}")),
         caption_justify="left",
     )
     table.add_column("variant", min_width=max(map(len, workload.runs)))
     for heading in (
-        f"{workload.unit}/s",
+        escape(printable(f"{workload.unit}/s")),
         "times",
         "95 % interval",
         "CPU ms",
@@ -82,7 +83,7 @@ def _table(workload: WorkloadResult) -> Table:
     for variant, runs in workload.runs.items():
         cpu, one = median_of(runs, "server_cpu_seconds"), compared.get(variant)
         table.add_row(
-            variant,
+            Text(printable(variant)),
             _number(median_of(runs, "operations_per_second")),
             f"{one.ratio:.2f}" if one else "1",
             f"{one.low:.2f} - {one.high:.2f}" if one else "",
@@ -167,7 +168,7 @@ def _number(value: float | None) -> str:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return escape(printable(name.replace("_", " ")))
 
 
 def _singular(unit: str) -> str:

@@ -1,4 +1,4 @@
-"""One trial from begin to end: the private server, the copies, the workloads in turn, the result."""
+"""One trial from begin to end: the private server, the copies, the workloads in turn, the result. Never as root: see task.py."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
 from myisam_advisor.trial.binaries import ServerBinaries
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
-from myisam_advisor.trial.copying import Source, copy_tables, needed_bytes
+from myisam_advisor.trial.copying import copy_tables
 from myisam_advisor.trial.experiment import (
     Experiment,
     Listener,
@@ -25,9 +24,9 @@ from myisam_advisor.trial.experiment import (
 from myisam_advisor.trial.machine import expect_room, machine_name
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.reaped_directory import ReapedDirectory
-
-if TYPE_CHECKING:
-    from myisam_exporter.session import Session
+from myisam_advisor.trial.sources import Source, needed_bytes
+from myisam_advisor.trial.table_lock import Lock
+from myisam_advisor.trial.unprivileged import expect_not_root
 
 # The threads of closed connections are kept, so that their context switches can still be counted.
 OPTIONS = (
@@ -47,12 +46,12 @@ TOO_FEW_ROUNDS = f"Nothing is concluded from fewer than {MINIMUM_ROUNDS} rounds 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a trial is about: the program, the watched server's settings, tables to copy, and a session that may lock them."""
+    """What a trial is about: the program, the watched server's settings, tables to copy, and what locks them meanwhile."""
 
     binaries: ServerBinaries | None
     settings: Sequence[str] = ()
     sources: Sequence[Source] = ()
-    lock: Session | None = field(default=None, repr=False)
+    lock: Lock | None = field(default=None, repr=False)
 
 
 def settings_of(variables: dict[str, str]) -> list[str]:
@@ -61,9 +60,10 @@ def settings_of(variables: dict[str, str]) -> list[str]:
 
 
 def run_trial(name: str, subject: Subject, options: TrialOptions, listener: Listener) -> TrialResult:
-    """Run one experiment. Raises TrialError for whatever stops it; nothing is left behind."""
+    """Run one experiment. Raises TrialError for whatever stops it, and for root; nothing is left behind."""
+    expect_not_root()
     experiment = experiment_named(name)
-    copied_bytes = sum(source.data_bytes + source.index_bytes for source in subject.sources)
+    copied_bytes = sum(source.counted_bytes for source in subject.sources)
     with _bench(experiment, subject, options, listener, copied_bytes) as bench:
         results: list[WorkloadResult] = []
         for workload in experiment.workloads(bench):
@@ -122,10 +122,7 @@ def private_server(subject: Subject, directory: Path, options: Sequence[str]) ->
     """The private server, not yet started, in a directory below this one. Raises TrialError when no program is known."""
     if subject.binaries is None:
         raise TrialError("no server program is known: name one (--server PATH).")
-    server = PrivateServer(subject.binaries, [*OPTIONS, *subject.settings, *options], _server_directory(directory))
-    # The server's user may enter, and nobody else: there are copies of the user's rows in it.
-    server.give_away(directory)
-    return server
+    return PrivateServer(subject.binaries, [*OPTIONS, *subject.settings, *options], _server_directory(directory))
 
 
 def _server_directory(directory: Path) -> Path:

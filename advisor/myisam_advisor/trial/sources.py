@@ -1,0 +1,209 @@
+"""The watched server's tables as files to copy: found, opened once, and counted.
+
+A file counts when it is regular and belongs to the owner of the data directory (ForeignFiles): a link to anybody else's, a device or a
+FIFO is refused. What is counted against the limit is what the open files hold, not what a header says; no more than that is ever copied.
+
+A data file may be longer than its header says, and is so while somebody writes; a shorter one is damaged (MyISAM, chk_size in
+storage/myisam/mi_check.c: a warning, and an error). The check of the copy tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts import object_name, size
+from myisam_exporter.data_directory import OTHER_ENGINE_ENDINGS, SYSTEM_SCHEMAS, TableFile, scan_data_directory
+from myisam_exporter.file_names import decode_schema, decode_table
+from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles
+from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
+from myisam_exporter.sql import quote_table
+
+DATA, INDEX = ".MYD", ".MYI"
+DEFINITIONS = (".frm", ".sdi")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One open file of a table: its name in the database's directory, its descriptor, and its bytes when it was opened."""
+
+    name: str
+    descriptor: int
+    counted_bytes: int
+
+    def state(self) -> os.stat_result:
+        """What the file is now."""
+        return os.fstat(self.descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table to be copied. `folder` is its database's directory by name; `limit_bytes` is the most that its files may hold."""
+
+    schema: str
+    table: str
+    folder: str
+    stem: str
+    rows: int
+    limit_bytes: int
+    files: tuple[SourceFile, ...]
+
+    @property
+    def label(self) -> str:
+        """The name to print."""
+        return object_name(self.schema, self.table)
+
+    @property
+    def counted_bytes(self) -> int:
+        """All bytes to copy, as they were counted."""
+        return sum(file.counted_bytes for file in self.files)
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of the rows."""
+        return self.file(DATA).counted_bytes
+
+    def file(self, ending: str) -> SourceFile:
+        """The file of rows or of the index."""
+        return next(file for file in self.files if file.name == f"{self.stem}{ending}")
+
+
+@contextlib.contextmanager
+def find_sources(directory: Path, names: Sequence[str], limit_bytes: int) -> Iterator[list[Source]]:
+    """The tables that were named, open for as long as this lasts.
+
+    Raises TrialError for one that does not exist, is no MyISAM table, is crashed, compressed or partitioned, whose files are not the
+    server's own, or that exceeds the limit with those before it.
+    """
+    found: dict[tuple[str, str], list[TableFile]] = {}
+    scan = scan_data_directory(directory)
+    for file in scan.files:
+        found.setdefault((file.schema_name, file.table_name), []).append(file)
+    split = [_split(name, found) for name in names]
+    for schema, table in split:
+        if schema in scan.unreadable:
+            raise TrialError(
+                f"{object_name(schema, table)}: the files of this database cannot be read. Run as root or as the server's user."
+            )
+    opener = ForeignFiles(directory.stat().st_uid)
+    with ExitStack() as stack:
+        yield _within_limit([_source(directory, name, found, opener, stack) for name in split], limit_bytes)
+
+
+def _within_limit(sources: list[Source], limit_bytes: int) -> list[Source]:
+    total = sum(source.counted_bytes for source in sources)
+    if total > limit_bytes:
+        raise over_limit(sources, total, limit_bytes)
+    return [
+        Source(
+            one.schema, one.table, one.folder, one.stem, one.rows, limit_bytes - total + one.counted_bytes, one.files
+        )
+        for one in sources
+    ]
+
+
+def over_limit(sources: Sequence[Source], total_bytes: int, limit_bytes: int) -> TrialError:
+    """What is said of tables that hold more than may be copied."""
+    return TrialError(
+        f"{', '.join(source.label for source in sources)}: {size(total_bytes)} to copy, and --copy-limit is {size(limit_bytes)}. "
+        "Choose smaller tables, or a higher limit."
+    )
+
+
+def _split(name: str, files: dict[tuple[str, str], list[TableFile]]) -> tuple[str, str]:
+    """SCHEMA.TABLE, where either may hold dots or be quoted as in SQL."""
+    if name.startswith("`") and name.endswith("`") and "`.`" in name:
+        schema, _, table = name[1:-1].partition("`.`")
+        return schema.replace("``", "`"), table.replace("``", "`")
+    splits = [(name[:place], name[place + 1 :]) for place, character in enumerate(name) if character == "."]
+    if not splits:
+        raise TrialError(f"{name} names no table: write --table DATABASE.TABLE.")
+    return next((split for split in splits if split in files), splits[0])
+
+
+def _source(
+    directory: Path,
+    name: tuple[str, str],
+    files: dict[tuple[str, str], list[TableFile]],
+    opener: ForeignFiles,
+    stack: ExitStack,
+) -> Source:
+    found, label = files.get(name, []), object_name(*name)
+    if name[0] in SYSTEM_SCHEMAS:
+        raise TrialError(f"{label} is one of the server's own tables: a trial copies only yours.")
+    if not found:
+        raise TrialError(f"{label}: {_why_not(directory, name)}")
+    if len(found) > 1 or found[0].partition is not None:
+        raise TrialError(f"{label} is partitioned: a trial copies tables without partitions.")
+    folder, stem = Path(found[0].directory), found[0].stem
+    opened = tuple(_opened(label, folder, file, opener, stack) for file in _file_names(label, folder, stem))
+    source = Source(*name, folder.name, stem, 0, 0, opened)
+    header = _header(label, source.file(INDEX).descriptor)
+    if header.crashed:
+        raise TrialError(f"{label} is marked crashed: repair it first (REPAIR TABLE {quote_table(*name)};).")
+    if header.row_format == "compressed":
+        raise TrialError(f"{label} is compressed and takes no rows: there is nothing to try on it.")
+    return Source(*name, folder.name, stem, header.rows, 0, opened)
+
+
+def _file_names(label: str, folder: Path, stem: str) -> list[str]:
+    """A table's files: MySQL 8 and later put a number between stem and .sdi."""
+    try:
+        names = os.listdir(folder)
+    except OSError as error:
+        raise TrialError(f"{label}: {folder} cannot be listed: {error.strerror}.") from None
+    definitions = [f"{stem}.frm"] if f"{stem}.frm" in names else []
+    definitions += [name for name in names if name.endswith(".sdi") and name.rpartition("_")[0] == stem]
+    return [f"{stem}{DATA}", f"{stem}{INDEX}", *definitions]
+
+
+def _opened(label: str, folder: Path, name: str, opener: ForeignFiles, stack: ExitStack) -> SourceFile:
+    path = folder / name
+    try:
+        descriptor = opener.open_named(str(path))
+    except ForeignFileError as error:
+        raise TrialError(
+            f"{path} is not copied: {error.strerror}. A trial copies regular files of the data directory's owner."
+        ) from None
+    except FileNotFoundError:
+        raise TrialError(f"{label} vanished, or lacks {name}.") from None
+    except OSError as error:
+        raise TrialError(f"{path} cannot be read ({error.strerror}): run as root or as the server's user.") from None
+    stack.callback(os.close, descriptor)
+    return SourceFile(name, descriptor, os.fstat(descriptor).st_size)
+
+
+def _header(label: str, descriptor: int) -> Header:
+    try:
+        data = os.pread(descriptor, FIRST_READ_BYTES, 0)
+        length = header_length(data)
+        if length > len(data) == FIRST_READ_BYTES:
+            data += os.pread(descriptor, length - len(data), len(data))
+        return parse_header(data)
+    except HeaderError as error:
+        raise TrialError(f"{label}: its header cannot be read ({error}). Repair the table first.") from None
+
+
+def _why_not(directory: Path, name: tuple[str, str]) -> str:
+    """Whether another engine has a table of that name, by its files."""
+    endings: set[str] = set()
+    for folder in directory.iterdir():
+        if decode_schema(folder.name) == name[0] and folder.is_dir():
+            endings |= {
+                file.suffix for file in folder.iterdir() if (decode_table(file.stem) or ("", None))[0] == name[1]
+            }
+    if ".ibd" in endings:
+        return "it is an InnoDB table: this tool tries out MyISAM tables only."
+    if endings & {*OTHER_ENGINE_ENDINGS, *DEFINITIONS}:
+        return "it is no MyISAM table: this tool tries out MyISAM tables only."
+    return "there is no such table in the data directory. `myisam-advisor facts tables` lists them."
+
+
+def needed_bytes(sources: Sequence[Source]) -> int:
+    """Disk space that copies and what is made from them will take: the copy, and one table a variant with files to restore it from."""
+    return sum(8 * source.counted_bytes for source in sources)

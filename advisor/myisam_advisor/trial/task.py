@@ -1,0 +1,107 @@
+"""A trial as a task for a process of its own: what it is told, which files it is given, and what is taken for its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from myisam_advisor.trial import result_document
+from myisam_advisor.trial.apart import Place
+from myisam_advisor.trial.bench import TrialOptions
+from myisam_advisor.trial.binaries import ServerChoice, as_document, from_document
+from myisam_advisor.trial.channel import Channel, ChannelError, Message
+from myisam_advisor.trial.experiment import Listener, TrialResult
+from myisam_advisor.trial.sources import Source, SourceFile
+from myisam_advisor.trial.table_lock import answer_lock, remote_lock
+from myisam_advisor.trial.trial import Subject, run_trial
+
+if TYPE_CHECKING:
+    from myisam_exporter.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One experiment to run: on which program, with which settings, on which open tables, and by which session they may be locked."""
+
+    experiment: str
+    options: TrialOptions
+    choice: ServerChoice | None = None
+    settings: Sequence[str] = ()
+    sources: Sequence[Source] = ()
+    lock: Session | None = field(default=None, repr=False)
+
+
+def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
+    """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
+    place.channel.send(_told(task))
+    for source in task.sources:
+        place.channel.send(asdict(source), [file.descriptor for file in source.files])
+
+    def answer(message: Message) -> None:
+        if "doing" in message:
+            listener.doing(str(message["doing"]))
+        elif "ran" in message:
+            listener.ran()
+        elif "lock" in message and task.lock is not None:
+            answer_lock(place.channel, message, task.sources, task.lock)
+        else:
+            raise ChannelError("the trial's process asks for something that was not offered.")
+
+    return result_document.from_document(place.result(answer))
+
+
+def do_task(channel: Channel) -> Mapping[str, Any]:
+    """The other process's side: take the task, run it, and return the result as JSON can hold it."""
+    told, _ = channel.receive_files()
+    sources = [_source(*channel.receive_files()) for _ in range(told["sources"])]
+    choice = told["choice"]
+    subject = Subject(
+        _choice(choice).binaries() if choice is not None else None,
+        told["settings"],
+        sources,
+        remote_lock(channel, sources) if told["may_lock"] else None,
+    )
+    result = run_trial(told["experiment"], subject, TrialOptions(**told["options"]), _Reporting(channel.send))
+    return asdict(result)
+
+
+class _Reporting(Listener):
+    """Passes on what a trial does."""
+
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
+
+    def doing(self, what: str) -> None:
+        self._send({"doing": what})
+
+    def ran(self) -> None:
+        self._send({"ran": True})
+
+
+def _told(task: Task) -> Message:
+    choice: Message | None = None
+    if task.choice is not None:
+        known = as_document(task.choice.known) if task.choice.known else None
+        choice = {"chosen": task.choice.chosen, "candidates": list(task.choice.candidates), "known": known}
+    return {
+        "experiment": task.experiment,
+        "options": asdict(task.options),
+        "choice": choice,
+        "settings": list(task.settings),
+        "sources": len(task.sources),
+        "may_lock": task.lock is not None,
+    }
+
+
+def _choice(told: Message) -> ServerChoice:
+    known = from_document(told["known"]) if told["known"] else None
+    return ServerChoice(told["chosen"], tuple(told["candidates"]), known)
+
+
+def _source(told: Message, descriptors: list[int]) -> Source:
+    files = tuple(
+        SourceFile(file["name"], descriptor, file["counted_bytes"])
+        for file, descriptor in zip(told["files"], descriptors, strict=True)
+    )
+    return Source(**{**told, "files": files})
