@@ -46,8 +46,8 @@ PRELOADED_TO_SHOW = ("myisam_advisor", "myisam_exporter", "rich", "jinja2", "psu
 CODECS = ("ascii", "utf-8", "latin-1", "idna")
 
 
-class WorkError(RuntimeError):
-    """The work ended by an error that is nobody's to mend but ours; the message is its traceback."""
+class WorkError(TrialError):
+    """The work ended by an error that nobody foresaw: ours, or of somebody who interferes with the trial's files."""
 
 
 class Place:
@@ -63,7 +63,7 @@ class Place:
             if "error" in message:
                 raise TrialError(str(message["error"]))
             if "failure" in message:
-                raise WorkError(str(message["failure"]))
+                raise WorkError(f"the trial's own process failed: {message['failure']}. Report this as a bug.")
             if "result" in message:
                 return message["result"]
             if answer is None:
@@ -229,13 +229,16 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _explained(error: BaseException) -> tuple[str, str]:
-    """An error as a message: one of our own, but for a module that the trial's user may not read."""
-    if isinstance(error, ImportError | PermissionError) and not os.access(os.__file__, os.R_OK):
+    """An error as a message: for the user, where it is theirs to mend."""
+    if isinstance(error, ImportError) and not os.access(os.__file__, os.R_OK):
         return "error", (
             f"{error}. Python ({sys.base_prefix}) cannot be read by the trial's own user ({os.geteuid()}): use one that everybody may read "
             "(/usr/bin/python3), or run this as another user than root."
         )
-    return "failure", traceback.format_exc()
+    if isinstance(error, OSError):
+        return "error", f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}."
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return "failure", f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
 def _tell(channel: Channel, kind: str, text: str) -> None:

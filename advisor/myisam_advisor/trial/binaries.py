@@ -7,7 +7,6 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +22,8 @@ SHARE_FOLDERS = ("share/mariadb", "share/mysql", "share/mysql-8.0", "share/mysql
 VERSION_SECONDS = 20
 # From here on mysqld makes its data directory itself (--initialize); before, SQL scripts are fed to --bootstrap.
 INITIALIZE_FROM = (5, 7, 6)
+# Readable even where our user may not pass to where it lies.
+OWN_PROGRAM = Path("/proc/self/exe")
 _VERSION = re.compile(r"Ver (\d+)\.(\d+)\.(\d+)(\S*)")
 
 
@@ -222,7 +223,7 @@ def _expect_this_architecture(program: Path, head: bytes) -> None:
     """Compare the ELF header's class and machine with those of the Python that runs: elf(5)."""
     if head[:4] != b"\x7fELF":
         raise TrialError(f"{program} is no program of this system: --server takes the path of mysqld or mariadbd.")
-    own = _elf_head(Path(sys.executable).resolve())
+    own = _elf_head(OWN_PROGRAM)
     if (head[4], _machine(head)) != (own[4], _machine(own)):
         raise TrialError(
             f"{program} was built for another architecture than this machine's ({os.uname().machine}): it cannot run here."
