@@ -14,7 +14,7 @@ from pathlib import Path
 
 from myisam_exporter.data_directory import owner_of
 from myisam_exporter.foreign_files import can_be_named, read_small
-from myisam_exporter.remedies import READ_FILES, READ_PROCESS
+from myisam_exporter.remedies import READ_FILES, READ_PROCESS, SHOW_DIRECTORY
 from myisam_exporter.server_process import process_owner, read_pid, server_process
 from myisam_exporter.unknown import Unknown
 
@@ -79,7 +79,7 @@ def _directory(
     except FileNotFoundError:
         return Unknown(
             f"the data directory {directory} does not exist here: the server may run in a container",
-            "run myisam-advisor beside the server",
+            SHOW_DIRECTORY,
         )
     except OSError as error:
         return Unknown(

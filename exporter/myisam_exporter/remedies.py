@@ -10,3 +10,8 @@ READ_RESIDENCY = (
     "run as a member of the server's group where that may write its files (MariaDB), or with CAP_FOWNER "
     f"({SERVICE}, for MySQL 8.0 and later residency.conf beside it)"
 )
+
+SHOW_DIRECTORY = (
+    "run myisam-advisor beside the server; where that is on this machine, name the directory to the systemd service: "
+    "files.conf shows it /var/lib/mysql, `systemctl edit myisam-advisor` others (BindReadOnlyPaths=)"
+)

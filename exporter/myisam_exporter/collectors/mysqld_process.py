@@ -17,6 +17,7 @@ from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.page_cache_hits import page_cache_hits_of
+from myisam_exporter.process_files import MALLOC_LIBRARIES, process_lines
 from myisam_exporter.remedies import READ_PROCESS
 from myisam_exporter.residency import storage_blind_spot
 from myisam_exporter.unknown import Unknown
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-MALLOC_LIBRARIES = ("jemalloc", "tcmalloc", "mimalloc")
 # By thread: voluntary, involuntary.
 Switches = Mapping[int, tuple[int, int]]
 _SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s*(\d+)\nnonvoluntary_ctxt_switches:\s*(\d+)")
@@ -229,7 +229,7 @@ def _open_files_limit(folder: Path) -> int | None:
 
 def _io(folder: Path) -> ProcessIo | Unknown:
     try:
-        values = dict(line.split(": ") for line in (folder / "io").read_text("ascii").splitlines())
+        values = dict(line.split(": ") for line in process_lines(folder, "io"))
     except OSError as error:
         return Unknown(f"{folder}/io cannot be read ({error.strerror})", READ_PROCESS)
     return ProcessIo(int(values["syscr"]), int(values["rchar"]), int(values["read_bytes"]))
@@ -239,13 +239,12 @@ def _mapped(folder: Path) -> MappedFiles | Unknown:
     files: dict[str, int] = {}
     malloc = "glibc"
     try:
-        with open(folder / "maps", encoding="utf-8", errors="replace") as maps:
-            for line in maps:
-                if ".MYD" in line and line.rstrip().removesuffix(" (deleted)").endswith(".MYD"):
-                    start, _, end = line.partition(" ")[0].partition("-")
-                    path = line.split(maxsplit=5)[5]
-                    files[path] = files.get(path, 0) + int(end, 16) - int(start, 16)
-                malloc = next((library for library in MALLOC_LIBRARIES if library in line), malloc)
+        for line in process_lines(folder, "maps"):
+            if ".MYD" in line and line.rstrip().removesuffix(" (deleted)").endswith(".MYD"):
+                start, _, end = line.partition(" ")[0].partition("-")
+                path = line.split(maxsplit=5)[5]
+                files[path] = files.get(path, 0) + int(end, 16) - int(start, 16)
+            malloc = next((library for library in MALLOC_LIBRARIES if library in line), malloc)
     except OSError as error:
         return Unknown(f"{folder}/maps cannot be read ({error.strerror})", READ_PROCESS)
     return MappedFiles(len(files), sum(files.values()), malloc)
