@@ -1,11 +1,18 @@
 """The packages: built twice, and the Debian one installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB."""
 
+import configparser
+import hashlib
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from myisam_exporter.version import __version__
 from tests.e2e.debian import System, chrooted, in_chroot, small_debian
@@ -13,6 +20,15 @@ from tests.servers.daemon import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 SERVICE = "myisam-advisor.service"
+PROCESS_SERVICE = "myisam-advisor-process.service"
+PROCESS_SOCKET = "/run/myisam-advisor-process.sock"
+INTRUDER = "myisam-intruder.service"
+BILLS = (".whl.cdx.json", ".deb.cdx.json")
+ENDINGS = (".deb", ".whl", ".gz", *BILLS)
+SECRETS = (
+    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh/ssh_host_rsa_key", "/etc/mysql/debian.cnf", "/var/backups/shadow.bak",
+    "/root/secret", "/data/secret",
+)  # fmt: skip
 STATE = "/var/lib/myisam-advisor"
 TEXTFILE = "/var/lib/prometheus/node-exporter/myisam_advisor.prom"
 DROP_INS = "/usr/share/myisam-advisor/systemd"
@@ -20,12 +36,12 @@ FETCH = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:9
 
 
 def build(tree: Path, out: Path) -> dict[str, Path]:
-    """What script/package makes of a tree: suffix -> file."""
+    """What script/package makes of a tree: how its name ends -> file."""
     if shutil.which("dpkg-buildpackage") is None:
         pytest.skip("dpkg-dev is not installed")
     done = subprocess.run([str(tree / "script" / "package"), str(out)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    return {path.suffix: path for path in out.iterdir()}
+    return {next(ending for ending in ENDINGS if path.name.endswith(ending)): path for path in out.iterdir()}
 
 
 def copy_of_the_tree(folder: Path) -> Path:
@@ -60,9 +76,24 @@ def test_the_versions_agree() -> None:
 def test_two_builds_are_the_same(built: dict[str, Path], tmp_path: Path) -> None:
     """The second one in another place, from a tree without a repository, at another time of day."""
     again = build(copy_of_the_tree(tmp_path / "elsewhere"), tmp_path / "again")
-    assert set(again) == set(built) == {".deb", ".whl", ".gz"}
+    assert set(again) == set(built) == set(ENDINGS)
     for suffix, path in built.items():
         assert path.read_bytes() == again[suffix].read_bytes(), suffix
+
+
+def test_a_bill_of_materials_names_the_package_and_all_it_brings(built: dict[str, Path]) -> None:
+    wheel, package = (json.loads(built[bill].read_text()) for bill in BILLS)
+    for bill, file in ((wheel, built[".whl"]), (package, built[".deb"])):
+        assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
+        assert bill["metadata"]["component"]["version"] == __version__
+        assert bill["metadata"]["component"]["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(file.read_bytes()).hexdigest()}]
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    direct = {canonicalize_name(Requirement(line).name) for line in config["options"]["install_requires"].split("\n") if line}
+    assert direct <= {part["name"] for part in wheel["components"]}
+    assert all(part["version"] and part["hashes"] for part in wheel["components"])
+    depends = subprocess.run(["dpkg-deb", "--field", str(built[".deb"]), "Depends"], capture_output=True, text=True, check=True).stdout
+    assert {part["name"] for part in package["components"]} == {one.split()[0].partition(":")[0] for one in depends.split(", ")}
 
 
 def test_without_systemd_it_is_installed_started_upgraded_and_taken_away(built: dict[str, Path], newer: Path, tmp_path: Path) -> None:
@@ -102,6 +133,12 @@ def system(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
 
 def main_process(system: System) -> str:
     return system.run("systemctl", "show", "--property=MainPID", "--value", SERVICE).strip()
+
+
+def capabilities(system: System, service: str) -> int:
+    pid = system.run("systemctl", "show", "--property=MainPID", "--value", service).strip()
+    line = next(line for line in system.run("cat", f"/proc/{pid}/status").splitlines() if line.startswith("CapEff"))
+    return int(line.split()[1], 16)
 
 
 def doctor(system: System, *privileges: str) -> str:
@@ -154,13 +191,121 @@ def test_the_drop_in_brings_the_files(system: System) -> None:
     exposed = system.run("python3", "-c", FETCH)
     assert 'myisam_table_rows{schema="shop",table="orders"} 2.0' in exposed
     assert 'myisam_exporter_collector_success{collector="page_cache"} 1.0' in exposed
-    capabilities = next(line for line in system.run("cat", f"/proc/{main_process(system)}/status").splitlines() if line.startswith("CapEff"))
-    assert int(capabilities.split()[1], 16) == 1 << 2 | 1 << 19  # DAC_READ_SEARCH, SYS_PTRACE
+    # What the kernel tells tracers only, which the daemon is not: of a process beside it.
+    for metric in ("read_calls_total", "storage_read_bytes_total", "mapped_data_files"):
+        assert f"\nmyisam_mysqld_{metric} " in exposed
+    assert 'collector_success{collector="mysqld_process"} 1.0' in exposed
+    assert " 0.0\n" not in "".join(f"{line}\n" for line in exposed.splitlines() if "_collector_success{" in line)
+    assert capabilities(system, SERVICE) == 1 << 2  # DAC_READ_SEARCH
+    assert capabilities(system, PROCESS_SERVICE) == 1 << 2 | 1 << 19  # and SYS_PTRACE
     more = "+dac_read_search,+sys_ptrace"
     told = doctor(system, "--groups=mysql", f"--bounding-set={more}", f"--inh-caps={more}", f"--ambient-caps={more}")
     for collector in ("myi", "page_cache", "mysqld_process"):
         assert f"\n{collector:20}working" in told
     assert DROP_INS not in told
+
+
+def intrude(system: System, *profiles: str) -> dict[str, str]:
+    """What somebody can do who has taken over the service with these drop-ins: attempt -> `done` or the error."""
+    folder = f"/etc/systemd/system/{INTRUDER}.d"
+    system.run("rm", "-rf", folder, f"{STATE}/ready", f"{STATE}/go", f"{STATE}/tried.json")
+    system.run("mkdir", "-p", folder, "/data", "/etc/ssh")
+    for secret in SECRETS:
+        system.run("sh", "-c", f"[ -s {secret} ] || {{ echo secret > {secret}; chmod 0600 {secret}; }}")
+    shutil.copy(ROOT / "tests" / "e2e" / "intruder.py", system.root / "usr" / "local" / "lib" / "intruder.py")
+    system.run("cp", f"/lib/systemd/system/{SERVICE}", f"/etc/systemd/system/{INTRUDER}")
+    for profile in profiles:
+        system.run("cp", f"{DROP_INS}/{profile}.conf", folder)
+    root_process = system.run("systemctl", "show", "--property=MainPID", "--value", "systemd-journald.service").strip()
+    command = " ".join(("/usr/bin/python3", "/usr/local/lib/intruder.py", root_process, *SECRETS))
+    text = f"[Service]\nType=oneshot\nWatchdogSec=0\nRestart=no\nExecReload=\nExecStart=\nExecStart={command}\n"
+    system.run("tee", f"{folder}/zz.conf", text=text)
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "start", "--no-block", INTRUDER)
+    system.until("ready", "ls", STATE)
+    # As passwd does it: a new file by the old name, which takes away what is mounted over the old one elsewhere.
+    for secret in SECRETS:
+        system.run("cp", "--preserve", secret, f"{secret}.new")
+        system.run("mv", f"{secret}.new", secret)
+    system.run("touch", f"{STATE}/go")
+    system.until("inactive", "systemctl", "is-active", INTRUDER)
+    tried: dict[str, str] = json.loads(system.run("cat", f"{STATE}/tried.json"))
+    return tried
+
+
+@pytest.mark.parametrize("profiles", [(), ("files",), ("files", "residency", "network")], ids="-".join)
+def test_who_takes_the_daemon_over_gets_no_further(system: System, profiles: tuple[str, ...]) -> None:
+    tried = intrude(system, *profiles)
+    assert len(tried) > 3 * len(SECRETS)
+    # It is the drop-in that is looked at: with it the tables can be seen.
+    assert tried.pop("tables seen") == ("done" if profiles else "ENOENT")
+    done = {attempt for attempt, outcome in tried.items() if outcome not in {"EACCES", "EPERM", "ENOENT", "EROFS", ""}}
+    assert done == set()
+    if profiles:
+        assert {tried[f"{when} {secret}"] for when in ("first", "second") for secret in SECRETS} == {"ENOENT"}
+        assert tried["tables written"] == "EROFS"
+    # Of itself a process may do all of these: it is the filter that refuses.
+    assert {outcome for attempt, outcome in tried.items() if attempt.startswith("own ")} == {"EPERM"}
+
+
+def test_the_daemon_alone_may_ask_about_processes(system: System) -> None:
+    assert system.run("stat", "--format=%A %U", PROCESS_SOCKET) == "srw------- myisam-advisor\n"
+    asking = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(b'maps 1\\n'); print(s.recv(99).decode())"
+    asked = system.run("setpriv", "--reuid=myisam-advisor", "--clear-groups", "python3", "-c", asking, PROCESS_SOCKET)
+    assert asked == "it is no database server\n\n"
+    assert "PermissionError" in system.attempt("setpriv", "--reuid=mysql", "--clear-groups", "python3", "-c", asking, PROCESS_SOCKET).stderr
+
+
+def test_what_reads_processes_comes_and_goes_with_the_daemon(system: System) -> None:
+    system.run("systemctl", "stop", SERVICE)
+    assert system.attempt("systemctl", "is-active", PROCESS_SERVICE, PROCESS_SOCKET.rpartition("/")[2].replace(".sock", ".socket")).stdout.split() == ["inactive", "inactive"]
+    assert system.attempt("ls", PROCESS_SOCKET).returncode != 0
+    system.run("systemctl", "start", SERVICE)
+    assert "\nmyisam_mysqld_read_calls_total " in system.run("python3", "-c", FETCH)
+
+
+def test_a_server_that_is_started_anew_is_seen_again(system: System) -> None:
+    """Its directory below /run and its socket are others then."""
+    system.run("sh", "-c", "systemctl stop mariadb.socket mariadb.service && rm -rf /run/mysqld && systemd-tmpfiles --create mariadb.conf && systemctl start mariadb.service")
+    system.until("myisam_up 1.0", "python3", "-c", FETCH)
+
+
+def test_a_data_directory_elsewhere_is_named_in_a_drop_in(system: System) -> None:
+    system.run("sh", "-c", "systemctl stop mariadb.socket mariadb.service && mkdir /srv/db && mv /var/lib/mysql /srv/db/mysql")
+    system.run("tee", "/etc/mysql/mariadb.conf.d/99-elsewhere.cnf", text="[mariadbd]\ndatadir=/srv/db/mysql\n")
+    try:
+        system.run("systemctl", "start", "mariadb.service")
+        system.run("systemctl", "restart", SERVICE)
+        system.until("myisam_up 1.0", "python3", "-c", FETCH)
+        assert 'myisam_table_rows{schema="shop",table="orders"}' not in system.run("python3", "-c", FETCH)
+        system.run("tee", f"/etc/systemd/system/{SERVICE}.d/zz-elsewhere.conf", text="[Service]\nBindReadOnlyPaths=/srv/db/mysql\n")
+        system.run("systemctl", "daemon-reload")
+        system.run("systemctl", "restart", SERVICE)
+        system.until('myisam_table_rows{schema="shop",table="orders"} 2.0', "python3", "-c", FETCH)
+    finally:
+        system.run("sh", "-c", "systemctl stop mariadb.service; rm /etc/mysql/mariadb.conf.d/99-elsewhere.cnf; mv /srv/db/mysql /var/lib/mysql; systemctl start mariadb.service")
+        system.run("rm", "-f", f"/etc/systemd/system/{SERVICE}.d/zz-elsewhere.conf")
+        system.run("systemctl", "daemon-reload")
+        system.run("systemctl", "restart", SERVICE)
+
+
+def test_another_password_is_known_after_a_restart(system: System) -> None:
+    def password(text: str) -> None:
+        system.run("install", "-m", "0600", "/dev/null", "/etc/myisam-advisor/client.cnf")
+        system.run("tee", "/etc/myisam-advisor/client.cnf", text=f"[client]\nuser=watcher\npassword={text}\n")
+        system.run("mariadb", text=f"CREATE OR REPLACE USER watcher@localhost IDENTIFIED BY '{text}'; GRANT PROCESS ON *.* TO watcher@localhost;")
+
+    password("one")
+    system.run("cp", f"{DROP_INS}/password.conf", f"/etc/systemd/system/{SERVICE}.d/")
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "restart", SERVICE)
+    assert "myisam_up 1.0" in system.run("python3", "-c", FETCH)
+    password("two")
+    system.run("systemctl", "restart", SERVICE)
+    assert "myisam_up 1.0" in system.run("python3", "-c", FETCH)
+    system.run("rm", f"/etc/systemd/system/{SERVICE}.d/password.conf", "/etc/myisam-advisor/client.cnf")
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "restart", SERVICE)
 
 
 def test_munin_asks_the_daemon_over_its_socket(system: System) -> None:
