@@ -25,6 +25,5 @@ def grants(account: str, account_host: str, by_password: bool, server_version: s
         version = parse_version(server_version)
     else:
         with Session(target_of(options), options["timeout_seconds"]) as session:
-            text, comment = session.rows("SELECT @@version, @@version_comment")[0]
-        version = parse_version(str(text), str(comment))
+            version = session.version
     click.echo("\n".join(statements(version, account, account_host, by_password=by_password)))

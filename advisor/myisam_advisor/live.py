@@ -12,7 +12,6 @@ from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
 from myisam_exporter.session import Session
 from myisam_exporter.snapshot import take_snapshot
-from myisam_exporter.sql import quote_text, statement
 from myisam_exporter.target import Target
 
 READINGS = 10
@@ -48,7 +47,7 @@ def collect_facts(
         before = take_snapshot(context, begins_interval=True)
         readings = max(1, min(READINGS, int(interval_seconds / MINIMUM_STEP_SECONDS)))
         try:
-            observe(interval_seconds, readings, lambda: context.threads_running.append(_threads_running(session)))
+            observe(interval_seconds, readings, lambda: _note_threads_running(context))
             interval = Interval(take_snapshot(context), before)
         except ServerLostError as error:
             raise _restarted(target, timeout_seconds) or error from None
@@ -62,18 +61,20 @@ def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
     while True:
         try:
             with Session(target, timeout_seconds) as session:
-                uptime = session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1]
+                uptime = session.status_number("Uptime")
             break
         except UserError:
             if time.monotonic() >= deadline:
                 return None
             time.sleep(MINIMUM_STEP_SECONDS)
     return ServerLostError(
-        f"the server at {target.label} restarted between the two samples, or closed the connection (it is up for {uptime} s): "
+        f"the server at {target.label} restarted between the two samples, or closed the connection (it is up for {uptime or 0:.0f} s): "
         "nothing can be said of this interval. Run again."
     )
 
 
-def _threads_running(session: Session) -> float:
+def _note_threads_running(context: Context) -> None:
     """A state that one reading at each end of the interval would not tell: read on the way too."""
-    return float(session.rows(statement("SHOW GLOBAL STATUS LIKE {}", quote_text(THREADS_RUNNING)))[0][1])
+    running = context.session.status_number(THREADS_RUNNING)
+    if running is not None:
+        context.threads_running.append(running)

@@ -63,6 +63,11 @@ def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECO
         click.option("--socket", type=click.Path(path_type=Path), help="UNIX socket of the server."),
         click.option("--user", help="Account; its password belongs into an option file."),
         click.option(
+            "--allow-cleartext",
+            is_flag=True,
+            help="Let a hashed password and all that is asked travel to another host without TLS.",
+        ),
+        click.option(
             "--timeout",
             "timeout_seconds",
             type=click.IntRange(1, 600),
@@ -159,5 +164,10 @@ def target_of(options: dict[str, Any]) -> Target:
     from myisam_exporter.target import target_from_options
 
     return target_from_options(
-        options["defaults_files"], options["user"], options["host"], options["port"], options["socket"]
+        options["defaults_files"],
+        options["user"],
+        options["host"],
+        options["port"],
+        options["socket"],
+        allow_cleartext=options["allow_cleartext"],
     )

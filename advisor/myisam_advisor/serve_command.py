@@ -163,6 +163,7 @@ def serve(**options: Any) -> None:
             resolve=lambda: target_of(options),
             load_site=lambda: site_of(dict(options)),
             defaults_files=options["defaults_files"],
+            allow_cleartext=options["allow_cleartext"],
             unix_socket=options["unix_socket"],
             socket_group=options["socket_group"],
             telemetry_path=options["telemetry_path"],

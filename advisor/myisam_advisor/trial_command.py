@@ -179,8 +179,8 @@ def _task(
         raise TrialError(
             f"{error} Made-up tables need no running server: name a program (--server /usr/sbin/mariadbd)."
         ) from None
-    variables = {str(name): str(value) for name, value in session.rows("SHOW GLOBAL VARIABLES")}
-    uptime = float(session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
+    variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+    uptime = session.status_number("Uptime")
     location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
     pid = None if isinstance(location.pid, Unknown) else location.pid
     settings = [] if choice else settings_of(variables)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Sample = TypeVar("Sample")
 PAGE_CACHE_SWEEP_SECONDS = 2.0
+# Rows of an answer that has one for each table of the server.
+MAXIMUM_TABLE_ROWS = 500_000
 NOT_TRACED = Unknown(
     "page-cache lookups are not traced",
     "myisam-advisor serve --collect.page-cache.precise, as root or with CAP_PERFMON",

@@ -1,11 +1,52 @@
-"""Numbers in the servers' output."""
+"""Numbers in the servers' output: the one place where text from a server becomes a number.
+
+A server may say anything: 2**64 - 1, NaN, a thousand digits. What is made of it here always fits where it goes on to: SQLite's integers,
+Prometheus's and JSON's floating-point numbers, and sums of a thousand of them.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 SQLITE_INTEGER_END = 1 << 63
+# The largest that any server counts to; what is beyond it is no number of a server's.
+LARGEST_COUNTER = (1 << 64) - 1
+# Beyond it floating-point numbers skip whole ones, and a sum of a thousand would leave SQLite's integers. 9 PB; 285 years at a million a second.
+LARGEST_WHOLE = (1 << 53) - 1
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
+_REAL = re.compile(r"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
+
+
+def whole_number(said: str | int | float | None, largest: int = LARGEST_WHOLE) -> int | None:
+    """What a server said as a count or a size; None where it said none, a negative one, or one beyond `largest`. A fraction is cut off."""
+    if isinstance(said, str) and _WHOLE.fullmatch(said):
+        whole = int(said)
+    else:
+        number = finite_number(said)
+        if number is None:
+            return None
+        whole = int(number)
+    return whole if 0 <= whole <= largest else None
+
+
+def finite_number(said: str | int | float | None) -> int | float | None:
+    """What a server said as a number; None where it said none, infinity, NaN, or one beyond 2**64. Whole ones stay whole below 2**63."""
+    if said is None:
+        return None
+    number: int | float
+    if isinstance(said, int | float):
+        number = said
+    elif _WHOLE.fullmatch(said):
+        number = int(said)
+    elif _REAL.fullmatch(said):
+        number = float(said)
+    else:
+        return None
+    if math.isnan(number) or abs(number) > LARGEST_COUNTER:
+        return None
+    return float(number) if abs(number) >= SQLITE_INTEGER_END else number
 
 
 def parse_number(text: str | None) -> int | float | str | None:
@@ -13,19 +54,8 @@ def parse_number(text: str | None) -> int | float | str | None:
 
     Whole numbers beyond SQLite's (2**63 - 1), such as the default of myisam_mmap_size, become floating-point ones.
     """
-    if text is None:
-        return None
-    try:
-        whole = int(text)
-    except ValueError:
-        pass
-    else:
-        return whole if abs(whole) < SQLITE_INTEGER_END else float(whole)
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text
+    number = finite_number(text)
+    return text if number is None else number
 
 
 def bounded_sum(numbers: Iterable[int]) -> int:

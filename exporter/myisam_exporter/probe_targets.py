@@ -5,6 +5,7 @@ Whoever may ask the exporter could otherwise make it connect anywhere, and hand 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,18 +16,20 @@ from myisam_exporter.option_files import read_option_files, standard_files
 from myisam_exporter.target import DEFAULT_PORT, Target, target_from_options
 
 DEFAULT_MODULE = "client"
-_KEYS = frozenset({"host", "port", "socket", "auth_module"})
+_MODULE = re.compile(r"client(\..+)?")
+_KEYS = frozenset({"host", "port", "socket", "auth_module", "auth_modules"})
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One server of the file."""
+    """One server of the file. `modules` are the sections of the option files whose credentials it may be given."""
 
     name: str
     host: str | None = None
     port: int = DEFAULT_PORT
     socket: Path | None = None
     auth_module: str = DEFAULT_MODULE
+    modules: frozenset[str] = frozenset({DEFAULT_MODULE})
 
     @property
     def address(self) -> str:
@@ -36,28 +39,33 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class ProbeTargets:
-    """What may be probed: the listed servers, each with any section `client` or `client.*` of the option files."""
+    """What may be probed: the listed servers, each with the modules that the list grants it."""
 
     listed: Mapping[str, Listed] = field(default_factory=dict)
-    modules: frozenset[str] = frozenset()
     defaults_files: Sequence[Path] = ()
+    allow_cleartext: bool = False
 
     def find(self, target: str) -> Listed | None:
         """By name, or by address as listed."""
         return self.listed.get(target) or next((one for one in self.listed.values() if one.address == target), None)
 
     def resolve(self, listed: Listed, module: str) -> Target:
-        """The target with its credentials, read from the option files anew."""
+        """The target with its credentials, read from the option files anew. Raises UserError for a module that the list does not grant it."""
+        if module not in listed.modules:
+            raise UserError(f"the list of targets does not let {listed.name} have the auth_module {module}.")
         return target_from_options(
             self.defaults_files,
             host=listed.host or "localhost",
             port=None if listed.socket else listed.port,
             socket=listed.socket,
             groups=(DEFAULT_MODULE, module),
+            allow_cleartext=self.allow_cleartext,
         )
 
 
-def read_probe_targets(path: Path | None, defaults_files: Sequence[Path]) -> ProbeTargets:
+def read_probe_targets(
+    path: Path | None, defaults_files: Sequence[Path], *, allow_cleartext: bool = False
+) -> ProbeTargets:
     """The targets of a YAML file: `targets: {name: {host, port} or {socket}, ...}`. Raises UserError that names the entry."""
     if path is None:
         return ProbeTargets()
@@ -74,22 +82,32 @@ def read_probe_targets(path: Path | None, defaults_files: Sequence[Path]) -> Pro
             f"{path}: one mapping `targets:` is wanted, of names to {{host: ..., port: ...}} or {{socket: ...}}."
         )
     options = read_option_files(list(defaults_files) or standard_files(), ())
-    modules = frozenset(name for name in options.sections if name == DEFAULT_MODULE or name.startswith("client."))
     listed = {str(name): _listed(path, str(name), entry) for name, entry in document["targets"].items()}
     for one in listed.values():
-        if one.auth_module not in modules and one.auth_module != DEFAULT_MODULE:
-            raise UserError(f"{path}: target {one.name}: no option file has a section [{one.auth_module}].")
-    return ProbeTargets(listed, modules | {DEFAULT_MODULE}, tuple(defaults_files))
+        for module in sorted(one.modules - options.sections - {DEFAULT_MODULE}):
+            raise UserError(f"{path}: target {one.name}: no option file has a section [{module}].")
+    return ProbeTargets(listed, tuple(defaults_files), allow_cleartext)
 
 
 def _listed(path: Path, name: str, entry: Any) -> Listed:
     if not isinstance(entry, dict) or not set(entry) <= _KEYS or ("host" in entry) == ("socket" in entry):
         raise UserError(
-            f"{path}: target {name}: either host (and port) or socket is wanted, and perhaps auth_module; nothing else."
+            f"{path}: target {name}: either host (and port) or socket is wanted, and perhaps auth_module and auth_modules; nothing else."
         )
     port = entry.get("port", DEFAULT_PORT)
     if not isinstance(port, int) or not 0 < port < 65536 or (port != DEFAULT_PORT and "socket" in entry):
         raise UserError(f"{path}: target {name}: {port!r} is no port for it.")
     socket = Path(str(entry["socket"])) if "socket" in entry else None
     host = str(entry["host"]) if "host" in entry else None
-    return Listed(name, host, port, socket, str(entry.get("auth_module", DEFAULT_MODULE)))
+    return Listed(name, host, port, socket, *_modules(path, name, entry))
+
+
+def _modules(path: Path, name: str, entry: Any) -> tuple[str, frozenset[str]]:
+    """The module that is used when a probe names none, and all that it may name."""
+    default, more = entry.get("auth_module", DEFAULT_MODULE), entry.get("auth_modules", [])
+    modules: list[Any] = [default, *more] if isinstance(more, list) else [None]
+    if not all(isinstance(module, str) and _MODULE.fullmatch(module) for module in modules):
+        raise UserError(
+            f"{path}: target {name}: auth_module is a section of the option files, `client` or `client.NAME`, and auth_modules a list of such."
+        )
+    return default, frozenset(modules)

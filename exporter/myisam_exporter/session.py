@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket as sockets
-import struct
 import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
 
+from myisam_exporter.connection_errors import explained
 from myisam_exporter.deadlines import DEADLINES
-from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
+from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.numbers import finite_number
 from myisam_exporter.sql import Sql, quote_account
 from myisam_exporter.target import Target
 from myisam_exporter.unknown import Unknown
 from myisam_exporter.version_number import ServerVersion, parse_version
 
-if TYPE_CHECKING:
-    from MySQLdb.connections import Connection
-
 DEFAULT_TIMEOUT_SECONDS = 10
 LOCK_WAIT_TIMEOUT_SECONDS = 1
 # A query and its answer may take so many times what one read may: the server's own limit comes first.
 WHOLE_QUERY_TIMEOUTS = 2
-
-# Client and server error numbers: manual, "Error Message Reference".
-SOCKET_ERROR, HOST_ERROR, UNKNOWN_HOST = 2002, 2003, 2005
-SERVER_GONE, SERVER_LOST, SERVER_SHUTDOWN, CONNECTION_KILLED = 2006, 2013, 1053, 1927
-TLS_ERROR = 2026
-ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698
-TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
-LOST = frozenset({SERVER_GONE, SERVER_LOST, SERVER_SHUTDOWN, CONNECTION_KILLED})
-PRIVILEGE_ERRORS = frozenset({1044, ACCESS_DENIED, 1142, 1143, 1227})
+# Servers' error numbers: manual, "Error Message Reference".
+PRIVILEGE_ERRORS = frozenset({1044, 1045, 1142, 1143, 1227})
 
 
 class Session:
@@ -48,12 +38,12 @@ class Session:
         self.timeout_seconds = timeout_seconds
         # The daemon's scrapes and its background work share one connection, query by query.
         self._one_at_a_time = threading.Lock()
-        self._connection = _connect_in_time(target, timeout_seconds)
-        # A second handle on the same socket: the library lets no other thread near its own while a query runs.
-        self._wire = sockets.socket(fileno=os.dup(int(self._connection.fileno())))  # type: ignore[no-untyped-call]
+        attempt = _Attempt(target, timeout_seconds)
+        self._connection = attempt.connection()
+        # A second handle on the same socket: nobody else may use the library's while a query runs.
+        self._wire = attempt.wire
         try:
-            text, comment = self.rows("SELECT @@version, @@version_comment")[0]
-            self.version: ServerVersion = parse_version(str(text), str(comment))
+            self.version: ServerVersion = parse_version(*self.row("SELECT @@version, @@version_comment", 2))
             self._limit()
         except BaseException:
             self.close()
@@ -69,76 +59,86 @@ class Session:
 
     def close(self) -> None:
         """End the connection. One that another thread is using is cut, and closed when that thread lets go of it."""
-        import MySQLdb
-
         if not self._one_at_a_time.acquire(blocking=False):
             self.abort()
             return
         try:
-            with contextlib.suppress(MySQLdb.Error):  # it is closed already
-                self._connection.close()  # type: ignore[no-untyped-call]
+            self._connection.close()
             self._wire.close()
         finally:
             self._one_at_a_time.release()
 
     def abort(self) -> None:
         """End it from another thread: a query that waits for the server ends at once with ServerLostError."""
-        with contextlib.suppress(OSError):
-            self._wire.shutdown(sockets.SHUT_RDWR)
+        _cut(self._wire)
 
-    def rows(self, statement: str, arguments: Sequence[object] | None = None) -> list[tuple[Any, ...]]:
-        """The rows of a SELECT or SHOW.
+    def rows(
+        self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS
+    ) -> list[Row]:
+        """The rows of a SELECT or SHOW, each value as text; numbers.py makes numbers of them.
 
-        Raises ServerLostError when the server is gone or answers too late, and MySQLdb's own error otherwise.
+        Raises StatementRefusedError for an error of the server's, and ServerLostError when the server is gone, answers too late or too much.
         """
-        import MySQLdb
-
         if not self._one_at_a_time.acquire(timeout=self.timeout_seconds):
             raise ServerLostError(
                 f"the connection with {self.target.label} is busy for more than {self.timeout_seconds} s."
             )
         try:
             # The library's own limit is on each read: a server that sends byte by byte would keep to it for ever.
-            limit = DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort)
-            with limit, self._connection.cursor() as cursor:
-                cursor.execute(statement, arguments)
-                return list(cursor.fetchall())
-        except MySQLdb.Error as error:
-            # Without a number it is the library's own word for a connection that is closed.
-            if _number(error) in LOST or isinstance(error, MySQLdb.InterfaceError):
-                raise self._lost(error) from None
-            raise
+            with DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort):
+                return self._connection.query(statement, arguments, maximum_rows)
+        except BrokenConnectionError as error:
+            raise self._lost(error) from None
         finally:
             self._one_at_a_time.release()
 
-    def rows_or_unknown(
-        self, statement: str, grant: str = "", arguments: Sequence[object] | None = None
-    ) -> list[tuple[Any, ...]] | Unknown:
-        """`rows`, or why they cannot be had; `grant` is the privilege whose absence would explain it."""
-        import MySQLdb
+    def row(self, statement: str, columns: int) -> list[str]:
+        """The one row of a statement, NULL as nothing. Raises ServerLostError where another number of values came, and as `rows` does."""
+        rows = self.rows(statement)
+        if not rows or len(rows[0]) != columns:
+            raise self._lost(BrokenConnectionError("an answer without the row that was asked for"))
+        return [value or "" for value in rows[0]]
 
+    def status_number(self, name: str) -> float | None:
+        """One status variable; None where the server has none of that name, or it is no number. Raises as `rows` does."""
+        rows = self.rows("SHOW GLOBAL STATUS LIKE %s", (name,))
+        return finite_number(rows[0][1]) if rows and len(rows[0]) == 2 else None
+
+    def rows_or_unknown(
+        self,
+        statement: str,
+        columns: int,
+        grant: str = "",
+        arguments: Sequence[str] | None = None,
+        maximum_rows: int = MAXIMUM_ROWS,
+    ) -> list[Row] | Unknown:
+        """`rows`, or why they cannot be had.
+
+        Args:
+            statement: what to ask.
+            columns: how many values each row has; rows of another length are no answer.
+            grant: the privilege whose absence would explain a refusal.
+            arguments: texts for the placeholders.
+            maximum_rows: more are no answer of a server's: the connection ends.
+        """
         try:
-            return self.rows(statement, arguments)
-        except MySQLdb.Error as error:
-            number, text = _number(error), str(error.args[1] if len(error.args) > 1 else error)
-            if number in PRIVILEGE_ERRORS and grant:
-                return Unknown(f"no privilege: {text}", f"GRANT {grant} TO {self.account()};")
-            return Unknown(f"the server refused: {text} (error {number})")
+            rows = self.rows(statement, arguments, maximum_rows)
+        except StatementRefusedError as error:
+            if error.number in PRIVILEGE_ERRORS and grant:
+                return Unknown(f"no privilege: {error.text}", f"GRANT {grant} TO {self.account()};")
+            return Unknown(f"the server refused: {error.text} (error {error.number})")
+        if any(len(row) != columns for row in rows):
+            return Unknown("the server's answer has another number of columns than was asked for")
+        return rows
 
     def account(self) -> Sql:
         """The account this session is authorised as, quoted for a GRANT."""
-        user, _, host = str(self.rows("SELECT CURRENT_USER()")[0][0]).rpartition("@")
+        user, _, host = self.row("SELECT CURRENT_USER()", 1)[0].rpartition("@")
         return quote_account(user, host)
 
     def peer_process(self) -> int | None:
         """The process at the other end of a UNIX socket, as the kernel knows it; None for TCP or another PID namespace."""
-        if self.target.socket is None:
-            return None
-        if self._wire.family != sockets.AF_UNIX:
-            return None
-        credentials = self._wire.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
-        pid = int(struct.unpack("3i", credentials)[0])
-        return pid or None
+        return None if self.target.socket is None else self._connection.peer_process
 
     def _limit(self) -> None:
         version = self.version
@@ -153,109 +153,77 @@ class Session:
         if version.at_least(mysql=(5, 6), mariadb=(10, 0)):
             self.rows("SET SESSION TRANSACTION READ ONLY")
 
-    def _lost(self, error: Exception) -> ServerLostError:
+    def _lost(self, error: BrokenConnectionError) -> ServerLostError:
         return ServerLostError(
             f"lost the server at {self.target.label}: it was stopped, killed, or did not answer within {self.timeout_seconds} s "
-            f"(error {_number(error)}). Look at its error log, then run this again; --timeout allows more time."
+            f"({error}). Look at its error log, then run this again; --timeout allows more time."
         )
 
 
-def _number(error: Exception) -> int:
-    return int(error.args[0]) if error.args and isinstance(error.args[0], int) else 0
+class _Attempt:
+    """A thread of its own connects: each step has its limit, the whole has one here, and the resolver of names can only be left behind."""
 
+    def __init__(self, target: Target, timeout_seconds: int) -> None:
+        self._target = target
+        self._timeout_seconds = timeout_seconds
+        self._state = threading.Lock()
+        self._ended = threading.Event()
+        self._given_up = False
+        self._connection: ServerConnection | None = None
+        self._error: Exception | None = None
+        self._wire: sockets.socket | None = None
 
-def _connect_in_time(target: Target, timeout_seconds: int) -> Connection:
-    """A thread of its own connects: the library limits each read of a handshake, not the whole, and lets nobody cut it short."""
-    from concurrent.futures import Future, wait
+    @property
+    def wire(self) -> sockets.socket:
+        """The second handle on the socket of the connection that was made."""
+        assert self._wire is not None
+        return self._wire
 
-    attempt: Future[Connection] = Future()
-
-    def connect() -> None:
-        try:
-            connection = _connect(target, timeout_seconds)
-        except BaseException as error:
-            if attempt.set_running_or_notify_cancel():
-                attempt.set_exception(error)
-            return
-        if attempt.set_running_or_notify_cancel():
-            attempt.set_result(connection)
-        else:  # given up meanwhile
-            connection.close()  # type: ignore[no-untyped-call]
-
-    threading.Thread(target=connect, name="connect", daemon=True).start()
-    seconds = WHOLE_QUERY_TIMEOUTS * timeout_seconds
-    wait([attempt], seconds)
-    if attempt.cancel():
+    def connection(self) -> ServerConnection:
+        """Connect. Raises UserError when that fails, and ServerLostError when it takes too long."""
+        threading.Thread(target=self._connect, name="connect", daemon=True).start()
+        seconds = WHOLE_QUERY_TIMEOUTS * self._timeout_seconds
+        self._ended.wait(seconds)
+        with self._state:
+            if self._connection is not None:
+                return self._connection
+            if self._error is not None:
+                raise explained(self._target, self._error, self._timeout_seconds) from None
+            self._given_up = True
+            self._let_go()
         raise ServerLostError(
-            f"no connection with {target.label} came about within {seconds} s: its name is not resolved, or what answers there is too slow. "
+            f"no connection with {self._target.label} came about within {seconds} s: its name is not resolved, or what answers there is too slow. "
             "Check the name and the network; --timeout allows more time."
         )
-    return attempt.result()
+
+    def _connect(self) -> None:
+        connection, failure = None, None
+        try:
+            connection = ServerConnection(self._target, self._timeout_seconds, self._dialled)
+        except Exception as error:
+            failure = error
+        with self._state:
+            if self._given_up:
+                if connection is not None:
+                    connection.close()
+                return
+            self._connection, self._error = connection, failure
+            if connection is None:
+                self._let_go()
+        self._ended.set()
+
+    def _dialled(self, wire: sockets.socket) -> None:
+        with self._state:
+            if self._given_up:
+                raise UserError("given up meanwhile")
+            self._wire = second_handle(wire)
+
+    def _let_go(self) -> None:
+        if self._wire is not None:
+            _cut(self._wire)
+            self._wire.close()
 
 
-def _connect(target: Target, timeout_seconds: int) -> Connection:
-    import MySQLdb
-
-    where: dict[str, Any] = (
-        {"unix_socket": str(target.socket)} if target.socket else {"host": target.host, "port": target.port}
-    )
-    if not target.socket and target.host == "localhost":
-        where["host"] = "127.0.0.1"  # the client library would take "localhost" for a socket
-    if target.tls:
-        where["ssl"] = target.tls
-    if target.tls_mode:
-        where["ssl_mode"] = target.tls_mode
-    try:
-        return MySQLdb.connect(
-            user=target.user, passwd=target.password, charset="utf8mb4", autocommit=True,
-            connect_timeout=timeout_seconds, read_timeout=timeout_seconds, write_timeout=timeout_seconds,
-            local_infile=0,  # a server may answer any query by asking for a file of the client's (manual, "Security Considerations for LOAD DATA LOCAL")
-            **where,
-        )  # fmt: skip
-    except MySQLdb.Error as error:
-        raise _connection_error(target, error, timeout_seconds) from None
-    except TypeError as error:  # its name for a keyword that it does not know: Debian 12 has 1.4.6
-        raise UserError(
-            f"the library mysqlclient {'.'.join(map(str, MySQLdb.version_info[:3]))} is too old for an option: {error}. Take ssl-mode out of "
-            "the option file (ssl-ca alone asks for TLS), or install mysqlclient 2.1 or later."
-        ) from None
-
-
-# What to say and do about each kind of failure to connect.
-CONNECTION_ERRORS = {
-    frozenset(
-        {SOCKET_ERROR, HOST_ERROR, UNKNOWN_HOST}
-    ): "no server answers at {target}: {text}. Check that it runs and listens there (--socket, --host, --port).",
-    LOST: "the server at {target} accepted the connection but did not answer within {seconds} s: it hangs, is stopped or is starting up.",
-    frozenset(
-        {TOO_MANY_CONNECTIONS}
-    ): "the server at {target} has no connection left: {text}. Close some, or raise max_connections.",
-    frozenset(
-        {HOST_BLOCKED, HOST_NOT_PRIVILEGED}
-    ): "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
-    frozenset({TLS_ERROR}): "TLS with {target} failed: {text}. Check ssl-ca, ssl-cert and ssl-key in the option file.",
-}
-
-
-def _connection_error(target: Target, error: Exception, timeout_seconds: int) -> UserError:
-    number, text = _number(error), str(error.args[-1])
-    if number in (ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD):
-        origin = (
-            f"The password came {target.password_origin}."
-            if target.password_origin
-            else "No option file gave a password."
-        )
-        return UserError(
-            f"the server at {target.label} refused the user {target.user!r}: {text}. {origin} "
-            "Give another --user, or an option file with the right password (--defaults-file)."
-        )
-    if number == SOCKET_ERROR and target.socket and not target.socket.exists():
-        return UserError(
-            f"no server: the socket {target.socket} does not exist. Start the server, or name its socket (--socket) or its host (--host)."
-        )
-    message = next(
-        (message for numbers, message in CONNECTION_ERRORS.items() if number in numbers),
-        "could not connect to {target}: {text} (error {number}).",
-    )
-    kind = ServerLostError if number in LOST else UserError
-    return kind(message.format(target=target.label, text=text, seconds=timeout_seconds, number=number))
+def _cut(wire: sockets.socket) -> None:
+    with contextlib.suppress(OSError):
+        wire.shutdown(sockets.SHUT_RDWR)

@@ -12,6 +12,7 @@ from myisam_exporter.collector import Collector, Context, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.unknown import Unknown
+from myisam_exporter.wire import one_look
 
 FAILED = "unexpected failure of the collector"
 
@@ -42,15 +43,16 @@ def take_snapshot(context: Context, *, begins_interval: bool = False, only: Coll
     context.samples = {}
     moments, durations = {}, {}
     taken_at = time.time()
-    for collector in all_collectors():
-        if only is not None and collector.name not in only:
-            continue
-        started = moments[collector.name] = time.monotonic()
-        if begins_interval and collector.states_only:
-            context.samples[collector.name] = Unknown("no counters in it", off=True)
-        else:
-            context.samples[collector.name] = _collect(collector, context)
-        durations[collector.name] = time.monotonic() - started
+    with one_look():
+        for collector in all_collectors():
+            if only is not None and collector.name not in only:
+                continue
+            started = moments[collector.name] = time.monotonic()
+            if begins_interval and collector.states_only:
+                context.samples[collector.name] = Unknown("no counters in it", off=True)
+            else:
+                context.samples[collector.name] = _collect(collector, context)
+            durations[collector.name] = time.monotonic() - started
     return Snapshot(taken_at, context.samples, moments, durations)
 
 

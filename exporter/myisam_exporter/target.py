@@ -7,31 +7,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from myisam_exporter.default_sockets import default_socket
 from myisam_exporter.errors import UserError
 from myisam_exporter.option_files import CLIENT_GROUPS, Options, read_option_files, standard_files
+from myisam_exporter.tls import Tls, tls_from_options
 
-DEFAULT_SOCKETS = (
-    Path("/run/mysqld/mysqld.sock"),
-    Path("/var/run/mysqld/mysqld.sock"),
-    Path("/var/lib/mysql/mysql.sock"),
-    Path("/tmp/mysql.sock"),
-)
 DEFAULT_PORT = 3306
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+# How a password may be proved, by the names of MySQL's plugins: by hashes, and over a verified way (TLS, a socket) by itself.
+HASHING_PLUGINS = frozenset({"mysql_native_password", "client_ed25519", "caching_sha2_password"})
+SENDING_PLUGINS = frozenset({"sha256_password"})
+ALL_PLUGINS = HASHING_PLUGINS | SENDING_PLUGINS
+PROTOCOLS = ("TCP", "SOCKET")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How to reach one server. The password is no part of its representation."""
+    """How to reach one server. The password is no part of its representation.
+
+    `is_found` says that nobody named the socket: then it must be a server's own. `allow_cleartext` lets a hashed password, and all
+    that is asked, travel to another host without TLS. `plugins` are those by which the password may be proved.
+    """
 
     user: str
     password: str = field(default="", repr=False)
     host: str = "localhost"
     port: int = DEFAULT_PORT
     socket: Path | None = None
-    tls: dict[str, str] = field(default_factory=dict)
-    tls_mode: str = ""
+    tls: Tls = field(default_factory=Tls)
     password_origin: str = ""
+    is_found: bool = False
+    allow_cleartext: bool = False
+    plugins: frozenset[str] = ALL_PLUGINS
 
     @property
     def label(self) -> str:
@@ -51,30 +58,51 @@ def target_from_options(
     port: int | None = None,
     socket: Path | None = None,
     groups: Sequence[str] = CLIENT_GROUPS,
+    *,
+    allow_cleartext: bool = False,
 ) -> Target:
     """A target from option files (these `groups` of them) and what was given beside them; what was given wins.
 
-    Raises UserError for an unreadable option file, for two that hold different passwords, and for a bad port.
+    Raises UserError for an unreadable option file, for two that hold different passwords, for a bad port, and for an option that
+    says how the password may travel and cannot be honoured.
     """
     options = read_option_files(list(defaults_files) or standard_files(), groups)
     _refuse_two_passwords(options, defaults_files)
     chosen_host = host or options.value("host") or "localhost"
-    chosen_socket = socket or (_socket(options) if chosen_host == "localhost" and port is None else None)
-    tls = {
-        key: value
-        for key, name in (("ca", "ssl-ca"), ("cert", "ssl-cert"), ("key", "ssl-key"), ("capath", "ssl-capath"))
-        if (value := options.value(name))
-    }
+    by_socket = chosen_host == "localhost" and port is None and _protocol(options) != "TCP"
+    configured = options.value("socket")
+    chosen_socket = socket or (Path(configured) if configured and by_socket else None)
+    is_found = chosen_socket is None and by_socket
     return Target(
         user=user or options.value("user") or getpass.getuser(),
         password=options.value("password") or "",
         host=chosen_host,
         port=port or _port(options),
-        socket=chosen_socket,
-        tls=tls,
-        tls_mode=(options.value("ssl-mode") or "").upper(),
+        socket=default_socket() if is_found else chosen_socket,
+        tls=tls_from_options(options),
         password_origin=options.origin("password"),
+        is_found=is_found,
+        allow_cleartext=allow_cleartext,
+        plugins=_plugins(options),
     )
+
+
+def _protocol(options: Options) -> str:
+    protocol = (options.value("protocol") or "").upper()
+    if protocol and protocol not in PROTOCOLS:
+        raise UserError(f"protocol={protocol} ({options.origin('protocol')}) is none of {', '.join(PROTOCOLS)}.")
+    return protocol
+
+
+def _plugins(options: Options) -> frozenset[str]:
+    """The plugins that may be used: ours, or those of them that restricted-auth (MariaDB) names."""
+    default = options.value("default-auth")
+    if default and default not in ALL_PLUGINS:
+        raise UserError(
+            f"default-auth={default} ({options.origin('default-auth')}) is not supported: {', '.join(sorted(ALL_PLUGINS))} are."
+        )
+    restricted = options.value("restricted-auth")
+    return ALL_PLUGINS if restricted is None else ALL_PLUGINS & {name.strip() for name in restricted.split(",")}
 
 
 def _refuse_two_passwords(options: Options, given: Sequence[Path]) -> None:
@@ -86,14 +114,6 @@ def _refuse_two_passwords(options: Options, given: Sequence[Path]) -> None:
             raise UserError(
                 f"{other.path} (line {other.line}) and {chosen.path} (line {chosen.line}) hold different passwords. Give one --defaults-file only."
             )
-
-
-def _socket(options: Options) -> Path:
-    """The socket that localhost stands for, as the client programs have it: the configured one, or the first that exists."""
-    configured = options.value("socket")
-    if configured:
-        return Path(configured)
-    return next((path for path in DEFAULT_SOCKETS if path.exists()), DEFAULT_SOCKETS[0])
 
 
 def _port(options: Options) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from myisam_exporter.errors import UserError
 
-_NUMBER = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+_NUMBER = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,9 @@ def parse_version(text: str, comment: str = "") -> ServerVersion:
     plain = text.removeprefix("5.5.5-") if "mariadb" in text.lower() else text
     found = _NUMBER.match(plain)
     if found is None:
-        raise UserError(f"the server calls its version {text!r}, which holds no number such as 10.11.6 or 5.6.24.")
+        raise UserError(
+            f"the server calls its version {text[:100]!r}, which holds no number such as 10.11.6 or 5.6.24."
+        )
     major, minor, patch = (int(part or 0) for part in found.groups())
     if "mariadb" in (text + comment).lower():
         flavour = "mariadb"

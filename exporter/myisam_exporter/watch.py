@@ -38,6 +38,7 @@ from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.interval import Interval
 from myisam_exporter.location import ELSEWHERE
 from myisam_exporter.metric import Metric, Running, Scene, Value
+from myisam_exporter.numbers import finite_number
 from myisam_exporter.reading import Outcome, Reading, failed_reading
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot
@@ -212,14 +213,15 @@ class Watch:
             return
         moment = time.monotonic()
         try:
-            rows = session.rows_or_unknown(STATEMENT)
+            rows = session.rows_or_unknown(STATEMENT, 2)
         except UserError as error:
             self.connection.lost(session, str(error))
             self._glances.interrupt()
             return
         if isinstance(rows, Unknown):
             return
-        status = {str(name): float(value) for name, value in rows}
+        numbers = ((name or "", finite_number(value)) for name, value in rows)
+        status = {name: float(number) for name, number in numbers if number is not None}
         if THREADS_RUNNING in status:
             self._threads_running.append(status[THREADS_RUNNING])
         self._glances.take(Glance(moment, status, self._switches()))

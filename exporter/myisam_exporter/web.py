@@ -151,8 +151,9 @@ class Exporter:
         if listed is None:
             raise BadRequestError("unknown target: list it in the file that --config.targets names")
         module = modules[0] if modules else listed.auth_module
-        if module not in targets.modules:
-            raise BadRequestError("unknown auth_module: no option file has such a section [client.*]")
+        if module not in listed.modules:
+            # The same whether there is such a section or not.
+            raise BadRequestError("the list of targets does not let this target have that auth_module")
         return await self._scrape(self.fleet.watch_probed(listed, module), parameters, request, with_own=False)
 
     async def _scrape(

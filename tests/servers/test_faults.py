@@ -21,7 +21,6 @@ from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.interval import Interval
 from myisam_exporter.session import Session
 from myisam_exporter.snapshot import take_snapshot
-from myisam_exporter.target import Target
 
 from .conftest import PROGRAM, as_other_user, binaries_of, connections_taken, look, run, schema, target
 
@@ -325,16 +324,3 @@ def test_the_least_privileges_are_enough_for_every_source(server: PrivateServer)
         assert {states[name] for name in ("status", "variables", "key_caches", "processlist", "host", "myi", "page_cache", "mysqld_process")} == {"working"}
     finally:
         server.execute("DROP USER 'least'@'localhost'")
-
-
-def test_a_library_that_is_too_old_for_an_option_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """mysqlclient 1.4.6, which Debian 12 has, does not know ssl_mode."""
-    import MySQLdb
-
-    def connect(**words: object) -> None:
-        if "ssl_mode" in words:
-            raise TypeError("'ssl_mode' is an invalid keyword argument for connect()")
-
-    monkeypatch.setattr(MySQLdb, "connect", connect)
-    with pytest.raises(UserError, match=r"mysqlclient .* is too old .*ssl_mode.*Take ssl-mode out"):
-        Session(Target("somebody", host="127.0.0.1", tls_mode="REQUIRED"))

@@ -90,8 +90,10 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def recent_look(path: Path, session: Session) -> RecentLook | None:
     """What a running daemon recorded last of the very server behind this session; None when there is no such record."""
-    hostname, port, directory = session.rows("SELECT @@hostname, @@port, @@datadir")[0]
-    uptime = float(session.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
+    hostname, port, directory = session.row("SELECT @@hostname, @@port, @@datadir", 3)
+    uptime = session.status_number("Uptime")
+    if uptime is None:
+        return None
     now = time.time()
     with opened(path) as database:
         row = database.execute(

@@ -32,7 +32,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.fleet import Fleet
 from myisam_exporter.gate import Gate
 from myisam_exporter.http_server import HttpServer
-from myisam_exporter.probe_targets import read_probe_targets
+from myisam_exporter.probe_targets import ProbeTargets, read_probe_targets
 from myisam_exporter.table_choice import TableChooser, table_pattern
 from myisam_exporter.target import Target
 from myisam_exporter.tracepoints import PageCacheTracer
@@ -58,6 +58,7 @@ class ServeOptions:
     resolve: Callable[[], Target]
     load_site: Callable[[], Site]
     defaults_files: Sequence[Path] = ()
+    allow_cleartext: bool = False
     unix_socket: Path | None = None
     socket_group: str | None = None
     telemetry_path: str = "/metrics"
@@ -109,7 +110,7 @@ async def _serve(options: ServeOptions) -> int:
     pages = Pages(fleet, board, lambda: in_force.site.rules)
 
     def reload() -> Callable[[], None]:
-        targets = read_probe_targets(options.targets_file, options.defaults_files)
+        targets = _targets(options)
         fresh = _load_site(options)
         if options.watch_own:
             options.resolve()
@@ -204,8 +205,12 @@ def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, b
         ThreadPoolExecutor(READERS, thread_name_prefix="read"),
         lambda: TableChooser(options.tables_limit, include, exclude),
         followers,
-        read_probe_targets(options.targets_file, options.defaults_files),
+        _targets(options),
     )
+
+
+def _targets(options: ServeOptions) -> ProbeTargets:
+    return read_probe_targets(options.targets_file, options.defaults_files, allow_cleartext=options.allow_cleartext)
 
 
 def _settle_in() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.channel import Channel, Message
 from myisam_advisor.trial.sources import Source
+from myisam_exporter.errors import StatementRefusedError
 from myisam_exporter.sql import quote_table
 
 if TYPE_CHECKING:
@@ -61,19 +62,17 @@ def _locked(source: Source, session: Session, stack: contextlib.ExitStack) -> bo
 
     Raises TrialError when the account may not. The session is read-only, which forbids even this lock, but for its length.
     """
-    import MySQLdb
-
     may_choose = session.version.at_least(mysql=(5, 6), mariadb=(10, 0))
     if may_choose:
         session.rows("SET SESSION TRANSACTION READ WRITE")
         stack.callback(session.rows, "SET SESSION TRANSACTION READ ONLY")
     try:
         session.rows(f"FLUSH TABLES {quote_table(source.schema, source.table)} WITH READ LOCK")
-    except MySQLdb.Error as error:
-        if error.args[0] == LOCK_WAIT_TIMEOUT:
+    except StatementRefusedError as error:
+        if error.number == LOCK_WAIT_TIMEOUT:
             return False
         raise TrialError(
-            f"{source.label} cannot be locked: {error.args[-1]}. The account needs RELOAD, LOCK TABLES, and SELECT on the table."
+            f"{source.label} cannot be locked: {error.text}. The account needs RELOAD, LOCK TABLES, and SELECT on the table."
         ) from None
     stack.callback(session.rows, "UNLOCK TABLES")
     return True

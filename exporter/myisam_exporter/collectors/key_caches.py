@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
 from myisam_exporter.foreign_files import read_small
+from myisam_exporter.numbers import whole_number
 from myisam_exporter.sql import quote_variable, statement
 from myisam_exporter.unknown import Unknown
 
@@ -31,6 +32,7 @@ MARIADB_QUERY = (
     "SELECT KEY_CACHE_NAME, SEGMENTS, FULL_SIZE, BLOCK_SIZE, USED_BLOCKS, UNUSED_BLOCKS, DIRTY_BLOCKS, READ_REQUESTS, `READS`, WRITE_REQUESTS, `WRITES` "
     "FROM information_schema.KEY_CACHES WHERE SEGMENT_NUMBER IS NULL"
 )
+NO_SIZE = Unknown("the server says no size of its key caches that can be")
 COUNTERS = ("read_requests", "reads", "write_requests", "writes")
 _COMMENT = re.compile(rb"^\s*(?:--|#).*$", re.MULTILINE)
 _STATEMENT = re.compile(rb"(?:`[^`]*`|[^;`]+)+")
@@ -65,26 +67,22 @@ def usable_bytes(size_bytes: int, block_size_bytes: int) -> int:
     return size_bytes // (block_size_bytes + OVERHEAD_BYTES_PER_BLOCK) * block_size_bytes
 
 
-def default_cache(variables: Mapping[str, object], status: Mapping[str, object]) -> KeyCache | None:
-    """The default cache from SHOW VARIABLES and SHOW STATUS; None without its size."""
+def default_cache(
+    variables: Mapping[str, str | int | float | None], status: Mapping[str, str | int | float | None]
+) -> KeyCache | None:
+    """The default cache from SHOW VARIABLES and SHOW STATUS; None without a size that can be."""
 
-    def number(values: Mapping[str, object], name: str) -> int | None:
-        value = values.get(name)
-        return (
-            int(value)
-            if isinstance(value, int | float)
-            else int(value)
-            if isinstance(value, str) and value.isdigit()
-            else None
-        )
+    def number(values: Mapping[str, str | int | float | None], name: str) -> int | None:
+        return whole_number(values.get(name))
 
     size = number(variables, "key_buffer_size")
-    if size is None:
+    block_size = number(variables, "key_cache_block_size")
+    if size is None or (block_size is None and "key_cache_block_size" in variables):
         return None
     return KeyCache(
         DEFAULT_CACHE,
         size,
-        number(variables, "key_cache_block_size") or DEFAULT_BLOCK_SIZE_BYTES,
+        block_size or DEFAULT_BLOCK_SIZE_BYTES,
         segments=number(variables, "key_cache_segments"),
         blocks_used=number(status, "Key_blocks_used"),
         blocks_unused=number(status, "Key_blocks_unused"),
@@ -134,10 +132,13 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
         planned = dict.fromkeys((*context.key_caches, *_in_init_file(context)))
         planned.pop(DEFAULT_CACHE, None)
         if context.session.version.flavour == "mariadb":
-            rows = context.session.rows_or_unknown(MARIADB_QUERY)
+            rows = context.session.rows_or_unknown(MARIADB_QUERY, 11)
             if isinstance(rows, Unknown):
                 return rows
-            found = tuple(_from_mariadb(row) for row in rows)
+            caches = [_from_mariadb(row) for row in rows]
+            found = tuple(cache for cache in caches if cache is not None)
+            if len(found) < len(caches):
+                return NO_SIZE
             absent = planned.keys() - {cache.name for cache in found}
             return found + tuple(KeyCache(name, 0, DEFAULT_BLOCK_SIZE_BYTES) for name in sorted(absent))
         variables: Variables | Unknown = context.sample("variables")
@@ -145,6 +146,8 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
         if isinstance(variables, Unknown):
             return variables
         default = default_cache(variables.values, {} if isinstance(status, Unknown) else status.values)
+        if default is None:
+            return NO_SIZE
         named = [_named(context, name) for name in planned]
         return tuple(cache for cache in (default, *named) if cache)
 
@@ -174,14 +177,18 @@ def key_cache_block(caches: Iterable[tuple[KeyCache, KeyCache | None, Pair[tuple
     return Block("key_cache", names, rows)
 
 
-def _from_mariadb(row: tuple[object, ...]) -> KeyCache:
+def _from_mariadb(row: tuple[str | None, ...]) -> KeyCache | None:
+    """A cache; None without a size that can be."""
     name, segments, size, block_size, *counters = row
-    used, unused, dirty, requests, reads, write_requests, writes = (int(str(value)) for value in counters)
+    size_bytes, block_size_bytes = whole_number(size), whole_number(block_size)
+    if size_bytes is None or block_size_bytes is None:
+        return None
+    used, unused, dirty, requests, reads, write_requests, writes = map(whole_number, counters)
     return KeyCache(
-        str(name),
-        int(str(size)),
-        int(str(block_size)),
-        int(str(segments or 0)),
+        name or "",
+        size_bytes,
+        block_size_bytes,
+        whole_number(segments or "0"),
         used,
         unused,
         dirty,
@@ -217,10 +224,11 @@ def cache_names(sql: bytes) -> list[str]:
 def _named(context: Context, name: str) -> KeyCache | None:
     """A named cache's parameters; one that does not exist answers 0."""
     names = (quote_variable(variable, name) for variable in ("key_buffer_size", "key_cache_block_size"))
-    rows = context.session.rows_or_unknown(statement("SELECT @@GLOBAL.{}, @@GLOBAL.{}", *names))
-    if isinstance(rows, Unknown):
+    rows = context.session.rows_or_unknown(statement("SELECT @@GLOBAL.{}, @@GLOBAL.{}", *names), 2)
+    if isinstance(rows, Unknown) or not rows:
         return None
-    return KeyCache(name, int(rows[0][0]), int(rows[0][1]) or DEFAULT_BLOCK_SIZE_BYTES)
+    size, block_size = map(whole_number, rows[0])
+    return None if size is None or block_size is None else KeyCache(name, size, block_size or DEFAULT_BLOCK_SIZE_BYTES)
 
 
 COLLECTOR = KeyCachesCollector()

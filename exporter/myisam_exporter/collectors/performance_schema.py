@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.sql import quote_text, sql_list, statement
 from myisam_exporter.unknown import Unknown
 
@@ -95,11 +96,11 @@ class PerformanceSchemaCollector(Collector[Waits]):
         if not variables.is_on("performance_schema"):
             return Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
         session = context.session
-        enabled_rows = session.rows_or_unknown(ENABLED, GRANT)
+        enabled_rows = session.rows_or_unknown(ENABLED, 1, GRANT)
         if isinstance(enabled_rows, Unknown):
             return enabled_rows
         enabled = frozenset(str(name) for (name,) in enabled_rows)
-        mutexes = session.rows_or_unknown(WAITS, GRANT) if enabled & INSTRUMENTS.keys() else []
+        mutexes = session.rows_or_unknown(WAITS, 3, GRANT) if enabled & INSTRUMENTS.keys() else []
         return Waits(
             enabled,
             {} if isinstance(mutexes, Unknown) else _mutexes(mutexes, enabled),
@@ -159,13 +160,14 @@ class PerformanceSchemaCollector(Collector[Waits]):
         return unknown
 
 
-def _mutexes(rows: Iterable[tuple[object, ...]], enabled: frozenset[str]) -> dict[str, tuple[int, int]]:
+def _mutexes(rows: Iterable[tuple[str | None, ...]], enabled: frozenset[str]) -> dict[str, tuple[int, int]]:
     sums: dict[str, tuple[int, int]] = {}
     for event, count, picoseconds in rows:
-        if str(event) in enabled:
-            name = INSTRUMENTS[str(event)]
+        name = INSTRUMENTS.get(event or "") if event in enabled else None
+        counted, waited = whole_number(count, LARGEST_COUNTER), whole_number(picoseconds, LARGEST_COUNTER)
+        if name is not None and counted is not None and waited is not None:
             old = sums.get(name, (0, 0))
-            sums[name] = (old[0] + int(str(count)), old[1] + int(str(picoseconds)))
+            sums[name] = (old[0] + counted, old[1] + waited)
     return sums
 
 
@@ -179,10 +181,11 @@ def _counters(context: Context, query: str, instrument: str, enabled: frozenset[
             ),
             off=True,
         )
-    rows = context.session.rows_or_unknown(query, GRANT)
-    return (
-        rows if isinstance(rows, Unknown) else {(str(schema), str(table)): int(value) for schema, table, value in rows}
-    )
+    rows = context.session.rows_or_unknown(query, 3, GRANT, maximum_rows=MAXIMUM_TABLE_ROWS)
+    if isinstance(rows, Unknown):
+        return rows
+    counted = ((schema or "", table or "", whole_number(value, LARGEST_COUNTER)) for schema, table, value in rows)
+    return {(schema, table): value for schema, table, value in counted if value is not None}
 
 
 def _growth(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
+from myisam_exporter.numbers import whole_number
 from myisam_exporter.sql import statement
 from myisam_exporter.unknown import Unknown
 
@@ -21,14 +22,16 @@ THREADS = (
     "WHERE TYPE = 'FOREGROUND' AND PROCESSLIST_ID IS NOT NULL AND PROCESSLIST_ID <> CONNECTION_ID()"
 )
 PROCESSLIST = "SELECT DB, STATE, COMMAND, TIME FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+# max_connections goes up to this.
+MAXIMUM_CONNECTIONS = 100_000
 SYSTEM_USERS = " AND USER NOT IN ('system user', 'event_scheduler')"
 
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """Connections by (schema, state, command): how many, and how long the longest has been so."""
+    """Connections by (schema, state, command): how many, and how long the longest has been so, where the server says."""
 
-    groups: dict[tuple[str, str, str], tuple[int, int]]
+    groups: dict[tuple[str, str, str], tuple[int, int | None]]
 
 
 class ProcesslistCollector(Collector[Connections]):
@@ -63,11 +66,15 @@ class ProcesslistCollector(Collector[Connections]):
             and session.version.at_least(mysql=(5, 6))
             and variables.is_on("performance_schema")
         )
-        rows: list[tuple[object, ...]] | Unknown = Unknown("")
+        rows: list[tuple[str | None, ...]] | Unknown = Unknown("")
         if mysql_threads:
-            rows = session.rows_or_unknown(THREADS, grant="SELECT ON performance_schema.*")
+            rows = session.rows_or_unknown(
+                THREADS, 4, grant="SELECT ON performance_schema.*", maximum_rows=MAXIMUM_CONNECTIONS
+            )
         if isinstance(rows, Unknown):
-            rows = session.rows_or_unknown(PROCESSLIST + SYSTEM_USERS, grant="PROCESS ON *.*")
+            rows = session.rows_or_unknown(
+                PROCESSLIST + SYSTEM_USERS, 4, grant="PROCESS ON *.*", maximum_rows=MAXIMUM_CONNECTIONS
+            )
         return rows if isinstance(rows, Unknown) else Connections(_grouped(rows))
 
     def facts(self, pair: Pair[Connections]) -> Iterable[Block]:
@@ -77,10 +84,10 @@ class ProcesslistCollector(Collector[Connections]):
 
 
 def _missing_privilege(context: Context) -> Unknown | None:
-    grants = context.session.rows_or_unknown("SHOW GRANTS")
+    grants = context.session.rows_or_unknown("SHOW GRANTS", 1)
     if isinstance(grants, Unknown):
         return None  # roles and proxies can hide them; the rows themselves will tell
-    text = " ".join(str(grant) for (grant,) in grants)
+    text = " ".join(grant or "" for (grant,) in grants)
     if any(word in text for word in ("ALL PRIVILEGES", "PROCESS", "SUPER")) or _has_role(text):
         return None
     return Unknown(
@@ -94,13 +101,14 @@ def _has_role(grants: str) -> bool:
     return any(" ON " not in grant and " TO " in grant for grant in grants.split("GRANT ")[1:])
 
 
-def _grouped(rows: Iterable[tuple[object, ...]]) -> dict[tuple[str, str, str], tuple[int, int]]:
+def _grouped(rows: Iterable[tuple[str | None, ...]]) -> dict[tuple[str, str, str], tuple[int, int | None]]:
     counts: Counter[tuple[str, str, str]] = Counter()
-    longest: dict[tuple[str, str, str], int] = {}
+    longest: dict[tuple[str, str, str], int | None] = {}
     for schema, state, command, seconds in rows:
-        group = (str(schema or ""), str(state or ""), str(command or ""))
+        group = (schema or "", state or "", command or "")
         counts[group] += 1
-        longest[group] = max(longest.get(group, 0), int(str(seconds or 0)))
+        known = [number for number in (longest.get(group), whole_number(seconds)) if number is not None]
+        longest[group] = max(known, default=None)
     return {group: (count, longest[group]) for group, count in counts.items()}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.location import Location, locate
+from myisam_exporter.numbers import whole_number
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -115,13 +116,15 @@ def _initialised_key_caches(context: Context, variables: Variables) -> int | Unk
     if not context.session.version.at_least(mysql=(5, 7), mariadb=(10, 0)):
         # Measured on 5.6.24: neither the default cache nor named ones are among the instances while the instrument is off.
         return Unknown("MySQL 5.6 and earlier do not list the key caches' mutexes", off=True)
-    rows = context.session.rows_or_unknown(MUTEX_INSTANCES, grant="SELECT ON performance_schema.*")
+    rows = context.session.rows_or_unknown(MUTEX_INSTANCES, 1, grant="SELECT ON performance_schema.*")
     if isinstance(rows, Unknown):
         return rows
-    instances = int(rows[0][0])
+    instances = whole_number(rows[0][0]) if rows else None
+    if instances is None:
+        return Unknown("the server's count of its key caches' mutexes is no number")
     if context.session.version.flavour == "mariadb":
         # MariaDB initialises one mutex for each segment: the default cache's count once.
-        return max(instances - max((variables.number("key_cache_segments") or 0) - 1, 0), 1)
+        return max(instances - max((whole_number(variables.values.get("key_cache_segments")) or 0) - 1, 0), 1)
     return instances
 
 

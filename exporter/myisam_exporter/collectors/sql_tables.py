@@ -11,10 +11,11 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.collectors.myi import MyiCollector
 from myisam_exporter.columns import Block, Value
 from myisam_exporter.data_directory import SYSTEM_SCHEMAS
+from myisam_exporter.numbers import SQLITE_INTEGER_END, whole_number
 from myisam_exporter.unknown import Unknown
 
 MAXIMUM_TABLES = 100
@@ -60,23 +61,23 @@ class SqlTablesCollector(Collector[OpenTables]):
         limit = _limit(context)
         if isinstance(limit, Unknown):
             return limit
-        rows = context.session.rows_or_unknown("SHOW OPEN TABLES")
+        rows = context.session.rows_or_unknown("SHOW OPEN TABLES", 4, maximum_rows=MAXIMUM_TABLE_ROWS)
         if isinstance(rows, Unknown):
             return rows
         # Sorted: the next look shall ask about the same ones.
-        names = sorted((str(row[0]), str(row[1])) for row in rows if str(row[0]) not in SYSTEM_SCHEMAS)
+        names = sorted((row[0] or "", row[1] or "") for row in rows if row[0] not in SYSTEM_SCHEMAS)
         tables, asked = {}, 0
         started = time.monotonic()
         for schema, table in names[:limit]:
             if time.monotonic() - started > MAXIMUM_SECONDS:
                 break
             asked += 1
-            found = context.session.rows_or_unknown(TABLE, arguments=(schema, table))
+            found = context.session.rows_or_unknown(TABLE, 7, arguments=(schema, table))
             if not isinstance(found, Unknown) and found and found[0][0] == "MyISAM":
                 row_format, *numbers = found[0][1:]
                 tables[schema, table] = (
-                    str(row_format or "").lower() or None,
-                    *(None if number is None else int(number) for number in numbers),
+                    (row_format or "").lower() or None,
+                    *(whole_number(number, SQLITE_INTEGER_END - 1) for number in numbers),
                 )
         return OpenTables(tables, len(names) - asked)
 

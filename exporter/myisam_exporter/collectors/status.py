@@ -58,10 +58,10 @@ class StatusCollector(Collector[Status]):
 
     def collect(self, context: Context) -> Status | Unknown:
         """One statement; no privilege is needed."""
-        rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS")
+        rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS", 2)
         if isinstance(rows, Unknown):
             return rows
-        values = {str(name): parse_number(str(value)) for name, value in rows}
+        values = {name or "": parse_number(value) for name, value in rows}
         own = values.get(THREADS_RUNNING)
         if isinstance(own, int):
             context.threads_running.append(own)

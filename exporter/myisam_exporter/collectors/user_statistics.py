@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.numbers import whole_number
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM informati
 class TableStatistics:
     """Rows read and changed by (schema, table) since the server started or FLUSH TABLE_STATISTICS."""
 
-    rows: Mapping[tuple[str, str], tuple[int, int]]
+    rows: Mapping[tuple[str, str], tuple[int | None, int | None]]
 
 
 class UserStatisticsCollector(Collector[TableStatistics]):
@@ -49,14 +50,14 @@ class UserStatisticsCollector(Collector[TableStatistics]):
             return Unknown("this server has no user statistics", off=True)
         if not variables.is_on("userstat"):
             return Unknown("userstat is off", "SET GLOBAL userstat=ON;", off=True)
-        rows = context.session.rows_or_unknown(QUERY, grant="PROCESS ON *.*")
-        return (
-            rows
-            if isinstance(rows, Unknown)
-            else TableStatistics(
-                {(str(schema), str(table)): (int(read), int(changed)) for schema, table, read, changed in rows}
-            )
-        )
+        rows = context.session.rows_or_unknown(QUERY, 4, grant="PROCESS ON *.*", maximum_rows=MAXIMUM_TABLE_ROWS)
+        if isinstance(rows, Unknown):
+            return rows
+        counted = {
+            (schema or "", table or ""): (whole_number(read), whole_number(changed))
+            for schema, table, read, changed in rows
+        }
+        return TableStatistics(counted)
 
     def facts(self, pair: Pair[TableStatistics]) -> Iterable[Block]:
         """Rows read and changed per second by table."""

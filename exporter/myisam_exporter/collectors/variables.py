@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
-from myisam_exporter.numbers import parse_number
+from myisam_exporter.numbers import finite_number, parse_number
 from myisam_exporter.unknown import Unknown
 
 
@@ -17,10 +17,9 @@ class Variables:
 
     values: Mapping[str, str]
 
-    def number(self, name: str) -> int | None:
-        """A variable as a whole number; None when it does not exist here or is no number."""
-        value = parse_number(self.values.get(name))
-        return int(value) if isinstance(value, int | float) else None
+    def number(self, name: str) -> int | float | None:
+        """A variable as a number; None when it does not exist here or is none."""
+        return finite_number(self.values.get(name))
 
     def is_on(self, name: str) -> bool:
         """Whether a switch is there and on."""
@@ -42,8 +41,8 @@ class VariablesCollector(Collector[Variables]):
 
     def collect(self, context: Context) -> Variables | Unknown:
         """One statement; no privilege is needed."""
-        rows = context.session.rows_or_unknown("SHOW GLOBAL VARIABLES")
-        return rows if isinstance(rows, Unknown) else Variables({str(name): str(value) for name, value in rows})
+        rows = context.session.rows_or_unknown("SHOW GLOBAL VARIABLES", 2)
+        return rows if isinstance(rows, Unknown) else Variables({name or "": value or "" for name, value in rows})
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""

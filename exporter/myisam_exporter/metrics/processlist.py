@@ -29,7 +29,9 @@ class ProcesslistMetrics(Group):
         waiting = [group for (_, state, _), group in pair.after.groups.items() if state in TABLE_LOCK_STATES]
         repairing = [group for (_, state, _), group in pair.after.groups.items() if state in REPAIR_STATES]
         yield Value("connections_waiting_for_table_lock", sum(threads for threads, _ in waiting))
-        yield Value("longest_table_lock_wait_seconds", max((seconds for _, seconds in waiting), default=0))
+        seconds = [seconds for _, seconds in waiting]
+        longest = None if None in seconds else max((known for known in seconds if known is not None), default=0)
+        yield Value("longest_table_lock_wait_seconds", longest)
         yield Value("connections_repairing", sum(threads for threads, _ in repairing))
 
 

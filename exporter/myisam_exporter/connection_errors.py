@@ -1,0 +1,64 @@
+"""What to say and do about each kind of failure to connect."""
+
+from __future__ import annotations
+
+import errno
+
+from myisam_exporter.driver import BrokenConnectionError, UnreachableError
+from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.greeting import NoServerError
+from myisam_exporter.target import Target
+
+# Servers' error numbers: manual, "Error Message Reference".
+ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698
+TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
+REFUSALS = {
+    TOO_MANY_CONNECTIONS: "the server at {target} has no connection left: {text}. Close some, or raise max_connections.",
+    HOST_BLOCKED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
+    HOST_NOT_PRIVILEGED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
+}
+
+
+def explained(target: Target, error: Exception, timeout_seconds: int) -> Exception:
+    """The error as one for people, with a remedy; one that is none of the driver's is returned as it is."""
+    if isinstance(error, StatementRefusedError):
+        return _refusal(target, error)
+    if isinstance(error, UnreachableError):
+        return _unreachable(target, error.__cause__)
+    if isinstance(error, NoServerError):
+        return UserError(
+            f"what answers at {target.label} is no MySQL or MariaDB server. Check the port (--port), or the socket (--socket)."
+        )
+    if isinstance(error, BrokenConnectionError):
+        return ServerLostError(
+            f"the server at {target.label} accepted the connection but did not answer within {timeout_seconds} s ({error}): "
+            "it hangs, is stopped or is starting up."
+        )
+    return error
+
+
+def _refusal(target: Target, error: StatementRefusedError) -> UserError:
+    number, text = error.number, error.text
+    if number in (ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD):
+        origin = (
+            f"The password came {target.password_origin}."
+            if target.password_origin
+            else "No option file gave a password."
+        )
+        return UserError(
+            f"the server at {target.label} refused the user {target.user!r}: {text}. {origin} "
+            "Give another --user, or an option file with the right password (--defaults-file)."
+        )
+    message = REFUSALS.get(number, "could not connect to {target}: {text} (error {number}).")
+    return UserError(message.format(target=target.label, text=text, number=number))
+
+
+def _unreachable(target: Target, cause: BaseException | None) -> UserError:
+    if isinstance(cause, OSError) and cause.errno == errno.ENOENT and target.socket:
+        return UserError(
+            f"no server: the socket {target.socket} does not exist. Start the server, or name its socket (--socket) or its host (--host)."
+        )
+    why = "it did not answer in time" if isinstance(cause, TimeoutError) else getattr(cause, "strerror", None) or cause
+    return UserError(
+        f"no server answers at {target.label}: {why}. Check that it runs and listens there (--socket, --host, --port)."
+    )

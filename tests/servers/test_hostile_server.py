@@ -1,0 +1,257 @@
+"""A server that lies can make a look fail, and nothing else: not the process, not its memory, not the other targets."""
+
+import itertools
+import resource
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.facts import complete, open_database
+from myisam_advisor.live import collect_facts
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.errors import UserError
+from myisam_exporter.session import Session
+from myisam_exporter.target import Target
+
+from .conftest import PROGRAM, binaries_of, run
+from .daemon import free_port, serving, wait_for
+from .hostile import (
+    ANSWERS,
+    CAPABILITIES,
+    EOF,
+    OK,
+    Client,
+    HostileServer,
+    column,
+    error,
+    greeting,
+    honest,
+    packet,
+    rows,
+    text,
+)
+
+LATIN1 = "Excesso de conexões".encode("latin-1")
+MEGABYTE = 1 << 20
+# systemd's limit for the daemon (myisam-advisor.service, MemoryMax).
+UNIT_MEMORY_BYTES = 512 * MEGABYTE
+
+
+def first(*parts: bytes) -> Callable[[Client], None]:
+    """Bytes instead of a greeting."""
+    return lambda client: client.send_all(parts)
+
+
+def after_login(*parts: bytes) -> Callable[[Client], None]:
+    def serve(client: Client) -> None:
+        client.send(0, greeting())
+        client.hear()
+        client.send_all(parts)
+        client.hear()
+
+    return serve
+
+
+def endless(part: bytes) -> Iterator[bytes]:
+    return itertools.repeat(part * (1 + 65536 // len(part)))
+
+
+def at_login(parts: Callable[[], Iterable[bytes]]) -> Callable[[Client], None]:
+    def serve(client: Client) -> None:
+        client.send(0, greeting())
+        client.hear()
+        client.send_all(parts())
+
+    return serve
+
+
+def status(parts: Callable[[], Iterable[bytes]]) -> Callable[[Client], None]:
+    return lambda client: honest(client, {b"SHOW GLOBAL STATUS": parts})
+
+
+def big(name: bytes, size: int) -> Iterator[bytes]:
+    """One value of this size, in as many packets as it takes."""
+    body = text(name) + b"\xfe" + struct.pack("<Q", size)
+    yield from itertools.islice(rows(2, [], ends=False), 4)
+    left, number = size + len(body), 5
+    while left > 0:
+        count = min(left, 0xFFFFFF)
+        yield struct.pack("<I", count)[:3] + bytes([number % 256])
+        yield body
+        sent = len(body)
+        while sent < count:
+            part = min(count - sent, MEGABYTE)
+            yield bytes(part)
+            sent += part
+        left, body, number = left - count, b"", number + 1
+
+
+LIES: dict[str, Callable[[Client], None]] = {
+    "a greeting that is an error in latin1": first(packet(0, b"\xff" + struct.pack("<H", 1040) + LATIN1)),
+    "a greeting of 16 MiB": first(b"\xff\xff\xff\0\x0a", bytes(0xFFFFFE)),
+    "a greeting without an end": first(packet(0, b"\x0a" + b"5" * 3000)),
+    "a greeting that is cut": first(packet(0, greeting()[:20])),
+    "a version that is no number": lambda client: (client.send(0, greeting(version=b"\xff\xfe")), client.hear(), None)[-1],
+    "another protocol": first(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"),
+    "an empty packet": first(b"\0\0\0\0"),
+    "an error at login in latin1": after_login(packet(2, error(1045, LATIN1))),
+    "an error without a text": after_login(packet(2, b"\xff")),
+    "an error of number -1": after_login(packet(2, b"\xff\xff\xff#00000x")),
+    "endless errors": at_login(lambda: endless(packet(2, error(1045, b"x" * 500)))),
+    "a switch to a plugin of 16 MiB": at_login(lambda: [b"\xff\xff\xff\2\xfe", bytes(0xFFFFFE), packet(3, b"")]),
+    "a switch to a plugin that is no text": after_login(packet(2, b"\xfe\xff\xfe\xfd\0abc\0")),
+    "a switch without a name": after_login(packet(2, b"\xfe")),
+    "endless switches": at_login(lambda: (packet(2 + 2 * number, b"\xfemysql_native_password\0" + b"a" * 20 + b"\0") for number in itertools.count())),
+    "an OK with endless session state": at_login(lambda: [b"\xff\xff\xff\2\0", bytes(0xFFFFFE), *[b"\xff\xff\xff\3" + bytes(0xFFFFFF)] * 20]),
+    "a file of the client's is asked for": status(lambda: [packet(1, b"\xfb/etc/shadow")]),
+    "an error in latin1 for a query": status(lambda: [packet(1, error(1105, LATIN1))]),
+    "NaN columns": status(lambda: [packet(1, b"\xfe" + b"\xff" * 8)]),
+    "65535 columns": status(lambda: [packet(1, b"\xfc\xff\xff"), *(packet(number, column(b"c")) for number in range(2, 65537)), packet(65537, EOF)]),
+    "endless columns": status(lambda: itertools.chain([packet(1, b"\xfe" + struct.pack("<Q", 1 << 60))], (packet(number, column(b"c" * 200)) for number in itertools.count(2)))),
+    "a column that is cut": status(lambda: [packet(1, b"\2"), packet(2, b"\3de")]),
+    "other columns than were asked for": status(lambda: rows(5, [(b"1",) * 5])),
+    "no row": lambda client: honest(client, {b"SELECT @@version": lambda: rows(2, [])}),
+    "no column": status(lambda: [packet(1, b"\0\0\0\2\0\0\0")]),
+    "rows that never end": status(lambda: rows(2, zip(itertools.repeat(b"a"), itertools.repeat(b"1")), ends=False)),
+    "rows of NULL that never end": status(lambda: rows(2, itertools.repeat((None, None)), ends=False)),
+    "rows of a megabyte that never end": status(lambda: rows(2, itertools.repeat((b"a", b"1" * 900_000)), ends=False)),
+    "a value of 1 GiB": status(lambda: big(b"a", 1 << 30)),
+    "a row that is cut": status(lambda: [*itertools.islice(rows(2, [], ends=False), 4), packet(5, b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7fx")]),
+    "names that are no UTF-8": status(lambda: rows(2, [(b"\xff\xfe", b"\xff"), (b"Uptime", b"100")])),
+    "results that never end": status(lambda: itertools.cycle([packet(1, b"\0\0\0\x08\0\0\0")])),
+    "packets out of order": status(lambda: [packet(7, b"\2")]),
+    "nothing": lambda client: time.sleep(60),
+    "the end": lambda client: None,
+    "slow bytes": lambda client: [client.connection.sendall(bytes([letter])) or time.sleep(0.2) for letter in packet(0, greeting())] and None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_whatever_a_server_says_a_command_ends_with_one_message(lie: str) -> None:
+    """In its own process: in time, in memory, by no signal, without a traceback."""
+    with HostileServer(LIES[lie]) as server:
+        started = time.monotonic()
+        process = subprocess.Popen([PROGRAM, "check", "--host", "127.0.0.1", "--port", str(server.port), "--user", "u", "--timeout", "1", "--interval", "0"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))  # fmt: skip
+        out, err = process.communicate(timeout=30)
+    assert process.returncode in (0, 1, 2), (process.returncode, err[-500:])
+    assert "Traceback" not in err, err[-2000:]
+    assert time.monotonic() - started < 12
+    if process.returncode == 2:
+        assert err.startswith("myisam-advisor: "), err
+        assert err.count("\n") == 1, err
+    else:
+        assert out
+
+
+def test_what_the_error_says_is_shown_in_whatever_encoding_it_came() -> None:
+    with HostileServer(LIES["a greeting that is an error in latin1"]) as server, pytest.raises(UserError, match="no connection left: Excesso de conexões"):
+        Session(Target("u", host="127.0.0.1", port=server.port))
+    with HostileServer(LIES["an error in latin1 for a query"]) as server, Session(Target("u", host="127.0.0.1", port=server.port)) as session:
+        refused = session.rows_or_unknown("SHOW GLOBAL STATUS", 2)
+        assert "Excesso de conex" in str(refused)
+        assert session.row("SELECT @@version, @@version_comment", 2)[1] == "Debian"  # the connection goes on
+
+
+def test_a_real_server_that_speaks_latin1_before_the_handshake_is_understood() -> None:
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--lc-messages=pt_BR", "--character-set-server=latin1", "--max-connections=10", "--extra-max-connections=1"], port=free_port()) as server:
+        server.execute("CREATE USER 'u'@'127.0.0.1' IDENTIFIED BY ''")
+        sessions = []
+        try:
+            with pytest.raises(UserError, match="no connection left: Excesso de conexões"):
+                for _ in range(20):
+                    sessions.append(Session(Target("u", host="127.0.0.1", port=server.port or 0)))
+        finally:
+            for session in sessions:
+                session.close()
+        assert len(sessions) >= 9
+
+
+NUMBERS = [b"18446744073709551615", b"9223372036854775808", b"-9223372036854775809", b"9" * 400, b"9" * 5000, b"nan", b"inf", b"-inf", b"1e400", b"1e308", b"-1", b"", b"\xff", "１２".encode(), b"1_0", b"0x10", b" 5 ", None]  # fmt: skip
+NAMES = [b"Key_read_requests", b"Key_reads", b"Key_writes", b"Key_write_requests", b"Uptime", b"Threads_running", b"Open_tables", b"Questions"]
+VARIABLES = [b"key_buffer_size", b"key_cache_block_size", b"key_cache_segments", b"table_open_cache", b"port", b"myisam_mmap_size", b"max_connections"]
+CACHE = [b"default", None, b"8388608", b"1024", b"1", b"2", b"0", b"4", b"5", b"6", b"7"]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: repr(number)[:24])
+def test_any_number_in_any_place_is_known_or_unknown_and_never_a_fault(number: bytes | None) -> None:
+    """Everything that makes numbers of what a server says, up to the judgement and all forms of the facts."""
+    lies: dict[bytes, Callable[[], Iterable[bytes]]] = {
+        b"SHOW GLOBAL STATUS": lambda: rows(2, [(name, number) for name in NAMES] + [(b"Com_insert", b"7")]),
+        b"SHOW GLOBAL VARIABLES": lambda: rows(2, [(name, number) for name in VARIABLES] + [(b"performance_schema", b"ON"), (b"userstat", b"ON")]),
+        b"SELECT KEY_CACHE_NAME": lambda: rows(11, [[b"default", *[number] * 10], CACHE]),
+        b"SELECT NAME FROM performance_schema.setup_instruments": lambda: rows(1, [(b"wait/synch/mutex/mysys/KEY_CACHE::cache_lock",), (b"wait/io/table/sql/handler",), (b"wait/lock/table/sql/handler",)]),
+        b"SELECT EVENT_NAME": lambda: rows(3, [(b"wait/synch/mutex/mysys/KEY_CACHE::cache_lock", number, number)]),
+        b"SELECT OBJECT_SCHEMA": lambda: rows(3, [(b"s", b"t", number)]),
+        b"SELECT TABLE_SCHEMA, TABLE_NAME, ROWS": lambda: rows(4, [(b"s", b"t", number, number)]),
+        b"SHOW OPEN TABLES": lambda: rows(4, [(b"s", b"t", b"0", b"0")]),
+        b"SELECT ENGINE": lambda: rows(7, [(b"MyISAM", b"Fixed", *[number] * 5)]),
+        b"SHOW GRANTS": lambda: rows(1, [(b"GRANT ALL PRIVILEGES ON *.* TO u",)]),
+        b"SELECT DB, STATE": lambda: rows(4, [(b"s", b"Waiting for table level lock", b"Query", number)]),
+        b"SELECT COUNT(*)": lambda: rows(1, [(number,)]),
+    }
+    seen: list[bytes] = []
+    with HostileServer(lambda client: honest(client, lies, seen)) as server:
+        target = Target("u", host="127.0.0.1", port=server.port)
+        facts = collect_facts(target, 0.0, 5)
+        assert not [reason for reason in facts.unknown.values() if "unexpected failure" in reason.reason], facts.unknown
+        open_database(complete(facts)).close()
+        for form in ("text", "json", "html", "nagios", "prometheus"):
+            done = run("check", "--host", "127.0.0.1", "--port", server.port, "--user", "u", "--interval", "0", "--format", form, "--fail-on", "never")
+            assert (done.returncode, done.stderr) == (0, ""), done.stderr[-2000:]
+    asked = b"\n".join(seen)
+    assert all(start in asked for start in lies if start not in (b"SELECT COUNT(*)",)), asked
+
+
+def test_a_daemon_scrapes_nine_servers_without_a_gap_while_a_tenth_lies(mariadb: PrivateServer, tmp_path: Path) -> None:
+    """Of every kind of lie in turn; within the memory that systemd gives it."""
+    kinds = itertools.cycle(LIES.values())
+    with HostileServer(lambda client: next(kinds)(client)) as hostile:
+        targets = tmp_path / "targets.yaml"
+        good = [f"good{number}" for number in range(9)]
+        targets.write_text("targets:\n  bad: {host: 127.0.0.1, port: %d}\n" % hostile.port + "".join(f"  {name}: {{socket: {mariadb.socket}}}\n" for name in good))
+        with serving("--no-own-server", "--config.targets", targets, "--user", "root", "--timeout", "1", "--collect.interval", "1s") as daemon:
+            for name in good:
+                assert wait_for(lambda name=name: daemon.get(f"/probe?target={name}").value("up") == 1), name  # type: ignore[misc]
+            gaps, bad, connections = [], 0, 0
+            deadline = time.monotonic() + 45
+            while time.monotonic() < deadline:
+                bad += daemon.get("/probe?target=bad", timeout=10).value("up") == 0
+                gaps += [name for name in good if daemon.get(f"/probe?target={name}", timeout=10).value("up") != 1]
+            connections = len(hostile.clients)
+            assert gaps == []
+            assert bad > 5
+            assert connections > 5
+            peak = next(int(line.split()[1]) * 1024 for line in Path(f"/proc/{daemon.pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+            assert peak < UNIT_MEMORY_BYTES, peak
+        assert b"Traceback" not in daemon.log, daemon.log[-3000:]
+
+
+@pytest.mark.parametrize("lie", ["rows that never end", "rows of NULL that never end", "rows of a megabyte that never end", "a value of 1 GiB", "endless columns", "an OK with endless session state"])
+def test_what_never_ends_takes_little_memory(lie: str) -> None:
+    """Measured in a process of its own, from before it connects."""
+    code = (
+        "import resource, sys\nfrom myisam_advisor.live import collect_facts\nfrom myisam_exporter.errors import UserError\nfrom myisam_exporter.target import Target\n"
+        "import pymysql, myisam_exporter.collectors.myi\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n    collect_facts(Target('u', host='127.0.0.1', port=int(sys.argv[1])), 0, 3)\nexcept UserError as error:\n    print(error, file=sys.stderr)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    with HostileServer(LIES[lie]) as server:
+        done = subprocess.run([sys.executable, "-c", code, str(server.port)], capture_output=True, text=True, timeout=60, check=True)
+    assert "no server does" in done.stderr
+    assert int(done.stdout) < 80 * 1024, f"{int(done.stdout)} KiB"
+
+
+def test_the_helpers_speak_the_protocol() -> None:
+    """What an honest server of theirs says is taken for one: the lies above fail for being lies."""
+    assert CAPABILITIES & 0x00080000
+    assert OK[0] == 0
+    with HostileServer(honest) as server, Session(Target("u", host="127.0.0.1", port=server.port)) as session:
+        assert session.version.flavour == "mariadb"
+        assert len(session.rows("SHOW GLOBAL STATUS")) == len(list(ANSWERS[b"SHOW GLOBAL STATUS"]())) - 5
