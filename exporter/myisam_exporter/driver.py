@@ -184,7 +184,7 @@ class ServerConnection:
             return
         if greeting.plugin in ALL_PLUGINS - self.target.plugins:
             raise self._kept(f"{greeting.plugin}, which restricted-auth leaves out")
-        if greeting.plugin in SENDING_PLUGINS and not (self._is_socket or self._with_tls):
+        if greeting.plugin in SENDING_PLUGINS and not self._with_tls:
             raise self._kept(greeting.plugin)
 
     def _may_be_sent(self) -> bool:
@@ -227,7 +227,8 @@ class ServerConnection:
         return library
 
     def _handlers(self) -> dict[str, Callable[[Any], Any]]:
-        """For each plugin that may not be used, what refuses it."""
+        """For each plugin that may not be used, what refuses it; sha256_password takes no socket for a verified way, but TLS only."""
+        allowed = self.target.plugins - (frozenset() if self._with_tls else SENDING_PLUGINS)
 
         def refusing(name: str) -> Callable[[Any], Any]:
             def refuse(_: Any) -> Any:
@@ -235,7 +236,7 @@ class ServerConnection:
 
             return refuse
 
-        return {name: refusing(name) for name in {*NEVER, *ALL_PLUGINS} - self.target.plugins}
+        return {name: refusing(name) for name in {*NEVER, *ALL_PLUGINS} - allowed}
 
     def _known(self, error: Exception) -> Exception:
         """What happened, as one of ours. What the library raised is not kept: it is only told to the log for debugging."""

@@ -53,4 +53,4 @@ class Password(bytes):
         return "<a password>"
 
     __str__ = __repr__
-    __radd__ = __mul__ = __rmul__ = __mod__ = hex = join = _keep  # type: ignore[assignment]
+    __radd__ = __mul__ = __rmul__ = __mod__ = hex = join = __reduce_ex__ = _keep  # type: ignore[assignment]

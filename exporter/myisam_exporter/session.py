@@ -99,6 +99,11 @@ class Session:
             raise self._lost(BrokenConnectionError("an answer without the row that was asked for"))
         return [value or "" for value in rows[0]]
 
+    def status_text(self, name: str) -> str:
+        """One status variable as the server has it; nothing where it has none of that name. Raises as `rows` does."""
+        rows = self.rows("SHOW STATUS LIKE %s", (name,))
+        return (rows[0][1] or "") if rows and len(rows[0]) == 2 else ""
+
     def status_number(self, name: str) -> float | None:
         """One status variable; None where the server has none of that name, or it is no number. Raises as `rows` does."""
         rows = self.rows("SHOW GLOBAL STATUS LIKE %s", (name,))

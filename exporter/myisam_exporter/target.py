@@ -14,7 +14,7 @@ from myisam_exporter.tls import Tls, tls_from_options
 
 DEFAULT_PORT = 3306
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-# How a password may be proved, by the names of MySQL's plugins: by hashes, and over a verified way (TLS, a socket) by itself.
+# How a password may be proved, by the names of MySQL's plugins: by hashes (caching_sha2_password once by itself, over TLS or a socket), and over TLS by itself.
 HASHING_PLUGINS = frozenset({"mysql_native_password", "client_ed25519", "caching_sha2_password"})
 SENDING_PLUGINS = frozenset({"sha256_password"})
 ALL_PLUGINS = HASHING_PLUGINS | SENDING_PLUGINS
@@ -69,7 +69,8 @@ def target_from_options(
     options = read_option_files(list(defaults_files) or standard_files(), groups)
     _refuse_two_passwords(options, defaults_files)
     chosen_host = host or options.value("host") or "localhost"
-    by_socket = chosen_host == "localhost" and port is None and _protocol(options) != "TCP"
+    protocol = _protocol(options)
+    by_socket = chosen_host == "localhost" and port is None and protocol != "TCP"
     configured = options.value("socket")
     chosen_socket = socket or (Path(configured) if configured and by_socket else None)
     is_found = chosen_socket is None and by_socket

@@ -5,11 +5,14 @@ Run by script/fuzz with a coverage-guided fuzzer (atheris), and for a moment by 
 
 import asyncio
 import importlib.util
+import socket
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[2]
 SCRATCH = Path(tempfile.gettempdir())
@@ -152,6 +155,103 @@ def munin_document(data: bytes) -> None:
     assert "\n" not in why
 
 
+def server(data: bytes) -> None:
+    """All that a server says in one session: greeting, login, and the answers to every question of a look."""
+    from myisam_exporter.collector import Context
+    from myisam_exporter.errors import UserError
+    from myisam_exporter.interval import Interval
+    from myisam_exporter.session import Session
+    from myisam_exporter.snapshot import FAILED, take_snapshot
+    from myisam_exporter.target import Target
+    from myisam_exporter.unknown import Unknown
+
+    ours, theirs = socket.socketpair()
+    with theirs, patch.object(driver(), "dial", lambda target, seconds: ours):
+        theirs.sendall(data[:65536])
+        theirs.shutdown(socket.SHUT_WR)
+        try:
+            with Session(Target("u", "hunter2", host="elsewhere", allow_cleartext=True), 5) as session:
+                snapshot = take_snapshot(Context(session.target, session), only=ASKING)
+        except UserError as error:
+            assert str(error)
+            assert "hunter2" not in str(error)
+            return
+        samples = [sample for sample in snapshot.samples.values() if isinstance(sample, Unknown)]
+        assert not [sample for sample in samples if FAILED in sample.reason], samples
+        complete = replace(snapshot, samples=dict.fromkeys(collector_names(), Unknown("not asked")) | dict(snapshot.samples))
+        for rows in Interval(complete).facts().tables.values():
+            for row in rows.dictionaries():
+                assert all(not isinstance(value, int | float) or abs(value) <= 1 << 64 for value in row.values()), row
+
+
+# The collectors that ask the server and nothing else.
+ASKING = frozenset({"variables", "status", "server", "key_caches", "performance_schema", "processlist", "user_statistics"})
+
+
+def driver() -> Any:
+    """Where a server is dialled, for a socket of ours to be put there."""
+    import myisam_exporter.driver
+
+    return myisam_exporter.driver
+
+
+def collector_names() -> list[str]:
+    """Every collector."""
+    from myisam_exporter.collector import all_collectors
+
+    return [collector.name for collector in all_collectors()]
+
+
+def conversation() -> bytes:
+    """What a server that tells the truth says in such a session."""
+    from myisam_exporter.collector import Context
+    from myisam_exporter.session import Session
+    from myisam_exporter.snapshot import take_snapshot
+    from myisam_exporter.target import Target
+    from tests.servers.hostile import Client, HostileServer, honest, rows
+
+    said: list[bytes] = []
+    switched_on = [(b"performance_schema", b"ON"), (b"userstat", b"ON"), (b"key_buffer_size", b"8388608"), (b"key_cache_segments", b"0")]
+    instruments = (b"wait/synch/mutex/mysys/KEY_CACHE::cache_lock", b"wait/io/table/sql/handler", b"wait/lock/table/sql/handler")
+    answers: dict[bytes, Callable[[], Iterable[bytes]]] = {
+        b"SHOW GLOBAL VARIABLES": lambda: rows(2, switched_on),
+        b"SELECT KEY_CACHE_NAME": lambda: rows(11, [[b"default", None, b"8388608", b"1024", *[b"5"] * 7]]),
+        b"SELECT NAME FROM performance_schema.setup_instruments": lambda: rows(1, [(name,) for name in instruments]),
+        b"SELECT EVENT_NAME": lambda: rows(3, [(instruments[0], b"10", b"5000")]),
+        b"SELECT OBJECT_SCHEMA": lambda: rows(3, [(b"s", b"t", b"7")]),
+        b"SELECT TABLE_SCHEMA": lambda: rows(4, [(b"s", b"t", b"7", b"8")]),
+        b"SELECT DB, STATE": lambda: rows(4, [(b"s", b"Locked", b"Query", b"3")]),
+        b"SELECT COUNT(*)": lambda: rows(1, [(b"2",)]),
+        b"SHOW GRANTS": lambda: rows(1, [(b"GRANT PROCESS ON *.* TO u",)]),
+    }
+
+    def recording(client: Client) -> None:
+        client.said = said
+        honest(client, answers)
+
+    with HostileServer(recording) as truthful, Session(Target("u", host="127.0.0.1", port=truthful.port)) as session:
+        session.target = replace(session.target, host="elsewhere")
+        take_snapshot(Context(session.target, session), only=ASKING)
+    return b"".join(said)
+
+
+def openings() -> list[bytes]:
+    """Beginnings that an honest conversation does not have: errors, a change of plugin, more authentication."""
+    from tests.servers.hostile import OK, error, greeting, packet
+
+    start = packet(0, greeting())
+    return [
+        packet(0, b"\xff\x10\x04Excesso de conex\xf5es"),
+        start + packet(2, error(1045, b"Excesso de conex\xf5es")),
+        start + packet(2, b"\xfemysql_native_password\0abcdefghij0123456789\0") + packet(4, OK),
+        start + packet(2, b"\xfeclient_ed25519\0" + bytes(32)) + packet(4, OK),
+        start + packet(2, b"\xfemysql_clear_password\0") + packet(4, OK),
+        packet(0, greeting(b"caching_sha2_password")) + packet(2, b"\x01\x03") + packet(3, OK),
+        packet(0, greeting(b"caching_sha2_password")) + packet(2, b"\x01\x04") + packet(4, b"\x01-----BEGIN PUBLIC KEY-----"),
+        start + packet(2, OK) + packet(1, b"\xfb/etc/passwd"),
+    ]
+
+
 _loaded: list[Any] = []
 
 
@@ -167,7 +267,7 @@ def _plugin() -> Any:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, file_name, option_file, facts_file, rule_file, configuration, http_request, process_state, munin_document)
+    for function in (myi_header, file_name, option_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, server)
 }
 
 
@@ -177,6 +277,8 @@ def seeds(name: str) -> Iterable[bytes]:
         from tests.unit.test_myi_header import header
 
         return [header(), header(options=1, keys=((0, ((3, 0, 4), (8, 1, 40))), (2, ((15, 9, 100),))))]
+    if name == "server":
+        return [conversation(), *openings()]
     if name == "rule_file":
         return [path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6]]
     return {

@@ -266,7 +266,7 @@ def test_ddl_storm_while_looking(server: PrivateServer, by_files: bool) -> None:
             session.target = replace(session.target, socket=None, host="elsewhere")
         waited = int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Table_locks_waited'")[0][1]))
         storm, deadline = Storm(server), time.monotonic() + 60
-        with storm.around(session.rows("SELECT CONNECTION_ID()")[0][0]):
+        with storm.around(int(session.row("SELECT CONNECTION_ID()", 1)[0])):
             while storm.statements < 500 and time.monotonic() < deadline:
                 facts = Interval(take_snapshot(Context(session.target, session))).facts()
                 assert facts.single("server")["local"] == by_files

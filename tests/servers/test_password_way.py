@@ -1,0 +1,281 @@
+"""How a password travels: hashed, over a verified way, or not at all. Option files against servers with every kind of certificate."""
+
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter import default_sockets, driver
+from myisam_exporter.errors import UserError
+from myisam_exporter.session import Session
+from myisam_exporter.target import Target, target_from_options
+
+from .conftest import as_other_user, binaries_of, run
+from .daemon import free_port, serving
+from .hostile import CAN_TLS, CAPABILITIES, OK, Client, HostileServer, greeting
+
+SECRET = "S3cret-of-prod"
+IN = "in"
+NO_TLS = "offers no TLS"
+UNTRUSTED = "TLS with .* failed"
+OPEN_WAY = "another host without TLS.*ssl-ca.*--allow-cleartext"
+CERTIFICATES = ("none", "self-signed", "another name", "right")
+
+
+@pytest.fixture(scope="module")
+def certificates() -> Iterator[Path]:
+    """An authority, and keys with certificates: by it for 127.0.0.1, by it for another name, and by nobody."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+
+        def openssl(*words: str) -> None:
+            subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
+        for file, names in (("right", "IP:127.0.0.1,DNS:localhost"), ("another name", "DNS:db.example")):
+            (folder / "names").write_text(f"subjectAltName={names}\n")
+            openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={file}", "-keyout", f"{file}.key", "-out", "request")
+            openssl("x509", "-req", "-in", "request", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names", "-out", f"{file}.pem")
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "self-signed.key", "-out", "self-signed.pem")
+        openssl("rsa", "-in", "right.key", "-pubout", "-out", "public.pem")
+        for path in folder.iterdir():
+            path.chmod(0o644)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def servers(certificates: Path) -> Iterator[dict[str, PrivateServer]]:
+    """MariaDB without TLS and with each certificate."""
+    with ExitStack() as stack:
+        started = {}
+        for kind in CERTIFICATES:
+            options = [] if kind == "none" else [f"--ssl-cert={certificates / kind}.pem", f"--ssl-key={certificates / kind}.key"]
+            server = started[kind] = stack.enter_context(PrivateServer(binaries_of("mariadb-10.11"), options, port=free_port()))
+            server.execute(f"CREATE USER 'mon'@'127.0.0.1' IDENTIFIED BY '{SECRET}'")
+        yield started
+
+
+# What the option file says, and what comes of it with each of the servers.
+TABLE: dict[str, tuple[str, str, str, str]] = {
+    "": (IN, IN, IN, IN),
+    "ssl-ca=CA": (NO_TLS, UNTRUSTED, UNTRUSTED, IN),
+    "ssl_ca=CA\nssl-verify-server-cert": (NO_TLS, UNTRUSTED, UNTRUSTED, IN),
+    "ssl\nssl-verify-server-cert=1": (NO_TLS, UNTRUSTED, UNTRUSTED, UNTRUSTED),
+    "ssl=1\nssl-ca=CA\ntls-version=TLSv1.2,TLSv1.3": (NO_TLS, UNTRUSTED, UNTRUSTED, IN),
+    "ssl-mode=REQUIRED": (NO_TLS, UNTRUSTED, UNTRUSTED, UNTRUSTED),
+    "ssl-mode=REQUIRED\nssl-ca=CA": (NO_TLS, UNTRUSTED, UNTRUSTED, IN),
+    "ssl-mode=VERIFY_CA\nssl-ca=CA": (NO_TLS, UNTRUSTED, IN, IN),
+    "ssl-mode=VERIFY_IDENTITY\nssl-ca=CA": (NO_TLS, UNTRUSTED, UNTRUSTED, IN),
+    "ssl-mode=PREFERRED\nssl-ca=CA": (NO_TLS, UNTRUSTED, UNTRUSTED, IN),
+    "ssl-mode=DISABLED\nssl-ca=CA": (IN, IN, IN, IN),
+    "loose-skip-ssl\nssl-ca=CA": (IN, IN, IN, IN),
+}
+
+
+def option_file(folder: Path, certificates: Path, text: str) -> Path:
+    path = folder / "client.cnf"
+    path.write_text(f"[client]\nuser=mon\npassword={SECRET}\n{text.replace('CA', str(certificates / 'ca.pem')) if '=CA' in text else text}\n".replace(f"VERIFY_{certificates / 'ca.pem'}", "VERIFY_CA"))
+    return path
+
+
+def outcome(target: Target) -> str:
+    try:
+        with Session(target, 5) as session:
+            cipher = session.status_text("Ssl_cipher")
+            return IN if bool(cipher) == target.tls.wanted else f"in, TLS {cipher!r}"
+    except UserError as error:
+        assert SECRET not in str(error)
+        return str(error)
+
+
+@pytest.mark.parametrize("text", TABLE)
+def test_option_files_mean_what_they_say(servers: dict[str, PrivateServer], certificates: Path, tmp_path: Path, text: str) -> None:
+    for (kind, server), expected in zip(servers.items(), TABLE[text], strict=True):
+        found = outcome(target_from_options([option_file(tmp_path, certificates, text)], host="127.0.0.1", port=server.port))
+        assert found == IN if expected == IN else pytest.fail(f"{kind}: {found}") if found == IN else True, f"{kind}: {found}"
+        if expected != IN:
+            with pytest.raises(UserError, match=f"(?s){expected}"):
+                raise UserError(found)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", OPEN_WAY), ("ssl-mode=DISABLED", OPEN_WAY), ("skip-ssl", OPEN_WAY), ("ssl-ca=CA", IN)])
+def test_no_password_goes_to_another_host_without_tls(
+    servers: dict[str, PrivateServer], certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    monkeypatch.setattr(driver, "is_this_machine", lambda address: False)
+    target = target_from_options([option_file(tmp_path, certificates, text)], host="127.0.0.1", port=servers["right"].port)
+    found = outcome(target)
+    if expected == IN:
+        assert found == IN
+        return
+    with pytest.raises(UserError, match=expected):
+        raise UserError(found)
+    assert outcome(replace(target, allow_cleartext=True)) == IN
+    # Without a password there is none to protect: the server itself refuses.
+    assert "Access denied" in outcome(replace(target, password=""))
+
+
+def test_addresses_of_this_machine_are_told_from_others() -> None:
+    assert [driver.is_this_machine(address) for address in ("127.0.0.1", "127.1.2.3", "::1")] == [True] * 3
+    assert [driver.is_this_machine(address) for address in ("10.0.0.1", "192.168.1.1", "fe80::1%eth0", "2001:db8::1", "0.0.0.0")] == [False] * 5
+
+
+def asking(plugin: bytes, certificates: Path, kind: str, in_greeting: bool) -> Callable[[Client], None]:
+    """A server that wants the password itself, by whatever plugin, with or without TLS."""
+
+    def serve(client: Client) -> None:
+        can = CAPABILITIES | (CAN_TLS if kind != "none" else 0)
+        client.send(0, greeting(plugin if in_greeting else b"mysql_native_password", can))
+        number = 2
+        said = client.hear()
+        if len(said) == 32:  # a request for TLS is a login that ends before the user
+            client.encrypt(f"{certificates / kind}.pem", f"{certificates / kind}.key")
+            client.hear()
+            number += 1
+        if not in_greeting:
+            client.send(number, b"\xfe" + plugin + (b"" if plugin == b"" else b"\0") + b"abcdefghij0123456789\0")
+            client.hear()
+            number += 2
+        for more in (b"\x01\x04", b"\x01" + (certificates / "public.pem").read_bytes()):
+            client.send(number, more)
+            client.hear()
+            number += 2
+        client.send(number, OK)
+
+    return serve
+
+
+ASKING = (b"mysql_clear_password", b"dialog", b"mysql_old_password", b"", b"sha256_password", b"caching_sha2_password", b"auth_gssapi_client", b"authentication_ldap_simple_client")
+
+
+@pytest.mark.parametrize("in_greeting", [False, True])
+@pytest.mark.parametrize("plugin", ASKING)
+@pytest.mark.parametrize("kind", CERTIFICATES)
+def test_a_password_is_shown_to_nobody_who_is_not_verified(certificates: Path, tmp_path: Path, kind: str, plugin: bytes, in_greeting: bool) -> None:
+    """Not in clear, not by the old hash, not encrypted with a key of the server's; by a plugin made for it where TLS is verified."""
+    for text in ("", "ssl-ca=CA", "ssl-mode=REQUIRED"):
+        with HostileServer(asking(plugin, certificates, kind, in_greeting)) as server:
+            target = target_from_options([option_file(tmp_path, certificates, text)], host="127.0.0.1", port=server.port)
+            found = outcome(replace(target, allow_cleartext=True))
+            assert found != IN
+            verified = kind == "right" and text == "ssl-ca=CA"
+            may = verified and plugin in (b"sha256_password", b"caching_sha2_password")
+            assert (SECRET.encode() in server.heard) is may, (text, found, server.heard)
+            # RSA makes 256 bytes of it, the old hash eight letters.
+            assert all(len(part) < 250 for client in server.clients for part in client.heard), text
+            old = [part for client in server.clients for part in client.heard[1:] if len(part) == 9]
+            assert old == [], text
+
+
+def test_the_message_says_what_was_asked_for_and_what_to_do(certificates: Path, tmp_path: Path) -> None:
+    with HostileServer(asking(b"mysql_clear_password", certificates, "none", False)) as server:
+        done = run("check", "--defaults-file", option_file(tmp_path, certificates, ""), "--host", "127.0.0.1", "--port", server.port)
+    assert done.returncode == 2
+    assert "asks for the password by mysql_clear_password, which would show it: it was not sent" in done.stderr
+    assert "ssl-ca" in done.stderr
+    assert SECRET not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6"])
+def test_accounts_of_every_kind_get_in(name: str, certificates: Path, tmp_path: Path) -> None:
+    """By socket and, where the plugin hashes or TLS is verified, over TCP."""
+    tls = [] if name == "mysql-5.6" else [f"--ssl-cert={certificates}/right.pem", f"--ssl-key={certificates}/right.key"]
+    kinds = {
+        "mariadb-10.11": ["IDENTIFIED BY '{}'", "IDENTIFIED VIA ed25519 USING PASSWORD('{}')"],
+        "mysql-9.7": ["IDENTIFIED WITH caching_sha2_password BY '{}'", "IDENTIFIED WITH sha256_password BY '{}'"],
+    }.get(name, ["IDENTIFIED BY '{}'"])
+    with PrivateServer(binaries_of(name), [*tls, *(["--plugin-load-add=auth_ed25519"] if name == "mariadb-10.11" else [])], port=free_port()) as server:
+        for index, kind in enumerate(kinds):
+            for host in ("localhost", "127.0.0.1"):
+                server.execute(f"CREATE USER 'mon{index}'@'{host}' {kind.format(SECRET)}")
+            by_socket = Target(f"mon{index}", SECRET, socket=server.socket)
+            over_tcp = Target(f"mon{index}", SECRET, host="127.0.0.1", port=server.port or 0)
+            if "sha256" not in kind and "sha2" not in kind:
+                assert outcome(over_tcp) == IN
+            else:
+                # The server knows no hash of it yet, and would have the password itself.
+                assert "was not sent" in outcome(over_tcp)
+            if tls:
+                path = option_file(tmp_path, certificates, "ssl-ca=CA")
+                assert outcome(target_from_options([path], user=f"mon{index}", host="127.0.0.1", port=server.port)) == IN
+            assert outcome(by_socket) == IN if "sha256" not in kind else "asks for the password by sha256_password" in outcome(by_socket)
+            if "caching" in kind:
+                assert outcome(over_tcp) == IN  # by the hash that it keeps
+
+
+def test_a_socket_that_nobody_named_is_asked_only_where_a_servers_user_made_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_directory = Path(tempfile.mkdtemp())
+    path = open_directory / "mysql.sock"
+    option = tmp_path / "c.cnf"
+    option.write_text(f"[client]\nuser=root\npassword={SECRET}\n")
+    monkeypatch.setattr(default_sockets, "DEFAULT_SOCKETS", (tmp_path / "none.sock", path))
+    try:
+        open_directory.chmod(0o1777)
+        with as_other_user():
+            squatting = HostileServer(lambda client: client.log_in(), str(path))
+        with squatting:
+            with pytest.raises(UserError, match=r"mysql\.sock belongs to .*not asked by itself.*--socket"):
+                target_from_options([option])
+            assert squatting.clients == []
+            # Whoever names it takes it as it is.
+            assert target_from_options([option], socket=path).socket == path
+        path.unlink()
+        with HostileServer(lambda client: client.log_in(), str(path)):
+            assert target_from_options([option]).socket == path
+            open_directory.chmod(0o777)  # anybody could put another in its place
+            with pytest.raises(UserError, match="not asked by itself"):
+                target_from_options([option])
+    finally:
+        path.unlink(missing_ok=True)
+        open_directory.rmdir()
+    assert target_from_options([option]).socket == tmp_path / "none.sock"
+
+
+def test_who_listens_at_a_found_socket_is_looked_at_again(tmp_path: Path) -> None:
+    """The kernel tells, whatever the name said before."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    path = folder / "s"
+    try:
+        with as_other_user():
+            server = HostileServer(lambda client: client.log_in(), str(path))
+        with server:
+            target = Target("root", SECRET, socket=path, is_found=True)
+            assert "is not asked by itself" in outcome(target).replace("it is not", "is not")
+            assert server.heard == b""
+            assert outcome(replace(target, is_found=False)) != IN
+            assert server.heard != b""  # whoever names it takes it as it is
+    finally:
+        path.unlink()
+        folder.rmdir()
+
+
+def test_the_kernel_is_asked_about_no_tcp_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert not default_sockets.is_a_servers(Path(f"/proc/{os.getpid()}/fd/{listener.fileno()}"))
+
+
+def test_a_probe_gives_no_target_credentials_that_the_list_does_not_grant_it(tmp_path: Path) -> None:
+    """Nor does its answer tell which sections there are."""
+    options, targets = tmp_path / "c.cnf", tmp_path / "targets.yaml"
+    options.write_text("[client]\nuser=plain\n[client.prod]\nuser=prod-user\npassword=PRODsecret\n[client.dev]\nuser=dev-user\n")
+    with HostileServer(lambda client: client.log_in()) as dev:
+        targets.write_text(f"targets:\n  dev: {{host: 127.0.0.1, port: {dev.port}}}\n  both: {{host: 127.0.0.1, port: {dev.port}, auth_modules: [client.dev]}}\n")
+        with serving("--no-own-server", "--config.targets", targets, "--defaults-file", options, "--timeout", "1") as daemon:
+            forbidden = [daemon.get(f"/probe?target=dev&auth_module={module}") for module in ("client.prod", "client.dev", "client.none", "mysqld", "")]
+            assert {(answer.status, answer.text) for answer in forbidden} == {(400, forbidden[0].text)}
+            assert dev.clients == []
+            daemon.get("/probe?target=dev")
+            daemon.get("/probe?target=both&auth_module=client.dev")
+            assert daemon.get("/probe?target=both&auth_module=client.prod").status == 400
+    assert b"plain" in dev.heard
+    assert b"dev-user" in dev.heard
+    assert b"prod-user" not in dev.heard

@@ -1,0 +1,51 @@
+"""What a server says becomes a number that fits where it goes on to, or unknown."""
+
+import json
+import math
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from myisam_exporter.numbers import LARGEST_COUNTER, LARGEST_WHOLE, finite_number, parse_number, whole_number
+
+WORDS = ["18446744073709551615", "18446744073709551616", "9223372036854775808", "-9223372036854775809", "9" * 400, "9" * 5000, "nan", "inf", "-inf", "1e400", "1e308", "\uff11\uff12", "1_0", "0x10", "", " 5", "5\n", "+", ".", "1e", "--1"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "whole", "number"),
+    [
+        ("0", 0, 0), ("42", 42, 42), ("-1", None, -1), ("2.75", 2, 2.75), ("1e3", 1000, 1000.0), (str(LARGEST_WHOLE), LARGEST_WHOLE, LARGEST_WHOLE),
+        (str(LARGEST_WHOLE + 1), None, LARGEST_WHOLE + 1), (str((1 << 63) - 1), None, (1 << 63) - 1), (str(1 << 63), None, float(1 << 63)),
+        (str(LARGEST_COUNTER), None, float(LARGEST_COUNTER)), (None, None, None), ("ON", None, None), ("nan", None, None), ("inf", None, None), ("9" * 400, None, None), ("1e400", None, None), ("\uff11\uff12", None, None), ("1_0", None, None),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_and_everything_else_is_unknown(said: str | None, whole: int | None, number: float | None) -> None:
+    assert whole_number(said) == whole
+    assert finite_number(said) == number
+
+
+def test_a_counter_may_be_as_large_as_a_server_counts() -> None:
+    assert whole_number(str(LARGEST_COUNTER), LARGEST_COUNTER) == LARGEST_COUNTER
+    assert whole_number(str(LARGEST_COUNTER + 1), LARGEST_COUNTER) is None
+
+
+@given(st.one_of(st.sampled_from(WORDS), st.text(max_size=40), st.integers().map(str), st.floats().map(str)))
+def test_whatever_is_said_fits_into_sqlite_json_and_sums(said: str) -> None:
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE t (a)")
+        whole, number, value = whole_number(said), finite_number(said), parse_number(said)
+        if whole is not None:
+            database.executemany("INSERT INTO t VALUES (?)", [(whole,)] * 1000)
+            assert database.execute("SELECT SUM(a) FROM t").fetchone()[0] == 1000 * whole
+            assert float(whole) == whole
+        if number is not None:
+            assert math.isfinite(number)
+            assert math.isfinite(float(number) - -float(number))
+        if isinstance(value, int | float):
+            database.execute("INSERT INTO t VALUES (?)", (value,))
+        else:
+            assert value == said
+        assert "NaN" not in json.dumps(number)
+    database.close()
