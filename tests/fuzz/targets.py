@@ -57,11 +57,13 @@ def option_file(data: bytes) -> None:
     """A client's option file; what it includes is not followed out of the scratch directory here."""
     from myisam_exporter.errors import UserError
     from myisam_exporter.option_files import read_option_files
+    from myisam_exporter.tls import tls_from_options
 
     if b"!include" in data:
         return
     try:
         options = read_option_files([scratch(data, ".cnf")])
+        tls_from_options(options)
     except UserError as error:
         assert "hunter2" not in str(error)
         return
@@ -283,7 +285,7 @@ def seeds(name: str) -> Iterable[bytes]:
         return [path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6]]
     return {
         "file_name": [b"orders", b"a@002db", b"@0041#P#p0#SP#s1", "ü☃".encode()],
-        "option_file": [b"[client]\nuser = x\npassword = \"hunter2 \\t\"\n# c\nsocket=/a/b\n[client.shop]\nport=3306\n"],
+        "option_file": [b"[client]\nuser = x\npassword = \"hunter2 \\t\"\n# c\nsocket=/a/b\n[client.shop]\nport=3306\n", b"[client]\nssl-mode=VERIFY_CA\nloose-skip-ssl\nssl_ca=x\ntls-version=TLSv1.2\nenable-cleartext-plugin=0\n"],
         "facts_file": [b"schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 5}\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n"],
         "configuration": [b"thresholds:\n  io-bound-data: {minimum_iowait: 0.3}\nsuppressions:\n  - {rule: pack-keys, object: 's.*', reason: why, until: 2027-01-01}\nignored_schemas: ['a*']\n"],
         "http_request": [b"GET /metrics?collect[]=x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n", b"POST /-/reload HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: a\r\n\r\n",
