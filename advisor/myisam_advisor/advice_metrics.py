@@ -23,7 +23,18 @@ METRICS = (
         "Since when the finding has held without a pause; needs the history.",
         ("rule", "object"),
     ),
-    Metric("advice_findings", "gauge", "Number of findings of the last interval.", ("severity",)),
+    Metric(
+        "advice_findings",
+        "gauge",
+        "Number of findings of the last interval; none is absent where not all was seen (advice_blind).",
+        ("severity",),
+    ),
+    Metric(
+        "advice_blind",
+        "gauge",
+        "Always 1; what was not seen, so that silence means nothing: tables (out of sight), load (next to nothing happened).",
+        ("what",),
+    ),
     Metric("advice_not_evaluated", "gauge", "Always 1; rules that lack a fact: `myisam-advisor doctor`.", ("rule",)),
     Metric("advice_suppressed", "gauge", "Number of findings that the configuration suppresses."),
     Metric("advice_interval_seconds", "gauge", "Length of the interval that was judged; absent before there is one."),
@@ -37,7 +48,10 @@ def advice_values(
     yield Value("advice_interval_seconds", interval_seconds)
     counted = Counter(finding.severity for finding in judgement.findings)
     for severity in SEVERITIES:
-        yield Value("advice_findings", counted[severity], (severity,))
+        # Where not all was seen, none found is not none there: absent, not 0.
+        yield Value("advice_findings", counted[severity] or (None if judgement.blind else 0), (severity,))
+    for spot in judgement.blind:
+        yield Value("advice_blind", 1, (spot.what,))
     yield Value("advice_suppressed", len(judgement.suppressed))
     for outcome in judgement.not_evaluated:
         yield Value("advice_not_evaluated", 1, (outcome.rule,))

@@ -73,6 +73,13 @@ cli.add_command(grants)
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write the report to, replaced whole when it is complete.",
 )
+@click.option(
+    "--unknown-as",
+    type=click.Choice(["ok", "warning", "unknown"]),
+    default="unknown",
+    show_default=True,
+    help="With --format nagios: the state when tables cannot be seen, or next to nothing happened.",
+)
 @click.option("--show-suppressed", is_flag=True, help="Also show what the configuration suppresses, and why.")
 @click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
 @history_option
@@ -80,6 +87,7 @@ def check(
     interval: float,
     format_name: str,
     fail_on: str,
+    unknown_as: str,
     show_suppressed: bool,
     verbose: bool,
     history_file: Path | None,
@@ -103,9 +111,10 @@ def check(
             sys.exit(NAGIOS_UNKNOWN)
         raise
     report = report_named(format_name)
+    shown = Shown(verbose, show_suppressed, fail_on, unknown_as)
     with written_whole(output_file):
-        report.render(judgement, facts, Shown(verbose, show_suppressed, fail_on))
-    sys.exit(report.exit_status(judgement, fail_on))
+        report.render(judgement, facts, shown)
+    sys.exit(report.exit_status(judgement, shown))
 
 
 @cli.command()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from myisam_advisor.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
 from myisam_advisor.command_templates import fill_command, fill_option_line
 from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.facts import FactDatabase, complete
@@ -23,6 +24,7 @@ from myisam_exporter.fact_set import FactSet
 MAXIMUM_FINDINGS_PER_RULE = 1000
 # What a template or planner can stumble over when a rule's columns are not what it expects.
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
+SCOPES_OF_TABLES = frozenset({"table", "index"})
 Row = Mapping[str, Value]
 
 
@@ -69,11 +71,17 @@ def judge(facts: FactSet, site: Site, database: FactDatabase | None = None) -> J
     spoken |= {suppressed.finding.rule for suppressed in resolution.suppressed}
     not_evaluated += wording.faults + [one for one in resolution.undecided if one.rule not in spoken]
     silenced = {one.rule for one in not_evaluated} | spoken
-    mooted = resolution.mooted
+    mooted = dict(resolution.mooted)
+    if not tables_are_seen(facts):
+        # What nobody could look at is not made pointless by what was seen elsewhere.
+        for one in not_evaluated:
+            if one.facts and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in one.facts):
+                mooted.pop(one.rule, None)
+    unjudged = [outcome for outcome in _once_a_rule(not_evaluated) if outcome.rule not in mooted]
     return Judgement(
         resolution.kept,
         sorted(asked - silenced),
-        [outcome for outcome in _once_a_rule(not_evaluated) if outcome.rule not in mooted],
+        unjudged,
         not_applicable
         + [NotApplicable(one.rule, mooted[one.rule]) for one in _once_a_rule(not_evaluated) if one.rule in mooted],
         resolution.dropped,
@@ -82,6 +90,7 @@ def judge(facts: FactSet, site: Site, database: FactDatabase | None = None) -> J
         site.warnings,
         wording.known.budget,
         seconds,
+        blind_spots(facts, unjudged),
     )
 
 
@@ -107,7 +116,7 @@ class _Bench:
             why_not = self._not_applicable(rule)
             if why_not:
                 return NotApplicable(rule.id, why_not)
-            return self._missing(rule) or self._apply(rule)
+            return self._missing(rule) or self._apply(rule) or self._unseen(rule) or []
         except QueryError as error:
             return NotEvaluated(rule.id, f"a query that works: {error}", f"mend {rule.path}")
 
@@ -136,8 +145,15 @@ class _Bench:
                 reasons = [self._why(name) for name in names]
                 # A reason that something can be done about says more than the first one.
                 reason, how = next((one for one in reasons if one[1]), reasons[0])
-                return NotEvaluated(rule.id, f"{text} ({reason})", how)
+                return NotEvaluated(rule.id, f"{text} ({reason})", how, names)
         return None
+
+    def _unseen(self, rule: Rule) -> NotEvaluated | None:
+        """Why a rule on tables that found nothing cannot be called quiet: it had no table to look at."""
+        if rule.scope not in SCOPES_OF_TABLES or self.facts.tables["tables"].rows or tables_are_seen(self.facts):
+            return None
+        reason = self.facts.why_unknown("tables")
+        return NotEvaluated(rule.id, f"tables ({reason.reason})", reason.remedy, ("tables",))
 
     def _exists(self, name: str) -> bool:
         table, _, column = name.partition(".")

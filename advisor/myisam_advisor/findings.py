@@ -68,11 +68,26 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NotEvaluated:
-    """A rule that could not be judged: which facts it needs, and how to make them known."""
+    """A rule that could not be judged: what it needs, in words, and how to have it; `facts` are the columns, any of which would do."""
 
     rule: str
     needs: str
     how: str = ""
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """Something that was not seen, so that silence about it means nothing: `what` names it for programs, `sentence` for people.
+
+    `rules` are those that could not judge for it.
+    """
+
+    what: str
+    sentence: str
+    why: str
+    remedy: str
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +127,10 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All outcomes over one set of facts; `warnings` concern the site's configuration, `memory` is the account of what remedies take."""
+    """All outcomes over one set of facts.
+
+    `warnings` concern the site's configuration, `memory` is the account of what remedies take, `blind` what was not seen.
+    """
 
     findings: Sequence[Finding] = ()
     quiet: Sequence[str] = ()
@@ -124,6 +142,7 @@ class Judgement:
     warnings: Sequence[str] = ()
     memory: MemoryBudget = field(default_factory=MemoryBudget)
     seconds: dict[str, float] = field(default_factory=dict)
+    blind: Sequence[Blind] = ()
 
     @property
     def worst(self) -> str | None:

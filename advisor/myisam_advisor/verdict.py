@@ -1,13 +1,16 @@
-"""What holds the server back now, in one sentence."""
+"""What is to be said first: the worst that was found, what holds the server back, and what was not seen - in one sentence."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from myisam_advisor.blindness import LOAD
 from myisam_advisor.findings import Finding, Judgement
 
-HELD_BACK, COULD_GAIN, NOTHING, UNKNOWN = "held back", "could gain", "nothing", "unknown"
+HELD_BACK, TO_MEND, COULD_GAIN, NOTHING, UNKNOWN = "held back", "to mend", "could gain", "nothing", "unknown"
+CRITICAL, WARNING, INFO, GOOD = "critical", "warning", "info", "good"
+SERIOUS = (CRITICAL, WARNING)
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z0-9`]|\s*$)", re.DOTALL)
 # Rules that say that nothing can be said.
 NO_SAMPLE = "insufficient-sample"
@@ -15,36 +18,79 @@ NO_SAMPLE = "insufficient-sample"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`kind` is one of the four above; `finding` is what led there."""
+    """`kind` is one of the five above; `finding` is what led there.
+
+    `tone` is what colour says: critical, warning, info, unknown, good. Only where nothing was found and all was seen it is good.
+    """
 
     kind: str
     headline: str
     detail: str = ""
     finding: Finding | None = None
+    tone: str = UNKNOWN
 
 
 def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
-    """The verdict over all findings: of the resources that are short, the one nearest to the hardware.
+    """The verdict over all findings: the worst of them, and of the resources that are short the one nearest to the hardware.
 
     Findings of severity info never hold a server back: it could gain by them.
     """
-    short = sorted((one for one in judgement.findings if one.resource), key=lambda finding: finding.resource_order)
-    serious = next((finding for finding in short if finding.severity != "info"), None)
-    if serious is not None:
-        held = "Probably held back" if serious.confidence == "suspected" else "Held back"
-        headline = f"{held} by {serious.resource}."
-        return Verdict(HELD_BACK, headline, first_sentence(serious.message), serious)
+    if judgement.worst in SERIOUS:
+        return _serious(judgement)
+    unknown = _unknown(judgement, interval_seconds)
+    if unknown is not None:
+        return unknown
+    short = _short(judgement)
+    if short:
+        detail = f"It could gain by this: {short[0].title}. {first_sentence(short[0].message)}"
+        return Verdict(COULD_GAIN, "Nothing serious holds this server back.", detail, short[0], INFO)
+    tone = INFO if judgement.findings else GOOD
+    return Verdict(NOTHING, "Nothing holds this server back.", _coverage(judgement), tone=tone)
+
+
+def _unknown(judgement: Judgement, interval_seconds: float | None) -> Verdict | None:
+    """Why nothing can be said of a server in which nothing serious was found; None where something can."""
+    if not judgement.quiet and not judgement.findings:
+        told = judgement.blind[0].sentence if judgement.blind else "See below what is missing."
+        return Verdict(UNKNOWN, "Nothing could be judged.", told)
+    if judgement.blind:
+        spot = judgement.blind[0]
+        return Verdict(UNKNOWN, spot.sentence, _sentences(spot.why, spot.remedy))
     if not interval_seconds:
         return Verdict(UNKNOWN, "Not known yet: rates need an interval.", "One moment was looked at so far.")
     sample = next((finding for finding in judgement.findings if finding.rule == NO_SAMPLE), None)
     if sample is not None:
         return Verdict(UNKNOWN, "Too little happened for a verdict.", first_sentence(sample.message), sample)
-    if short:
-        detail = f"It could gain by this: {short[0].title}. {first_sentence(short[0].message)}"
-        return Verdict(COULD_GAIN, "Nothing serious holds this server back.", detail, short[0])
-    if not judgement.quiet:
-        return Verdict(UNKNOWN, "Nothing could be judged.", "See below what is missing.")
-    return Verdict(NOTHING, "Nothing holds this server back.", _coverage(judgement))
+    return None
+
+
+def _short(judgement: Judgement) -> list[Finding]:
+    """What says that a resource is short, the one nearest to the hardware first."""
+    return sorted((one for one in judgement.findings if one.resource), key=lambda finding: finding.resource_order)
+
+
+def _serious(judgement: Judgement) -> Verdict:
+    worst = judgement.worst or WARNING
+    holding = next((finding for finding in _short(judgement) if finding.severity in SERIOUS), None)
+    held = ""
+    if holding is not None:
+        held = f"{'Probably held' if holding.confidence == 'suspected' else 'Held'} back by {holding.resource}."
+    if holding is not None and worst in {holding.severity, WARNING}:
+        return Verdict(HELD_BACK, held, _also(judgement, first_sentence(holding.message)), holding, worst)
+    first = next(finding for finding in judgement.findings if finding.severity == worst)
+    besides = f" Besides, {held[0].lower()}{held[1:]}" if held else ""
+    detail = _also(judgement, first_sentence(first.message))
+    return Verdict(TO_MEND, f"{first.title}.{besides}", detail, first, worst)
+
+
+def _also(judgement: Judgement, detail: str) -> str:
+    """The detail, and what was not seen; that little happened contradicts no finding and is left for below."""
+    return " ".join([detail, *(spot.sentence for spot in judgement.blind if spot.what != LOAD)])
+
+
+def _sentences(*parts: str) -> str:
+    """Phrases as sentences."""
+    return " ".join(f"{part[0].upper()}{part[1:].rstrip('.')}." for part in parts if part)
 
 
 def _coverage(judgement: Judgement) -> str:

@@ -3,7 +3,8 @@
 FILES_DROP_IN = "/usr/share/myisam-advisor/systemd/files.conf"
 SERVICE = f"the systemd service: {FILES_DROP_IN}"
 READ_FILES = (
-    f"run as a member of the server's group where it may enter its directories, or with CAP_DAC_READ_SEARCH ({SERVICE})"
+    "run as root (sudo myisam-advisor check) or as a member of the server's group where it may enter its directories; "
+    f"a service: with CAP_DAC_READ_SEARCH ({SERVICE})"
 )
 READ_PROCESS = f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})"
 READ_RESIDENCY = (

@@ -38,6 +38,8 @@ class Session:
         self.timeout_seconds = timeout_seconds
         # The daemon's scrapes and its background work share one connection, query by query.
         self._one_at_a_time = threading.Lock()
+        # They count in the server's Questions: who asks what others asked has to take them away.
+        self.statements = 0
         attempt = _Attempt(target, timeout_seconds)
         self._connection = attempt.connection()
         # A second handle on the same socket: nobody else may use the library's while a query runs.
@@ -86,6 +88,7 @@ class Session:
         try:
             # The library's own limit is on each read: a server that sends byte by byte would keep to it for ever.
             with DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort):
+                self.statements += 1
                 return self._connection.query(statement, arguments, maximum_rows)
         except BrokenConnectionError as error:
             raise self._lost(error) from None

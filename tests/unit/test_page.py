@@ -23,7 +23,7 @@ from myisam_advisor.page.treemap import Rectangle, treemap
 from myisam_advisor.page.view import view_of
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
-from myisam_advisor.verdict import COULD_GAIN, HELD_BACK, NOTHING, UNKNOWN, first_sentence, verdict_of
+from myisam_advisor.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactRows
@@ -157,6 +157,8 @@ def finding(rule: str, severity: str, resource: str = "", confidence: str = "con
 def test_one_sentence_says_what_holds_the_server_back() -> None:
     crashed, disk = finding("table-crashed", "critical"), finding("io-bound-data", "warning", "the disk")
     verdict = verdict_of(Judgement([crashed, disk]), 10.0)
+    assert (verdict.kind, verdict.headline, verdict.tone) == (TO_MEND, "Title of table-crashed. Besides, held back by the disk.", "critical")
+    verdict = verdict_of(Judgement([disk, finding("fragmented-table", "warning")]), 10.0)
     assert (verdict.kind, verdict.headline, verdict.detail, verdict.finding) == (HELD_BACK, "Held back by the disk.", "One thing.", disk)
     lock = finding("a-lock", "warning", "a lock", order=70)
     assert verdict_of(Judgement([lock, disk]), 10.0).finding == disk
@@ -164,7 +166,9 @@ def test_one_sentence_says_what_holds_the_server_back() -> None:
     assert verdict_of(Judgement([suspected]), 10.0).headline == "Probably held back by the disk."
     cold = finding("page-cache-cold", "info", "a page cache that is still cold")
     assert verdict_of(Judgement([cold], ["x"]), 10.0).kind == COULD_GAIN
-    assert verdict_of(Judgement([crashed], ["x"]), 10.0).kind == NOTHING
+    assert verdict_of(Judgement([crashed], ["x"]), 10.0).headline == "Title of table-crashed."
+    assert verdict_of(Judgement([finding("fragmented-table", "info")], ["x"]), 10.0).tone == "info"
+    assert verdict_of(Judgement([], ["x"]), 10.0).tone == "good"
     assert verdict_of(Judgement([], ["x"], [NotEvaluated("y", "z")]), 10.0).detail == "1 rules could judge; 1 lacks a fact, see below."
     assert verdict_of(Judgement([], ["x"]), None).kind == UNKNOWN
     assert verdict_of(Judgement([finding("insufficient-sample", "info")], ["x"]), 10.0).kind == UNKNOWN

@@ -97,6 +97,7 @@ class Pages:
             peaks,
             without_host_paths(reading.failure),
             self._page_cache_hits(watch.label, look),
+            look.facts.interval_seconds if look else None,
         )
         if not request.is_identified:
             body = document_without_paths(body, look.data_directory if look else None)

@@ -46,4 +46,4 @@ def _status(fleet: Fleet, board: Board) -> str:
         return f"{own.label}: first look"
     counted = Counter(finding.severity for finding in look.judgement.findings)
     found = ", ".join(f"{counted[severity]} {severity}" for severity in SEVERITIES if counted[severity])
-    return f"{own.label}: {found or 'nothing to change'}. {look.verdict.headline}"
+    return f"{own.label}: {found + '. ' if found else ''}{look.verdict.headline}"

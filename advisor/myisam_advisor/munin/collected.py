@@ -58,7 +58,10 @@ def collected(target: Target, how: Looking, site: Site, state_file: Path | None)
     if state_file and pair is not None:
         _keep(state_file, snapshot, pair.after, running)
     return document(
-        values, judge(complete(facts), site), further={"page_cache_hit_ratio": hits.ratio if hits else None}
+        values,
+        judge(complete(facts), site),
+        further={"page_cache_hit_ratio": hits.ratio if hits else None},
+        interval_seconds=facts.interval_seconds,
     )
 
 

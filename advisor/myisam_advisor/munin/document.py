@@ -11,6 +11,7 @@ from typing import Any
 
 from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import SEVERITIES
+from myisam_advisor.verdict import verdict_of
 from myisam_exporter.glances import Peak
 from myisam_exporter.metric import Value
 
@@ -35,8 +36,12 @@ def document(
     peaks: Mapping[str, Peak] | None = None,
     failure: str = "",
     further: Mapping[str, float | None] | None = None,
+    interval_seconds: float | None = None,
 ) -> dict[str, Any]:
-    """The document. `judgement` is None where advice is not known; `further` are numbers that no metric has; `failure` why there is nothing."""
+    """The document. `judgement` is None where advice is not known; `interval_seconds` is the time that was judged.
+
+    `further` are numbers that no metric has; `failure` says why there is nothing.
+    """
     numbers = {
         value.name + (f"[{value.labels[0]}]" if value.labels else ""): value.number
         for value in values
@@ -58,7 +63,7 @@ def document(
             {"schema": schema, "table": table, "values": of_table}
             for (schema, table), of_table in sorted(tables.items(), key=_rank)[:MAXIMUM_TABLES]
         ],
-        "advice": _advice(judgement) if judgement is not None and not failure else None,
+        "advice": _advice(judgement, interval_seconds) if judgement is not None and not failure else None,
     }
 
 
@@ -90,14 +95,18 @@ def _sum(
     return None if omitted is None or len(known) < len(each) else omitted + sum(known)
 
 
-def _advice(judgement: Judgement) -> dict[str, Any]:
+def _advice(judgement: Judgement, interval_seconds: float | None) -> dict[str, Any]:
     texts: dict[str, list[str]] = {severity: [] for severity in SEVERITIES}
     for finding in judgement.findings:
         texts[finding.severity].append(
             f"{finding.rule}{f' {finding.object}' if finding.object else ''}: {finding.title}"
         )
+    # Where not all was seen, none found is not none there.
+    none = None if judgement.blind else 0
     return {
-        "counts": {severity: len(of_one) for severity, of_one in texts.items()},
+        "verdict": verdict_of(judgement, interval_seconds).headline,
+        "blind": [spot.sentence for spot in judgement.blind],
+        "counts": {severity: len(of_one) or none for severity, of_one in texts.items()},
         "messages": {severity: of_one[:MAXIMUM_MESSAGES] for severity, of_one in texts.items()},
         "not_evaluated": len(judgement.not_evaluated),
     }

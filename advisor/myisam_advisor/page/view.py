@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from time import localtime, strftime
 
@@ -107,6 +107,7 @@ class View:
     curves: tuple[CurveView, ...] = ()
     hours: str = ""
     unknown: tuple[tuple[str, str, str], ...] = ()
+    blind: tuple[tuple[str, str, str], ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()
     warning: str = ""
     others: tuple[tuple[str, str], ...] = ()
@@ -144,7 +145,7 @@ def view_of(
         headline=clean(headline(facts)),
         taken=strftime("%Y-%m-%d %H:%M:%S %Z", localtime(look.taken_at)),
         taken_iso=strftime("%Y-%m-%dT%H:%M:%S%z", localtime(look.taken_at)),
-        verdict=Verdict(verdict.kind, verdict.headline, clean(verdict.detail), verdict.finding),
+        verdict=replace(verdict, headline=clean(verdict.headline), detail=clean(verdict.detail)),
         findings=tuple(_findings(look.judgement.findings, clean, command)),
         counted=_counted(look.judgement),
         key_caches=tuple(_key_cache(row) for row in facts.tables["key_cache"].dictionaries()),
@@ -153,6 +154,7 @@ def view_of(
         curves=drawn,
         hours=_hours(drawn),
         unknown=tuple(_unknown(look.judgement, clean)),
+        blind=tuple((clean(one.sentence), clean(one.why), clean(one.remedy)) for one in look.judgement.blind),
         remarks=tuple(_remarks(look, clean)),
         warning=clean(warning),
         others=tuple((printable(name), address) for name, address in others),

@@ -6,17 +6,19 @@ import importlib
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from myisam_advisor.exit_status import by_severity
 from myisam_advisor.findings import Judgement
 from myisam_exporter.fact_set import FactSet
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the user wants to see, and from which severity on it is a failure."""
+    """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when not all was seen."""
 
     verbose: bool = False
     suppressed: bool = False
     fail_on: str = "warning"
+    unknown_as: str = "unknown"
 
 
 class Report(Protocol):
@@ -25,8 +27,13 @@ class Report(Protocol):
     def render(self, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
         """Print the report to standard output."""
 
-    def exit_status(self, judgement: Judgement, fail_on: str) -> int:
+    def exit_status(self, judgement: Judgement, shown: Shown) -> int:
         """The program's exit status."""
+
+
+def exit_status(judgement: Judgement, shown: Shown) -> int:
+    """1 when a finding is as bad as `fail_on`, else 0: what most reports mean by success."""
+    return by_severity(judgement, shown.fail_on)
 
 
 def report_named(name: str) -> Report:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Judgement
-from myisam_advisor.reports import Shown
+from myisam_advisor.reports import Shown, exit_status
 from myisam_exporter.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]

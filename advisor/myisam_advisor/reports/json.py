@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Judgement
 from myisam_advisor.memory_budget import MemoryBudget
-from myisam_advisor.reports import Shown
+from myisam_advisor.reports import Shown, exit_status
 from myisam_exporter.fact_set import FactSet
 
 __all__ = ["document", "exit_status", "render"]
@@ -24,11 +23,14 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "interval_seconds": facts.interval_seconds,
         "origin": facts.origin or None,
         "findings": [asdict(finding) for finding in judgement.findings],
-        "not_evaluated": [asdict(outcome) for outcome in judgement.not_evaluated],
+        "not_evaluated": [
+            {"rule": outcome.rule, "needs": outcome.needs, "how": outcome.how} for outcome in judgement.not_evaluated
+        ],
         "not_applicable": [asdict(outcome) for outcome in judgement.not_applicable],
         "dropped": [asdict(outcome) for outcome in judgement.dropped],
         "suppressed_count": len(judgement.suppressed),
         "suppressed": [asdict(one) for one in judgement.suppressed if shown.suppressed],
+        "blind": [asdict(spot) for spot in judgement.blind],
         "suspicious": [asdict(suspicion) for suspicion in judgement.suspicious],
         "warnings": list(judgement.warnings),
         "memory": _memory(judgement.memory),

@@ -10,8 +10,14 @@ from myisam_advisor.findings import Judgement
 from myisam_advisor.reports import Shown
 from myisam_advisor.rules import SEVERITIES
 from myisam_advisor.texts import printable
+from myisam_advisor.verdict import SERIOUS, verdict_of
 from myisam_exporter.fact_set import FactSet
 
+UNKNOWN_AS = {
+    "ok": statuses.NAGIOS_OK,
+    "warning": statuses.NAGIOS_WARNING,
+    "unknown": statuses.NAGIOS_UNKNOWN,
+}
 WORDS = {
     statuses.NAGIOS_OK: "OK",
     statuses.NAGIOS_WARNING: "WARNING",
@@ -20,33 +26,28 @@ WORDS = {
 }
 
 
-def exit_status(judgement: Judgement, fail_on: str) -> int:
-    """0, 1 or 2 by the worst finding that reaches `fail_on`; 3 when no rule could be judged."""
-    if not judgement.findings and not judgement.quiet:
-        return statuses.NAGIOS_UNKNOWN
-    if statuses.by_severity(judgement, fail_on) == statuses.OK:
-        return statuses.NAGIOS_OK
-    return statuses.NAGIOS_CRITICAL if judgement.worst == "critical" else statuses.NAGIOS_WARNING
+def exit_status(judgement: Judgement, shown: Shown) -> int:
+    """1 or 2 by the worst finding that reaches `fail_on`; 0 when none does, and `unknown_as` where not all was seen."""
+    if statuses.by_severity(judgement, shown.fail_on) != statuses.OK:
+        return statuses.NAGIOS_CRITICAL if judgement.worst == "critical" else statuses.NAGIOS_WARNING
+    if judgement.blind or not (judgement.findings or judgement.quiet):
+        return UNKNOWN_AS[shown.unknown_as]
+    return statuses.NAGIOS_OK
 
 
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     """Print the status line and a line for each finding; `verbose` adds what to do."""
     findings = judgement.findings
-    status = exit_status(judgement, shown.fail_on)
-    if status == statuses.NAGIOS_UNKNOWN:
-        needs = judgement.not_evaluated[0].needs if judgement.not_evaluated else "no rules"
-        summary = f"nothing could be judged: {needs}"
-    elif findings:
-        rules = list(dict.fromkeys(finding.rule for finding in findings))
-        summary = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}"
-    else:
-        summary = f"{len(judgement.quiet)} rules quiet"
+    status = exit_status(judgement, shown)
+    summary = _summary(judgement, facts)
     counts = {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}
     data = (
         " ".join(f"{severity}={count};;;0" for severity, count in counts.items())
-        + f" not_evaluated={len(judgement.not_evaluated)};;;0 suppressed={len(judgement.suppressed)};;;0"
+        + f" not_evaluated={len(judgement.not_evaluated)};;;0 suppressed={len(judgement.suppressed)};;;0 blind={len(judgement.blind)};;;0"
     )
     print(f"MYISAM {WORDS[status]} - {plain(summary)} | {data}")
+    for spot in judgement.blind:
+        print(plain(f"NOT SEEN {spot.sentence} {spot.why}.{f' -> {spot.remedy}' if spot.remedy else ''}"))
     for finding in findings:
         about = f" {finding.object}" if finding.object else ""
         print(plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}"))
@@ -54,6 +55,19 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
             print(plain(f"  {finding.recommendation}"))
     for suppressed in judgement.suppressed if shown.suppressed else ():
         print(plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}"))
+
+
+def _summary(judgement: Judgement, facts: FactSet) -> str:
+    """The first words of the verdict, and which rules speak: what fits into a message to a telephone comes first."""
+    findings = judgement.findings
+    if not findings and not judgement.quiet:
+        needs = judgement.not_evaluated[0].needs if judgement.not_evaluated else "no rules"
+        return f"nothing could be judged: {needs}"
+    rules = list(dict.fromkeys(finding.rule for finding in findings))
+    told = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}" if rules else ""
+    if judgement.worst in SERIOUS or judgement.blind:
+        return f"{verdict_of(judgement, facts.interval_seconds).headline} {told}".strip()
+    return told or f"{len(judgement.quiet)} rules quiet"
 
 
 def plain(text: str) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import time
 
 from myisam_advisor.advice_metrics import METRICS, advice_values
-from myisam_advisor.exit_status import by_severity as exit_status
 from myisam_advisor.findings import Judgement
-from myisam_advisor.reports import Shown
+from myisam_advisor.reports import Shown, exit_status
 from myisam_exporter.exposition import page_of
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.metric import Metric, Value

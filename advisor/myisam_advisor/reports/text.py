@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.changes.script import for_copying
-from myisam_advisor.exit_status import by_severity as exit_status
-from myisam_advisor.findings import Finding, Judgement, NotEvaluated, ShownFact
+from myisam_advisor.findings import Blind, Finding, Judgement, NotEvaluated, ShownFact
 from myisam_advisor.memory_budget import MemoryBudget
-from myisam_advisor.reports import Shown
+from myisam_advisor.reports import Shown, exit_status
 from myisam_advisor.texts import printable, size, with_unit
+from myisam_advisor.verdict import GOOD, UNKNOWN, verdict_of
 from myisam_advisor.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
 from myisam_exporter.fact_set import FactSet
 
@@ -28,6 +28,13 @@ SHOWN_COMMANDS = 24
 UNKNOWN_ONE_BY_ONE = 4
 NAMED_PER_LINE = 8
 STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
+TONES = {
+    "critical": "bold red",
+    "warning": "bold yellow",
+    "info": "bold cyan",
+    "unknown": "bold yellow",
+    GOOD: "bold green",
+}
 LABEL_WIDTH = 10
 
 
@@ -52,19 +59,22 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
 
 def _print_all(console: Console, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     console.print(Text(printable(headline(facts)), style="bold"))
+    console.print(_verdict(judgement, facts))
     console.print()
     for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule)):
         _print_rule(console, list(group), shown.verbose)
-    if not judgement.findings:
-        console.print(_verdict(judgement))
-        console.print()
     _print_rest(console, judgement, facts, shown)
 
 
-def _verdict(judgement: Judgement) -> Text:
-    if not judgement.quiet:
-        return Text("Nothing could be judged; see below what is missing.", style="bold yellow")
-    return Text("Nothing to change.", style="bold green")
+def _verdict(judgement: Judgement, facts: FactSet) -> Text:
+    """The first words, in the colour of the worst finding: never green over one, and never where something was not seen."""
+    verdict = verdict_of(judgement, facts.interval_seconds)
+    said = Text(printable(verdict.headline), style=TONES[verdict.tone])
+    if verdict.tone == GOOD:
+        return Text("Nothing to change.", style=TONES[GOOD])
+    if verdict.kind == UNKNOWN and verdict.detail:
+        said.append(f" {printable(verdict.detail)}", style="not bold")
+    return said
 
 
 def _print_rule(console: Console, findings: Sequence[Finding], verbose: bool) -> None:
@@ -188,7 +198,11 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: S
         rest.add_row(
             _label("quiet"), Text(_names_or_number(judgement.quiet, "looked, and found nothing", shown), style="dim")
         )
-    for rules, needs in _unknown(judgement.not_evaluated, shown):
+    for spot in judgement.blind:
+        rest.add_row(_label("not seen"), Text(printable(_not_seen(spot)), style="yellow"))
+    told = {rule for spot in judgement.blind for rule in spot.rules if not shown.verbose}
+    unknown = [outcome for outcome in judgement.not_evaluated if outcome.rule not in told]
+    for rules, needs in _unknown(unknown, shown):
         rest.add_row(_label("unknown"), Text.assemble((rules, "yellow"), printable(f": needs {needs}")))
     for label, line in (*_dropped(judgement, shown), *_suppressed(judgement, shown), *_skipped(judgement, shown)):
         rest.add_row(_label(label), Text(printable(line), style="dim"))
@@ -199,6 +213,11 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: S
     if shown.verbose and judgement.memory.limit_bytes is not None:
         rest.add_row(_label("memory"), Text(_account(judgement.memory), style="dim"))
     console.print(Padding(rest, (0, 0, 0, 1)))
+
+
+def _not_seen(spot: Blind) -> str:
+    rules = f": {', '.join(spot.rules)}" if spot.rules else ""
+    return f"{spot.sentence.rstrip('.')}{rules}. {spot.why}" + (f"  ->  {spot.remedy}" if spot.remedy else "")
 
 
 def _unknown(outcomes: Sequence[NotEvaluated], shown: Shown) -> Iterable[tuple[str, str]]:

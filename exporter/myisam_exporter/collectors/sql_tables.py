@@ -82,7 +82,9 @@ class SqlTablesCollector(Collector[OpenTables]):
         return OpenTables(tables, len(names) - asked)
 
     def facts(self, pair: Pair[OpenTables]) -> Iterable[Block]:
-        """One row a table of the sample."""
+        """One row a table of the sample; without any, nothing is said: that none is open tells nothing of those there are."""
+        if not pair.after.tables:
+            return []
         return [
             Block(
                 "tables",

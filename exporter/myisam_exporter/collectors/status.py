@@ -25,11 +25,13 @@ GAUGES = re.compile(
 class Status:
     """Counters since start (or FLUSH STATUS) and states, as numbers where they are numbers.
 
-    `threads_running` is the mean of all readings so far, without the connection that asks.
+    `threads_running` is the mean of all readings so far, without the connection that asks; `own_statements`
+    counts what this connection has sent.
     """
 
     values: Mapping[str, Value]
     threads_running: float | None = None
+    own_statements: int = 0
 
     def number(self, name: str) -> int | float | None:
         """A status value as a number; None when it does not exist here."""
@@ -53,7 +55,15 @@ class StatusCollector(Collector[Status]):
             ("value", "text", "Its value now: a number where it is one, else the text."),
             ("per_second", "real", "Growth per second over the interval; unknown for states and after a reset."),
             source=source,
-        )
+        ),
+        "server": columns(
+            (
+                "own_statements_per_second",
+                "real",
+                "Statements of this program's own connection, which count in Questions; of a daemon those of its scrapes too.",
+            ),
+            source="counted by this program",
+        ),
     }
 
     def collect(self, context: Context) -> Status | Unknown:
@@ -66,10 +76,11 @@ class StatusCollector(Collector[Status]):
         if isinstance(own, int):
             context.threads_running.append(own)
         readings = context.threads_running
-        return Status(values, sum(readings) / len(readings) - 1 if readings else None)
+        running = sum(readings) / len(readings) - 1 if readings else None
+        return Status(values, running, context.session.statements)
 
     def facts(self, pair: Pair[Status]) -> Iterable[Block]:
-        """One row a status variable."""
+        """One row a status variable, and how many statements were our own."""
         before = pair.before.values if pair.before else {}
         rows: list[tuple[Value, ...]] = []
         for name, value in pair.after.values.items():
@@ -78,7 +89,11 @@ class StatusCollector(Collector[Status]):
             if isinstance(value, int | float) and isinstance(earlier, int | float) and not GAUGES.match(name):
                 rate = pair.rate(earlier, value)
             rows.append((name, value, rate))
-        return [Block("status", ("name", "value", "per_second"), rows)]
+        own = pair.rate(pair.before.own_statements, pair.after.own_statements) if pair.before else None
+        return [
+            Block("status", ("name", "value", "per_second"), rows),
+            Block("server", ("own_statements_per_second",), [(own,)], extends=True),
+        ]
 
 
 COLLECTOR = StatusCollector()

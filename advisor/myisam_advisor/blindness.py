@@ -1,0 +1,86 @@
+"""What was not seen, so that nobody takes silence for health: tables out of sight, and an interval in which next to nothing happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from myisam_advisor.findings import Blind, NotEvaluated
+from myisam_advisor.texts import count, duration
+from myisam_exporter.collectors.myi import WRITE_COMMANDS
+from myisam_exporter.fact_set import FactSet
+
+TABLES, LOAD = "tables", "load"
+FACTS_OF_TABLES = frozenset({"tables", "indexes", "totals"})
+# The rule that people would least like to miss, and so the one that is named.
+GRAVEST_RULE = "table-crashed"
+# Less than this in an interval says nothing of a load: a statement a second, what reading a few small tables takes, and
+# as many requests as the rules want to see before they judge a key cache (insufficient-sample).
+IDLE_STATEMENTS_PER_SECOND = 1.0
+IDLE_ROWS_READ = 20_000.0
+IDLE_KEY_REQUESTS = 1_000.0
+ROWS_READ = ("Handler_read_next", "Handler_read_prev", "Handler_read_rnd", "Handler_read_rnd_next", "Handler_read_key")
+BESIDE_THE_SERVER = "on the server's own host: sudo myisam-advisor check"
+
+
+def tables_are_seen(facts: FactSet) -> bool:
+    """Whether it is known which MyISAM tables there are, be it none."""
+    if facts.single("totals").get("myisam_tables") is not None:
+        return True
+    return "tables" not in facts.unknown and not _is_sample(facts)
+
+
+def blind_spots(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> tuple[Blind, ...]:
+    """What could not be seen, the gravest first."""
+    return tuple(_tables(facts, not_evaluated)) + tuple(_load(facts))
+
+
+def _is_sample(facts: FactSet) -> bool:
+    return facts.single("server").get("local") == 0
+
+
+def _tables(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
+    if tables_are_seen(facts):
+        return
+    lacking = tuple(
+        outcome.rule
+        for outcome in not_evaluated
+        if outcome.facts and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in outcome.facts)
+    )
+    seen = len(facts.tables["tables"].rows)
+    what = f"Only {count(seen)} of the tables can be seen" if seen else "Tables cannot be seen"
+    reason = facts.why_unknown("totals", "myisam_tables")
+    named = f", {GRAVEST_RULE} among them," if GRAVEST_RULE in lacking and len(lacking) > 1 else ""
+    rules = f"{len(lacking)} rule{'s' if len(lacking) != 1 else ''}{named} could not judge"
+    # As long as anything is missing the others are too: without a rule that lacks it, the fact itself is what is said.
+    sentence = f"{what}: {rules}." if lacking else f"{what}."
+    remedy = reason.remedy or (BESIDE_THE_SERVER if _is_sample(facts) else "")
+    yield Blind(TABLES, sentence, f"{reason.reason[:1].upper()}{reason.reason[1:]}", remedy, lacking)
+
+
+def _load(facts: FactSet) -> Iterable[Blind]:
+    seconds = facts.interval_seconds
+    rates = {str(row["name"]): row["per_second"] for row in facts.tables["status"].dictionaries()}
+
+    def rate(name: str) -> float | None:
+        value = rates.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+    asked = rate("Questions")
+    # Without a MyISAM table there is no load that could tell more.
+    if not seconds or asked is None or facts.single("totals").get("myisam_tables") == 0:
+        return
+    own = facts.single("server").get("own_statements_per_second")
+    statements = max(asked - (own if isinstance(own, int | float) else 0.0), 0.0)
+    rows = sum(rate(name) or 0.0 for name in ROWS_READ) * seconds
+    requests = (rate("Key_read_requests") or 0.0) * seconds
+    if statements >= IDLE_STATEMENTS_PER_SECOND or rows >= IDLE_ROWS_READ or requests >= IDLE_KEY_REQUESTS:
+        return
+    writes = sum(rate(name) or 0.0 for name in WRITE_COMMANDS) * seconds
+    asked_for = round(statements * seconds)
+    yield Blind(
+        LOAD,
+        f"Next to nothing happened: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(writes))} of them "
+        f"writes, in {duration(seconds)}.",
+        "That says little of the server under its load",
+        "look again under load, over a longer time: myisam-advisor check --interval 5min",
+    )

@@ -1,0 +1,135 @@
+"""What was not seen: no report takes silence about it for health."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from myisam_advisor.engine import judge
+from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.findings import Judgement
+from myisam_advisor.munin.document import document as munin_document
+from myisam_advisor.page.look import look_at
+from myisam_advisor.page.render import render
+from myisam_advisor.page.view import view_of
+from myisam_advisor.reports import Shown, nagios, report_named
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
+from myisam_advisor.verdict import verdict_of
+from myisam_exporter.fact_set import FactSet
+
+SERVER = {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 864000}
+TABLE = {"schema_name": "shop", "table_name": "orders", "row_format": "fixed", "rows": 1000, "data_bytes": 20000, "index_bytes": 20000, "crashed": 0, "has_holes": 0}
+BUSY = {"Questions": 500, "Com_update": 20}
+SEEN = {"server": SERVER, "interval_seconds": 10, "status_per_second": BUSY, "tables": [TABLE], "variable": {"myisam_recover_options": "BACKUP,QUICK"}, "host": {"swap_in_bytes_per_second": 0, "swap_out_bytes_per_second": 0}}
+
+
+def facts_of(**document: Any) -> FactSet:
+    return facts_from_document({"schema": 1, **document})
+
+
+def judged(**document: Any) -> tuple[Judgement, FactSet]:
+    facts = facts_of(**document)
+    return judge(facts, Site(shipped_rules())), facts
+
+
+def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def printed(judgement: Judgement, facts: FactSet, form: str, capsys: pytest.CaptureFixture[str]) -> str:
+    report_named(form).render(judgement, facts, Shown())
+    return capsys.readouterr().out
+
+
+def test_a_server_that_is_seen_and_at_work_gets_its_all_clear(capsys: pytest.CaptureFixture[str]) -> None:
+    judgement, facts = judged(**SEEN)
+    assert not judgement.blind
+    assert verdict_of(judgement, facts.interval_seconds).tone == "good"
+    assert "Nothing to change." in printed(judgement, facts, "text", capsys)
+    assert nagios.exit_status(judgement, Shown()) == 0
+
+
+@pytest.mark.parametrize(
+    ("document", "what", "said"),
+    [
+        (without(SEEN, "tables"), "tables", "Tables cannot be seen"),
+        (SEEN | {"server": SERVER | {"local": 0}}, "tables", "Only 1 of the tables can be seen"),
+        (SEEN | {"status_per_second": {"Questions": 0.4, "Com_insert": 0.1}}, "load", "Next to nothing happened: 4 statements, 1 of them writes, in 10 s"),
+        (SEEN | {"status_per_second": {"Questions": 8}, "server": SERVER | {"own_statements_per_second": 7.9}}, "load", "Next to nothing happened: 1 statement, 0 of them writes, in 10 s"),
+    ],
+    ids=["no tables", "a sample of the tables", "idle", "only we ourselves asked"],
+)
+def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    judgement, facts = judged(**document)
+    assert [spot.what for spot in judgement.blind] == [what]
+    assert verdict_of(judgement, facts.interval_seconds).tone == "unknown"
+    text = printed(judgement, facts, "text", capsys)
+    assert said in " ".join(text.splitlines()[1:3])
+    assert "Nothing to change" not in text
+    first = printed(judgement, facts, "nagios", capsys).splitlines()[0]
+    assert first.startswith(f"MYISAM UNKNOWN - {said}")
+    assert [nagios.exit_status(judgement, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
+    assert [spot["what"] for spot in json.loads(printed(judgement, facts, "json", capsys))["blind"]] == [what]
+    metrics = printed(judgement, facts, "prometheus", capsys)
+    assert f'myisam_advice_blind{{what="{what}"}} 1.0' in metrics
+    assert 'myisam_advice_findings{severity="critical"}' not in metrics
+    advice = munin_document([], judgement, interval_seconds=facts.interval_seconds)["advice"]
+    assert advice["counts"]["critical"] is None
+    assert advice["verdict"].startswith(said)
+    page = render(view_of(look_at(judgement, facts, 0.0)))
+    assert f"<title>{said}" in page
+    assert 'class="verdict unknown"' in page
+    assert "Nothing to change" not in page
+
+
+def test_the_headline_counts_the_rules_that_could_not_judge_and_names_the_gravest() -> None:
+    judgement, facts = judged(**without(SEEN, "tables"))
+    (spot,) = judgement.blind
+    assert "table-crashed" in spot.rules
+    assert set(spot.rules) <= {outcome.rule for outcome in judgement.not_evaluated}
+    assert verdict_of(judgement, facts.interval_seconds).headline == f"Tables cannot be seen: {len(spot.rules)} rules, table-crashed among them, could not judge."
+
+
+def test_a_rule_on_tables_is_not_quiet_where_it_had_none_to_look_at() -> None:
+    on_tables = {rule.id for rule in shipped_rules() if rule.scope in ("table", "index")}
+    assert len(on_tables) > 5
+    blind, _ = judged(**without(SEEN, "tables"))
+    assert not on_tables & set(blind.quiet)
+    seen, _ = judged(**SEEN)
+    assert on_tables & set(seen.quiet)
+
+
+def test_what_could_not_be_looked_at_is_not_hidden_by_a_suspicion_that_nobody_uses_it() -> None:
+    cache = {"name": "default", "size_bytes": 134217728, "block_size_bytes": 1024, "blocks_used": 2, "read_requests": 5, "reads": 2, "write_requests": 0, "writes": 0}
+    judgement, facts = judged(**without(SEEN, "tables") | {"key_cache": [cache]})
+    assert [finding.rule for finding in judgement.findings] == ["no-myisam"]
+    assert "table-crashed" in {outcome.rule for outcome in judgement.not_evaluated}
+    assert verdict_of(judgement, facts.interval_seconds).headline.startswith("Tables cannot be seen")
+    young, _ = judged(**without(SEEN, "tables") | {"key_cache": [cache], "server": SERVER | {"uptime_seconds": 30}})
+    assert "no-myisam" not in {finding.rule for finding in young.findings}
+
+
+def test_a_server_without_tables_is_not_blind_however_little_it_does() -> None:
+    judgement, facts = judged(server=SERVER, interval_seconds=10, totals={"myisam_tables": 0}, status_per_second={"Questions": 0})
+    assert not judgement.blind
+    assert [finding.rule for finding in judgement.findings] == ["no-myisam"]
+    assert nagios.exit_status(judgement, Shown()) == 0
+
+
+def test_a_fault_that_was_found_comes_before_what_was_not_seen() -> None:
+    crashed = SEEN | {"tables": [TABLE | {"crashed": 1}], "status_per_second": {"Questions": 0.1}}
+    judgement, facts = judged(**crashed)
+    verdict = verdict_of(judgement, facts.interval_seconds)
+    assert (verdict.headline, verdict.tone) == ("A table is crashed.", "critical")
+    assert nagios.exit_status(judgement, Shown()) == 2
+    page = render(view_of(look_at(judgement, facts, 0.0)))
+    assert "<title>A table is crashed." in page
+    assert 'class="verdict critical"' in page
+
+
+def test_the_screen_of_a_blind_look_is_as_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    judgement, facts = judged(**without(SEEN, "tables"))
+    kept = Path(__file__).with_name("blind_screen.txt")
+    assert printed(judgement, facts, "text", capsys) == kept.read_text("utf-8")
