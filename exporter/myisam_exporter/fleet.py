@@ -70,7 +70,7 @@ class Fleet:
         """Use another list: watches of targets that changed in it begin anew, the others go on."""
         before, self.targets = self.targets, targets
         for (name, module), watch in list(self._probed.items()):
-            if targets.listed.get(name) != before.listed.get(name) or module not in targets.modules:
+            if targets.listed.get(name) != before.listed.get(name):
                 del self._probed[name, module]
                 watch.close()
 

@@ -20,7 +20,8 @@ from myisam_advisor.trial import own_user
 from myisam_advisor.trial.private_server import PrivateServer
 
 from .conftest import OTHER_UID, binaries_of, schema
-from .test_trial import SMALL, begin, fails, long_trial, make_table, measured, temporary, wait_for
+from .daemon import wait_for
+from .test_trial import SMALL, begin, fails, long_trial, make_table, measured, temporary
 
 __all__ = ["temporary"]
 
@@ -56,7 +57,7 @@ def precious() -> Iterator[Path]:
 
 def look_of(folder: Path) -> dict[str, tuple[object, ...]]:
     """All that anybody could have changed: a change of any kind moves st_ctime."""
-    found = {}
+    found: dict[str, tuple[object, ...]] = {}
     for path in (folder, *sorted(folder.rglob("*")), Path("/etc/passwd"), Path("/etc/shadow")):
         one = path.lstat()
         content = path.read_bytes() if path.is_file() else b""

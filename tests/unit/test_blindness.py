@@ -112,7 +112,7 @@ def test_what_could_not_be_looked_at_is_not_hidden_by_a_suspicion_that_nobody_us
 
 
 def test_a_server_without_tables_is_not_blind_however_little_it_does() -> None:
-    judgement, facts = judged(server=SERVER, interval_seconds=10, totals={"myisam_tables": 0}, status_per_second={"Questions": 0})
+    judgement, _ = judged(server=SERVER, interval_seconds=10, totals={"myisam_tables": 0}, status_per_second={"Questions": 0})
     assert not judgement.blind
     assert [finding.rule for finding in judgement.findings] == ["no-myisam"]
     assert nagios.exit_status(judgement, Shown()) == 0
