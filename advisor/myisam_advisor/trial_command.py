@@ -205,6 +205,7 @@ def progress(runs: int) -> Iterator[Listener]:
         yield Listener()
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -226,7 +227,7 @@ def progress(runs: int) -> Iterator[Listener]:
 
         class Shown(Listener):
             def doing(self, what: str) -> None:
-                bar.update(task, description=what)
+                bar.update(task, description=escape(what))
 
             def ran(self) -> None:
                 bar.advance(task)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.trial.own_user import RANGES
+
 from .conftest import binaries_of
 
 
@@ -52,6 +54,11 @@ def test_an_interrupted_demo_leaves_nothing_running(folder: Path, ending: signal
     with subprocess.Popen([sys.executable, "-m", "myisam_advisor.trial.demo"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, start_new_session=True) as demo:
         assert wait_for(lambda: any("sysbench" in command for command in left_behind(folder)), 40)
         assert any("mariadbd" in command for command in left_behind(folder))
+        if os.geteuid() == 0:
+            # Root made the directory that one passes through, and nothing else is root's.
+            owners = {path.lstat().st_uid for path in folder.glob("*/w/**/*")}
+            assert len(owners) == 1
+            assert owners.pop() in RANGES[0]
         demo.send_signal(ending)
         demo.wait(30)
     assert wait_for(lambda: left_behind(folder) == [])

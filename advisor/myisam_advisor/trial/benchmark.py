@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.apart import apart, expect_reachable
+from myisam_advisor.trial.apart import apart, expect_startable
 from myisam_advisor.trial.binaries import ServerBinaries, cache_directory, find_server
 from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.private_server import PrivateServer
@@ -61,7 +61,7 @@ def main() -> int:
         return 2
 
     def work(_channel: Channel) -> list[dict[str, Any]]:
-        expect_reachable(PROGRAM)
+        expect_startable(PROGRAM)
         lines = [
             *_ten_thousand(console, binaries),
             *_hundred_thousand(console, binaries),

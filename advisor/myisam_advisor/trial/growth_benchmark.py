@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.apart import apart, expect_reachable
+from myisam_advisor.trial.apart import apart, expect_startable
 from myisam_advisor.trial.benchmark import (
     OPTIONS,
     PEER_PASSWORD,
@@ -49,7 +49,7 @@ def main() -> int:
         return 2
 
     def work(_channel: Channel) -> list[Row]:
-        expect_reachable(PROGRAM)
+        expect_startable(PROGRAM)
         return [_measured(console, binaries, size) for size in SIZES]
 
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from myisam_advisor.texts import printable
 from myisam_advisor.trial import result_document
 from myisam_advisor.trial.apart import Place
 from myisam_advisor.trial.bench import TrialOptions
@@ -40,7 +41,7 @@ def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
 
     def answer(message: Message) -> None:
         if "doing" in message:
-            listener.doing(str(message["doing"]))
+            listener.doing(printable(str(message["doing"])))
         elif "ran" in message:
             listener.ran()
         elif "lock" in message and task.lock is not None:
