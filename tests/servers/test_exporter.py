@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import http.client
 import re
 import socket
 import subprocess
@@ -175,6 +176,18 @@ def test_health_reload_and_unknown_paths(daemon: Daemon) -> None:
     assert (head.status, head.body) == (200, b"")
     assert "/metrics" in daemon.get("/").text
     assert "A table is crashed" in daemon.get("/rules/table-crashed").text
+
+
+def test_answers_over_a_kept_connection_do_not_wait_for_acknowledgements(daemon: Daemon) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+    seconds = []
+    for _ in range(30):
+        started = time.monotonic()
+        connection.request("GET", "/-/healthy")
+        assert connection.getresponse().read() == b"OK\n"
+        seconds.append(time.monotonic() - started)
+    connection.close()
+    assert min(seconds[5:]) < 0.03  # a delayed acknowledgement takes 0.04
 
 
 def test_every_runbook_link_leads_to_a_page(daemon: Daemon) -> None:
