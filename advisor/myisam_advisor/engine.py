@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from myisam_advisor.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
 from myisam_advisor.command_templates import fill_command, fill_option_line
@@ -22,6 +22,10 @@ from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactSet
 
 MAXIMUM_FINDINGS_PER_RULE = 1000
+# All queries of one rule together: what it finds, and each condition under which it applies.
+RULE_SECONDS = 3.0
+# A site's own rules that ran into a limit may take so much of one look; those that are left have their turn in the next.
+STOPPED_SECONDS = 4.0
 # What a template or planner can stumble over when a rule's columns are not what it expects.
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
 SCOPES_OF_TABLES = frozenset({"table", "index"})
@@ -35,11 +39,47 @@ class RuleError(Exception):
     message: str
 
 
+@dataclass(slots=True)
+class StoppedRules:
+    """The site's own rules that ran into a limit of time or memory, with why: they are asked no more, until a reload brings new ones.
+
+    A daemon keeps one for all servers and looks: a rule that takes all of its time would take it in every look at each.
+    """
+
+    reasons: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def begin_look(self) -> None:
+        """The time that stopped rules took is counted for each look."""
+        self.seconds = 0.0
+
+    def why_not(self, rule: Rule) -> NotEvaluated | None:
+        """Why a rule is not asked, or None."""
+        if rule.is_shipped:
+            return None
+        if rule.id in self.reasons:
+            why = f"a query that keeps within its limits: {self.reasons[rule.id]}; it is not asked any more"
+            return NotEvaluated(rule.id, why, f"mend {rule.path}, then reload the daemon")
+        if self.seconds > STOPPED_SECONDS:
+            return NotEvaluated(rule.id, "time: rules that were stopped took it in this look", "wait for the next look")
+        return None
+
+    def stop(self, rule: Rule, why: str, seconds: float) -> None:
+        """Note that a rule was stopped after so much time. Shipped rules are asked again: they are slow for a moment only."""
+        if not rule.is_shipped:
+            self.seconds += seconds
+            self.reasons[rule.id] = why
+
+
 Asked = list[Candidate] | NotEvaluated | NotApplicable
 
 
-def judge(facts: FactSet, site: Site, database: FactDatabase | None = None) -> Judgement:
+def judge(
+    facts: FactSet, site: Site, database: FactDatabase | None = None, stopped: StoppedRules | None = None
+) -> Judgement:
     """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server."""
+    stopped = stopped or StoppedRules()
+    stopped.begin_look()
     facts, suspicious = set_aside_contradictions(complete(site.without_ignored_schemas(facts)))
     candidates: list[Candidate] = []
     asked: set[str] = set()
@@ -50,7 +90,7 @@ def judge(facts: FactSet, site: Site, database: FactDatabase | None = None) -> J
         bench = _Bench(facts, guarded, database)
         for rule in site.rules:
             started = time.monotonic()
-            answer = bench.ask(rule)
+            answer = stopped.why_not(rule) or bench.ask(rule, stopped)
             seconds[rule.id] = time.monotonic() - started
             if isinstance(answer, NotEvaluated):
                 not_evaluated.append(answer)
@@ -110,14 +150,18 @@ class _Bench:
             for table in ("variable", "status")
         }
 
-    def ask(self, rule: Rule) -> Asked:
+    def ask(self, rule: Rule, stopped: StoppedRules) -> Asked:
         """What the rule's query finds, or why it cannot be asked."""
+        started = time.monotonic()
         try:
-            why_not = self._not_applicable(rule)
-            if why_not:
-                return NotApplicable(rule.id, why_not)
-            return self._missing(rule) or self._apply(rule) or self._unseen(rule) or []
+            with self.database.within(RULE_SECONDS):
+                why_not = self._not_applicable(rule)
+                if why_not:
+                    return NotApplicable(rule.id, why_not)
+                return self._missing(rule) or self._apply(rule) or self._unseen(rule) or []
         except QueryError as error:
+            if error.stopped:
+                stopped.stop(rule, str(error), time.monotonic() - started)
             return NotEvaluated(rule.id, f"a query that works: {error}", f"mend {rule.path}")
 
     def _not_applicable(self, rule: Rule) -> str:

@@ -1,20 +1,32 @@
-"""SQL from rules and users on the fact tables: reads only, allow-listed functions, bounded in time, memory and rows."""
+"""SQL from rules and users on the fact tables: reads only, allow-listed functions, bounded in time, memory and rows.
+
+SQLite asks whether to go on between the steps of a query, never within one. So no step may take long: strings are short, and the functions
+whose time grows with the product of two lengths are Python's (instr, trim), or their pattern is short (LIKE).
+"""
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from types import TracebackType
 
+from myisam_advisor.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
+from myisam_exporter.brief import shortened
 from myisam_exporter.columns import TABLES, Value
 
 QUERY_SECONDS = 2.0
 MAXIMUM_ROWS = 1_000_000
-MAXIMUM_STRING_BYTES = 1 << 20
-PROGRESS_STEPS = 10_000
+MAXIMUM_STRING_BYTES = 1 << 16
+MAXIMUM_PATTERN_BYTES = 256
+# Rows as Python holds them: a million rows of long strings are gigabytes, outside of SQLite's own limit.
+MAXIMUM_RESULT_BYTES = 256 << 20
+PROGRESS_STEPS = 1000
 
 # An allow-list: printf('%.*c', 900000000, 'x') ran for three seconds untouched by any deadline.
 FUNCTIONS = frozenset({
@@ -25,7 +37,11 @@ _TABLES = frozenset(table.name for table in TABLES)
 
 
 class QueryError(Exception):
-    """The query is wrong, forbidden or too slow; the message says which."""
+    """The query is wrong, forbidden or too slow; the message says which. `stopped` when it ran into a limit of time or memory."""
+
+    def __init__(self, message: str, *, stopped: bool = False) -> None:
+        super().__init__(shortened(message))
+        self.stopped = stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +66,12 @@ class GuardedDatabase:
         self._deadline = 0.0
         self._refused = ""
         self._read: set[str] = set()
-        self._may_recurse = False
-        # Python 3.10 has no setlimit: there, recursion, the one way to build strings in a loop, is refused.
-        if sys.version_info >= (3, 11):
-            self._may_recurse = True
-            database.setlimit(0, MAXIMUM_STRING_BYTES)  # SQLITE_LIMIT_LENGTH
+        self._latest = math.inf
+        # Where strings cannot be bounded, recursion, the one way to build them in a loop, is refused.
+        self._may_recurse = set_limit(database, LENGTH, MAXIMUM_STRING_BYTES)
+        set_limit(database, LIKE_PATTERN_LENGTH, MAXIMUM_PATTERN_BYTES)
+        for name, function in _OF_TWO_TEXTS.items():
+            database.create_function(name, 2, function, deterministic=True)
         database.set_authorizer(self._authorize)
         database.set_progress_handler(lambda: time.monotonic() > self._deadline, PROGRESS_STEPS)
 
@@ -67,6 +84,15 @@ class GuardedDatabase:
         if not self._keep_open:
             self._database.close()
 
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """All queries in this block together have so much time, however many they are."""
+        self._latest = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._latest = math.inf
+
     def query(
         self,
         statement: str,
@@ -78,12 +104,12 @@ class GuardedDatabase:
 
         Raises QueryError when it writes, names unknown facts or functions, or takes longer than `seconds`.
         """
-        self._deadline, self._refused = time.monotonic() + seconds, ""
+        self._deadline, self._refused = min(time.monotonic() + seconds, self._latest), ""
         try:
             cursor = self._database.execute(statement, dict(parameters or {}))
-            rows = cursor.fetchmany(maximum_rows + 1)
-        except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError) as error:
-            raise QueryError(self._explain(error, seconds)) from None
+            rows = _fetched(cursor, maximum_rows + 1)
+        except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError, UnicodeError) as error:
+            raise self._explained(error, seconds) from None
         if cursor.description is None:
             raise QueryError("the query is empty: write a SELECT")
         names = tuple(column[0] for column in cursor.description)
@@ -123,16 +149,66 @@ class GuardedDatabase:
         self._refused = self._refused or why
         return sqlite3.SQLITE_DENY
 
-    def _explain(self, error: BaseException, seconds: float) -> str:
+    def _explained(self, error: BaseException, seconds: float) -> QueryError:
         text = str(error)
         if self._refused:
-            return self._refused
+            return QueryError(self._refused)
         if "interrupted" in text:
-            return f"the query took longer than {seconds:g} s and was stopped"
-        if text.startswith(("no such column", "no such table")):
-            return f"unknown fact ({text}); `myisam-advisor facts --describe` lists the tables and columns: {', '.join(sorted(_TABLES))}"
+            return QueryError(f"the query took longer than {seconds:g} s and was stopped", stopped=True)
         if isinstance(error, MemoryError) or "out of memory" in text or "too big" in text:
-            return "the query needs too much memory and was stopped"
-        if "one statement at a time" in text:
-            return "only one statement is allowed"
-        return text or type(error).__name__
+            return QueryError(f"{TOO_MUCH_MEMORY} (strings may have {MAXIMUM_STRING_BYTES} bytes)", stopped=True)
+        return QueryError(_in_words(text) or type(error).__name__)
+
+
+def _in_words(text: str) -> str:
+    if text.startswith(("no such column", "no such table")):
+        return f"unknown fact ({text}); `myisam-advisor facts --describe` lists the tables and columns: {', '.join(sorted(_TABLES))}"
+    if "pattern too complex" in text:
+        return f"a pattern of LIKE is longer than {MAXIMUM_PATTERN_BYTES} bytes"
+    return "only one statement is allowed" if "one statement at a time" in text else text
+
+
+TOO_MUCH_MEMORY = "the query needs too much memory and was stopped"
+
+
+def unlimited(database: sqlite3.Connection) -> None:
+    """Take away what a guard set, so that the database can be filled again."""
+    database.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
+    database.set_progress_handler(None, 0)
+    set_limit(database, LENGTH, DEFAULT_LENGTH_BYTES)
+
+
+def _fetched(cursor: sqlite3.Cursor, maximum_rows: int) -> list[tuple[Value, ...]]:
+    """So many rows, one by one. Raises MemoryError when they take more than MAXIMUM_RESULT_BYTES."""
+    rows: list[tuple[Value, ...]] = []
+    taken_bytes = 0
+    for row in islice(cursor, maximum_rows):
+        taken_bytes += sum(map(sys.getsizeof, row)) + sys.getsizeof(row)
+        if taken_bytes > MAXIMUM_RESULT_BYTES:
+            raise MemoryError
+        rows.append(row)
+    return rows
+
+
+def _of_two_texts(work: Callable[[str, str], Value]) -> Callable[[Value | bytes, Value | bytes], Value]:
+    """As SQL has it: NULL where one of them is, and numbers as text."""
+
+    def function(text: Value | bytes, other: Value | bytes) -> Value:
+        if text is None or other is None:
+            return None
+        return work(_as_text(text), _as_text(other))
+
+    return function
+
+
+def _as_text(value: Value | bytes) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+# SQLite's own compare every character of the one with every one of the other: 44 s for a hundred trims of 64 KiB.
+_OF_TWO_TEXTS = {
+    "instr": _of_two_texts(lambda text, part: text.find(part) + 1),
+    "trim": _of_two_texts(str.strip),
+    "ltrim": _of_two_texts(str.lstrip),
+    "rtrim": _of_two_texts(str.rstrip),
+}

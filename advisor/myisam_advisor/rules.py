@@ -12,6 +12,7 @@ from typing import Any
 
 from myisam_advisor.thresholds import threshold_value
 from myisam_advisor.yaml_files import YamlFile, fault_at, first_fault, read_yaml
+from myisam_exporter.brief import brief
 from myisam_exporter.columns import Value
 from myisam_exporter.errors import UserError
 
@@ -118,6 +119,11 @@ class Rule:
     measures: tuple[Measure, ...] = ()
     path: Path = Path()
 
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it came with this release, rather than from the site."""
+        return self.path.is_relative_to(_shipped_folder())
+
     def values(self) -> dict[str, Value]:
         """The parameters' values, by name."""
         return {name: parameter.default for name, parameter in self.parameters.items()}
@@ -182,11 +188,13 @@ def load_rule(path: Path) -> Rule:
         raise _fault(file)
     try:
         rule = _build(path, content)
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
         raise _fault(file) from None
     if rule.id != path.stem:
-        raise UserError(f"{path}: the rule's id is {rule.id!r}, its file's name {path.stem!r}: they must be the same.")
-    if not path.is_relative_to(_shipped_folder()):
+        raise UserError(
+            f"{path}: the rule's id is {brief(rule.id)}, its file's name {path.stem!r}: they must be the same."
+        )
+    if not rule.is_shipped:
         # The shipped ones are validated by the tests: start-up counts.
         if first_fault(content, schema()):
             raise _fault(file)

@@ -1,14 +1,21 @@
 import sqlite3
+import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from myisam_advisor.facts import open_database
 from myisam_advisor.facts_file import facts_from_document
-from myisam_advisor.guard import GuardedDatabase, QueryError
+from myisam_advisor.guard import MAXIMUM_RESULT_BYTES, GuardedDatabase, QueryError
+from myisam_advisor.sqlite_limits import LENGTH, _set_limit_by_handle
 
 FACTS = {"schema": 1, "server": {"flavour": "mysql"}, "tables": [{"schema_name": "a", "table_name": "b", "rows": 3}, {"schema_name": "a", "table_name": "c"}]}
+
+
+needs_recursion = pytest.mark.skipif(sys.version_info < (3, 11), reason="long texts are made by recursion")
 
 
 @pytest.fixture
@@ -76,6 +83,81 @@ def test_a_query_cannot_take_all_memory(guarded: GuardedDatabase) -> None:
 def test_says_what_is_wrong(guarded: GuardedDatabase, statement: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         guarded.query(statement)
+
+
+# 100,000 rows beside one text of 65,000 characters.
+LONG = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000), d(k, x) AS (SELECT 1, 'a' UNION ALL SELECT k + 1, x || x FROM d WHERE k < 16), "
+    "s AS (SELECT substr(x || x, 1, 65000) AS x FROM d WHERE k = 16) "
+)
+
+
+@needs_recursion
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "sum(instr(x, substr(x, 1, length(x) / 2) || 'b'))",
+        "sum(" + " + ".join(f"instr(x, substr(x, {start}, length(x) / 2) || 'b')" for start in range(1, 200)) + ")",
+        "sum(length(trim(x, 'b' || substr(x, 1, 30000))))",
+        "sum(length(ltrim('b' || x, substr(x, 1, 30000))))",
+        "sum(length(rtrim(x || 'b', substr(x, 1, 30000))))",
+        f"sum(x LIKE '{'%aaab' * 50}%b')",
+        "sum(length(lower(upper(x))))",
+    ],
+)
+def test_functions_of_long_texts_stop_in_time(guarded: GuardedDatabase, expression: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(QueryError, match=r"longer than 0.5 s") as caught:
+        guarded.query(f"{LONG} SELECT {expression} FROM s, n", seconds=0.5)
+    assert caught.value.stopped
+    assert time.monotonic() - started < 2
+
+
+@needs_recursion
+@pytest.mark.parametrize("select", ["x || x FROM s", "group_concat(x) FROM s, (SELECT 1 UNION SELECT 2)", "x LIKE substr(x, 1, 300) FROM s"])
+def test_texts_and_patterns_are_short(guarded: GuardedDatabase, select: str) -> None:
+    with pytest.raises(QueryError, match=r"too much memory|longer than 256 bytes"):
+        guarded.query(f"{LONG} SELECT {select}")
+
+
+@needs_recursion
+def test_rows_that_are_fetched_take_bounded_memory(guarded: GuardedDatabase) -> None:
+    tracemalloc.start()
+    with pytest.raises(QueryError, match="too much memory") as caught:
+        guarded.query(f"{LONG} SELECT x || 'i' FROM s, n", seconds=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert caught.value.stopped
+    assert peak < MAXIMUM_RESULT_BYTES + (16 << 20)
+
+
+def test_the_limits_can_be_set_by_the_handle_where_python_has_no_function_for_it() -> None:
+    """Python 3.10's way, tried on every version."""
+    with sqlite3.connect(":memory:") as database:
+        assert _set_limit_by_handle(database, LENGTH, 1000)
+        with pytest.raises(sqlite3.Error, match="too big"):
+            database.execute("SELECT length(zeroblob(1001) || '')").fetchone()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [("instr('abc', 'c')", 3), ("instr('abc', 'x')", 0), ("instr(NULL, 'x')", None), ("instr(1234, 3)", 3), ("trim('xaxbx', 'x')", "axb"), ("ltrim('xax', 'x')", "ax"), ("rtrim('xax', 'x')", "xa"), ("trim('  a ')", "a"), ("rtrim('a', NULL)", None), ("trim(x'616261', 'a')", "b")],
+)
+def test_functions_of_two_texts_answer_as_sqlites_own(guarded: GuardedDatabase, call: str, answer: object) -> None:
+    assert guarded.query(f"SELECT {call}").rows == [(answer,)]
+    with closing(sqlite3.connect(":memory:")) as own:
+        assert own.execute(f"SELECT {call}").fetchall() == [(answer,)]
+
+
+def test_queries_within_a_time_share_it(guarded: GuardedDatabase) -> None:
+    slow = "SELECT count(*) FROM tables a, tables b, tables c, tables d, tables e, tables f, tables g, tables h, tables i, tables j, tables k, tables l, tables m, tables n, tables o, tables p, tables q, tables r, tables s, tables t, tables u"
+    started = time.monotonic()
+    with guarded.within(0.3):
+        for _ in range(5):
+            with pytest.raises(QueryError, match="was stopped"):
+                guarded.query(slow + ", tables v, tables w, tables x, tables y, tables z")
+    assert time.monotonic() - started < 1.5
 
 
 def test_division_by_zero_is_null_and_rows_are_bounded(guarded: GuardedDatabase) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,7 +11,7 @@ from myisam_advisor.advice_metrics import METRICS, advice_values
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.history_format import samples_of
-from myisam_advisor.engine import judge
+from myisam_advisor.engine import StoppedRules, judge
 from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Judgement
 from myisam_advisor.page.look import look_at
@@ -20,6 +21,7 @@ from myisam_exporter.metric import Value
 from myisam_exporter.table_choice import Choice
 
 TABLES_WORTH_KEEPING = 2000
+_log = logging.getLogger(__name__)
 
 
 class Advice:
@@ -33,6 +35,7 @@ class Advice:
         self._history = history
         self._board = board
         self._databases: dict[str, FactDatabase] = {}
+        self._stopped: tuple[Site | None, StoppedRules] = (None, StoppedRules())
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Judge these facts."""
@@ -47,17 +50,34 @@ class Advice:
         yield from advice_values(judgement, facts.interval_seconds, since)
 
     def _judged(self, label: str, facts: FactSet, site: Site) -> Judgement:
+        """By the site's rules, without those that were stopped; which of them were stopped now is said once."""
+        stopped = self._stopped_rules(site)
+        before = set(stopped.reasons)
+        judgement = self._judged_by(label, facts, site, stopped)
+        for rule in site.rules:
+            if rule.id in stopped.reasons.keys() - before:
+                why = stopped.reasons[rule.id]
+                _log.warning("the rule %s is disabled until a reload: %s. Mend %s.", rule.id, why, rule.path)
+        return judgement
+
+    def _judged_by(self, label: str, facts: FactSet, site: Site, stopped: StoppedRules) -> Judgement:
         """With the database of the last look, where filling it takes long: it takes as much memory as it saves time."""
         # Taken out while it is used: after a reload two looks at one server may be under way.
         database = self._databases.pop(label, None)
         if len(facts.tables["tables"].rows) < TABLES_WORTH_KEEPING:
             if database is not None:
                 database.close()
-            return judge(facts, site)
+            return judge(facts, site, stopped=stopped)
         database = database or FactDatabase()
-        judgement = judge(facts, site, database)
+        judgement = judge(facts, site, database, stopped)
         self._databases[label] = database
         return judgement
+
+    def _stopped_rules(self, site: Site) -> StoppedRules:
+        """Those of this site: a reload brings another one, whose rules may have been mended."""
+        if self._stopped[0] is not site:
+            self._stopped = (site, StoppedRules())
+        return self._stopped[1]
 
 
 def _dated(judgement: Judgement, since: Mapping[tuple[str, str], float], now: float) -> Judgement:
