@@ -18,6 +18,7 @@ from myisam_advisor.rules import SHIPPED, Parameter, Rule, load_rules, shipped_r
 from myisam_advisor.site import Site, Suppression
 from myisam_advisor.thresholds import threshold_value
 from myisam_advisor.yaml_files import fault_at, first_fault, read_yaml
+from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError
 
 STANDARD_PATH = Path("/etc/myisam-advisor/config.yaml")
@@ -101,8 +102,8 @@ def _expired(suppression: Suppression, file: Path) -> str:
 
 
 def _no_such(name: object, kind: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(str(name), known, 1)
-    return f"there is no {kind} {name!r}" + (f"; did you mean {near[0]}?" if near else ".")
+    near = get_close_matches(str(name)[:80], known, 1)
+    return f"there is no {kind} {brief(name)}" + (f"; did you mean {near[0]}?" if near else ".")
 
 
 def _exists(path: Path) -> bool:

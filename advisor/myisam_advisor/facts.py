@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from string import ascii_letters
 
 from myisam_advisor.facts_file import NOT_IN_FILE
+from myisam_advisor.guard import unlimited
 from myisam_advisor.steady_parts import SteadyParts
+from myisam_advisor.storable import SMALL_TABLE_ROWS, all_storable, storable, storable_rows
+from myisam_advisor.storable import total as sum_of
 from myisam_exporter.collector import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
     DEFAULT_BLOCK_SIZE_BYTES,
@@ -26,6 +30,8 @@ from myisam_exporter.version_number import parse_version
 AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30
 MARIADB_MAJORS = range(10, 14)
+# Version 9999.99.99: beyond it a number is no version.
+MAXIMUM_VERSION_NUMBER = 99_999_999
 _LETTERS_AND_BLANKS = ascii_letters + " "
 STATUS_OF_DEFAULT_CACHE = {
     "read_requests": "Key_read_requests",
@@ -57,8 +63,7 @@ class FactDatabase:
         database = self._database or self._new()
         self._database = database
         # Whoever asked it last may have guarded it.
-        database.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
-        database.set_progress_handler(None, 0)
+        unlimited(database)
         database.execute("PRAGMA query_only=OFF")
         database.execute("BEGIN")
         for table in TABLES:
@@ -90,7 +95,8 @@ class FactDatabase:
 
 
 def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
-    """Insert the rows, without the columns that none of them knows: with many tables, that is a third of the time."""
+    """Insert the rows, bounded as storable.py says; without the columns that none of them knows: with many tables, that is a third of the time."""
+    rows = storable_rows(rows)
     known = [place for place, name in enumerate(rows.columns) if rows.has(name)]
     if not known:
         database.executemany(f"INSERT INTO {table} DEFAULT VALUES", [()] * len(rows.rows))
@@ -104,7 +110,25 @@ def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
         else lambda row: (row[known[0]],)
     )
     places = ", ".join("?" * len(known))
-    database.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", map(pick, rows.rows))
+    insert = f"INSERT INTO {table} ({names}) VALUES ({places})"
+    try:
+        database.executemany(insert, map(pick, rows.rows))
+        refused = len(rows.rows) > SMALL_TABLE_ROWS and _holds_infinity(
+            database, table, [rows.columns[place] for place in known]
+        )
+    except (OverflowError, UnicodeEncodeError):
+        refused = True
+    if refused:
+        database.execute(f"DELETE FROM {table}")
+        database.executemany(insert, map(pick, all_storable(rows).rows))
+
+
+def _holds_infinity(database: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:
+    """Whether a sum is not finite: SQLite takes infinities, and nothing that reckons with them does."""
+    real = {column.name for column in declared_columns()[table] if column.type == "real"}
+    totals = " + ".join(f"total({quote_identifier(name)})" for name in columns if name in real) or "0"
+    summed = database.execute(f"SELECT {totals} FROM {table}").fetchone()[0]
+    return summed is None or not math.isfinite(summed)
 
 
 def complete(facts: FactSet) -> FactSet:
@@ -112,8 +136,10 @@ def complete(facts: FactSet) -> FactSet:
 
     Only what is missing is filled; what a collector or a facts file said stays.
     """
-    tables = dict(facts.tables)
+    tables = {name: storable_rows(rows) for name, rows in facts.tables.items()}
     unknown = dict(facts.unknown)
+    facts = FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
+    tables = dict(tables)
     for name, derive in (
         ("key_cache", _derived_key_cache),
         ("totals", _derived_totals),
@@ -167,7 +193,7 @@ def _completed_key_caches(facts: FactSet) -> FactRows | None:
     before = [dict(row) for row in rows]
     for row in rows:
         size, block = row["size_bytes"], row["block_size_bytes"] or DEFAULT_BLOCK_SIZE_BYTES
-        if row["usable_bytes"] is None and isinstance(size, int) and isinstance(block, int):
+        if row["usable_bytes"] is None and isinstance(size, int) and isinstance(block, int) and block > 0:
             row["usable_bytes"] = usable_bytes(size, block)
         if row["name"] == DEFAULT_CACHE and len(rows) == 1:
             for column, name in STATUS_OF_DEFAULT_CACHE.items():
@@ -191,8 +217,7 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
         values = tables.values(column)
         if only is not None:
             values = [value for value, kind in zip(values, formats, strict=True) if kind == only]
-        known = [value for value in values if isinstance(value, int | float)]
-        return sum(known) if len(known) == len(values) else None
+        return sum_of(values)
 
     derived: dict[str, Value] = {
         "myisam_tables": len(tables.rows),
@@ -221,7 +246,9 @@ def _derived_server(facts: FactSet) -> FactRows | None:
     try:
         # People write "MariaDB 10.3"; the server itself does not.
         version = parse_version(text.lstrip(_LETTERS_AND_BLANKS), text)
-    except UserError:
+    except (UserError, ValueError):  # ValueError: more digits than Python reads
+        return None
+    if version.as_number > MAXIMUM_VERSION_NUMBER:
         return None
     # MySQL went from 9 to calendar versions; these are MariaDB's alone.
     flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
@@ -240,7 +267,7 @@ def _derived_mysqld(facts: FactSet) -> FactRows | None:
 
 def _rows(facts: FactSet, table: str, rows: list[dict[str, Value]]) -> FactRows:
     columns = facts.tables[table].columns
-    return FactRows(columns, [[row.get(column) for column in columns] for row in rows])
+    return FactRows(columns, [[storable(row.get(column)) for column in columns] for row in rows])
 
 
 def as_document(facts: FactSet) -> dict[str, object]:

@@ -5,17 +5,17 @@ An unknown table, column or type is an error that names the file and the line.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
+from myisam_advisor.storable import storable
 from myisam_advisor.yaml_files import line_of
+from myisam_exporter.brief import brief, shortened
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import TABLES, Column, FactTable, Value
+from myisam_exporter.documents import DocumentError, Limits, parse_json, parse_yaml, read_text
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactRows, FactSet, mark_unknown
 from myisam_exporter.interval import empty_facts
@@ -23,6 +23,12 @@ from myisam_exporter.unknown import Unknown
 
 SCHEMA_VERSION = 1
 NOT_IN_FILE = Unknown("not in the facts file")
+# `snapshot` writes 2.7 KB a table: a server with 100,000 of them has its place here.
+MAXIMUM_BYTES = 320 << 20
+MAXIMUM_JSON_MEMORY_BYTES = 512 << 20
+YAML_FACTS = Limits(file_bytes=4 << 20, values=400_000, characters=16 << 20)
+# A year has 31,557,600 seconds; an interval of more than a hundred of them is no interval.
+MAXIMUM_INTERVAL_SECONDS = 3_155_760_000
 SINGULAR_KEYS = frozenset({"schema", "interval_seconds"})
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
 _SIZE_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -43,13 +49,14 @@ def read_facts_file(path: str) -> FactSet:
 
     Raises UserError, with the line, when it is not a facts file.
     """
-    text = _read(path)
+    text = read_text(path, "facts file", MAXIMUM_BYTES)
     document = _parse(path, text)
     try:
         return facts_from_document(document)
     except _FactsError as error:
-        line = line_of(text, error.path)
-        raise UserError(f"{path}, line {line}: {error}") from None
+        if len(text) > YAML_FACTS.file_bytes:
+            raise UserError(f"{path}, {'.'.join(map(str, error.path))}: {error}") from None
+        raise UserError(f"{path}, line {line_of(text, error.path)}: {error}") from None
 
 
 def facts_from_document(document: object) -> FactSet:
@@ -62,15 +69,16 @@ def facts_from_document(document: object) -> FactSet:
             f"schema must be {SCHEMA_VERSION}: write schema: {SCHEMA_VERSION} first",
         )
     seconds = document.get("interval_seconds")
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0):
+    if seconds is not None and not (_is_number(seconds) and 0 < seconds <= MAXIMUM_INTERVAL_SECONDS):
         raise _FactsError(
-            ("interval_seconds",), f"interval_seconds must be a number of seconds above 0, not {seconds!r}"
+            ("interval_seconds",),
+            f"interval_seconds must be a number of seconds above 0 (a hundred years at most), not {brief(seconds)}",
         )
     known = {table.name for table in TABLES} | {"status_per_second"} | SINGULAR_KEYS
     for name in document:
         if name not in known:
             raise _FactsError(
-                (name,), f"unknown fact table {name!r}; known are {', '.join(sorted(known - SINGULAR_KEYS))}"
+                (name,), f"unknown fact table {brief(name)}; known are {', '.join(sorted(known - SINGULAR_KEYS))}"
             )
     tables = {table.name: _rows(table, document) for table in TABLES}
     absent = empty_facts(NOT_IN_FILE)
@@ -81,36 +89,22 @@ def facts_from_document(document: object) -> FactSet:
     return FactSet(tables, unknown, None if seconds is None else float(seconds))
 
 
-def _read(path: str) -> str:
-    try:
-        if path == "-":
-            return sys.stdin.read()
-        return Path(path).read_text("utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read the facts file {path}: {error.strerror}. Check the path.") from None
-    except UnicodeDecodeError:
-        raise UserError(
-            f"{path} is not UTF-8 text, so it is no facts file. Make one with: myisam-advisor snapshot > facts.json"
-        ) from None
-
-
 def _parse(path: str, text: str) -> Any:
-    if text.lstrip().startswith("{"):
+    """What the text holds, JSON or YAML."""
+    if text.startswith(("{", "\n", " ")) and text.lstrip().startswith("{"):
         try:
-            return json.loads(text)
-        except json.JSONDecodeError:
-            pass  # YAML's flow style begins so too
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+            return parse_json(text, MAXIMUM_JSON_MEMORY_BYTES)
+        except DocumentError as error:
+            if error.line is None:
+                raise UserError(f"{path}: {error}.") from None
+            # YAML's flow style begins so too.
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, the C one where there is one
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        raise UserError(f"{path}{where}: neither JSON nor YAML: {getattr(error, 'problem', None) or error}") from None
-    except RecursionError:
-        raise UserError(f"{path}: nested too deeply to be a facts file") from None
+        if len(text) > YAML_FACTS.file_bytes:
+            raise DocumentError(f"YAML of more than {YAML_FACTS.file_bytes} bytes: write it as JSON")
+        return parse_yaml(text, YAML_FACTS)
+    except DocumentError as error:
+        where = f", line {error.line}" if error.line else ""
+        raise UserError(f"{path}{where}: neither JSON nor YAML: {error}") from None
 
 
 def _rows(table: FactTable, document: dict[str, Any]) -> FactRows:
@@ -131,10 +125,10 @@ def _rows(table: FactTable, document: dict[str, Any]) -> FactRows:
 
 def _row(path: KeyPath, content: object, names: Sequence[str], columns: dict[str, Column]) -> list[Value]:
     if not isinstance(content, dict):
-        raise _FactsError(path, f"{path[0]} holds mappings of column to value, not {content!r}")
+        raise _FactsError(path, f"{path[0]} holds mappings of column to value, not {brief(content)}")
     for name in content:
         if name not in columns:
-            raise _FactsError((*path, name), f"unknown column {name!r} in {path[0]}; known are {', '.join(names)}")
+            raise _FactsError((*path, name), f"unknown column {brief(name)} in {path[0]}; known are {', '.join(names)}")
     return [
         _value((*path, name), content[name], columns[name]) if content.get(name) is not None else None for name in names
     ]
@@ -145,12 +139,13 @@ def _value(path: KeyPath, value: object, column: Column) -> Value:
         value = int(value)
     if column.type == "text":
         if isinstance(value, str | int | float):
-            return str(value)
-    elif isinstance(value, int) and abs(value) < 1 << 63:
-        return value
-    elif isinstance(value, float) and math.isfinite(value) and (column.type == "real" or value.is_integer()):
-        return value if column.type == "real" else int(value)
-    raise _FactsError(path, f"{path[0]}.{column.name} must be {_article(column.type)}, not {value!r}")
+            return str(storable(str(value)))
+    elif isinstance(value, float) and column.type == "real":
+        if math.isfinite(value):
+            return value
+    elif isinstance(value, int | float) and abs(value) < 1 << 63 and value == int(value):
+        return int(value)
+    raise _FactsError(path, f"{path[0]}.{column.name} must be {_article(column.type)}, not {brief(value)}")
 
 
 def _article(kind: str) -> str:
@@ -163,11 +158,10 @@ def _pair_rows(table: FactTable, names: Sequence[str], document: dict[str, Any])
     for name in dict.fromkeys([*values, *rates]):
         row: dict[str, Value] = {"name": str(name), "value": _pair_value((table.name, name), values.get(name))}
         rate = rates.get(name)
-        if rate is not None and (
-            isinstance(rate, bool) or not isinstance(rate, int | float) or not math.isfinite(rate)
-        ):
-            raise _FactsError((f"{table.name}_per_second", name), f"the rate of {name} must be a number, not {rate!r}")
-        row["per_second"] = rate
+        if rate is not None and not _is_number(rate):
+            path = (f"{table.name}_per_second", name)
+            raise _FactsError(path, f"the rate of {_name(path)} must be a number, not {brief(rate)}")
+        row["per_second"] = storable(rate)
         rows.append([row.get(column) for column in names])
     return rows
 
@@ -183,10 +177,24 @@ def _pair_value(path: KeyPath, value: object) -> Value:
     """A variable's value. YAML reads ON as true; option files write sizes as 64M."""
     if isinstance(value, bool):
         return "ON" if value else "OFF"
-    if value is None or isinstance(value, int | float):
-        # SQLite's integers end at 2**63 - 1, and myisam_mmap_size is 2**64 - 1 by default.
-        return float(value) if isinstance(value, int) and abs(value) >= 1 << 63 else value
+    if value is None or _is_number(value):
+        return storable(value)
     if isinstance(value, str):
         size = _SIZE.fullmatch(value.strip())
-        return int(float(size[1]) * _SIZE_FACTORS[size[2].lower()]) if size else value
-    raise _FactsError(path, f"the value of {path[-1]} must be a number or text, not {value!r}")
+        if size is None:
+            return storable(value)
+        number = float(size[1]) * _SIZE_FACTORS[size[2].lower()]
+        if math.isfinite(number):
+            return storable(int(number))
+    raise _FactsError(path, f"the value of {_name(path)} must be a number or text, not {brief(value)}")
+
+
+def _name(path: KeyPath) -> str:
+    return shortened(str(path[-1]), 80)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Neither true nor false, nor infinite, nor NaN. PyYAML reads .inf and .nan."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)

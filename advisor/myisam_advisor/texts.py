@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.sql import Sql, quote_identifier, quote_value
@@ -20,10 +21,23 @@ _COUNTED = re.compile(r"^((?:\w+ )?(?:table|thread|row|core|file|connection|bloc
 _PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
 
 
-def size(value: float | None) -> str:
+def _of_known_numbers(say: Callable[[float], str]) -> Callable[[float | None], str]:
+    """The filter for None, text, NaN, infinities and whole numbers of any length too: none of them is a number that is known."""
+
+    @wraps(say)
+    def said(value: float | None) -> str:
+        try:
+            known = value is not None and math.isfinite(value)
+        except (OverflowError, TypeError):  # TypeError: text, where a server or a file has no number
+            known = False
+        return say(value) if known and value is not None else UNKNOWN
+
+    return said
+
+
+@_of_known_numbers
+def size(value: float) -> str:
     """Bytes with a binary unit."""
-    if value is None:
-        return UNKNOWN
     scaled, unit = float(value), 0
     while abs(scaled) >= 1024 and unit < len(_UNITS) - 1:
         scaled, unit = scaled / 1024, unit + 1
@@ -34,10 +48,9 @@ def size(value: float | None) -> str:
     )
 
 
-def count(value: float | None) -> str:
+@_of_known_numbers
+def count(value: float) -> str:
     """A number with thousands separators; fractions only where they say something."""
-    if value is None:
-        return UNKNOWN
     return (
         f"{value:,.0f}"
         if abs(value) >= 100 or value == int(value)
@@ -47,22 +60,21 @@ def count(value: float | None) -> str:
     )
 
 
-def rate(value: float | None) -> str:
+@_of_known_numbers
+def rate(value: float) -> str:
     """A number per second."""
-    return UNKNOWN if value is None else f"{count(value)}/s"
+    return f"{count(value)}/s"
 
 
-def percent(value: float | None) -> str:
+@_of_known_numbers
+def percent(value: float) -> str:
     """A ratio as a percentage."""
-    if value is None:
-        return UNKNOWN
     return f"{value * 100:.0f} %" if value >= 0.1 or value == 0 else f"{value * 100:.2g} %"
 
 
-def duration(seconds: float | None) -> str:
+@_of_known_numbers
+def duration(seconds: float) -> str:
     """Seconds as a person says them."""
-    if seconds is None:
-        return UNKNOWN
     for length, name in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {name}"
@@ -87,11 +99,12 @@ def _one(unit: str) -> str:
     return _COUNTED.sub(r"\1", unit)
 
 
-def _size_rate(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{size(value)}/s"
+@_of_known_numbers
+def _size_rate(value: float) -> str:
+    return f"{size(value)}/s"
 
 
-_SPOKEN: dict[str, Callable[[float], str]] = {
+_SPOKEN: dict[str, Callable[[float | None], str]] = {
     "bytes": size,
     "ratio": percent,
     "seconds": duration,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from myisam_exporter.brief import shortened
+from myisam_exporter.documents import SETTINGS, DocumentError, loader_class, parse_yaml, read_text
 from myisam_exporter.errors import UserError
 
-MAXIMUM_BYTES = 1 << 20
+# Each error quotes the part that it is about: of a file that is wrong everywhere, the first hundred are looked at.
+MAXIMUM_FAULTS = 100
+MAXIMUM_FAULT_CHARACTERS = 300
 KeyPath = Sequence[str | int]
 
 
@@ -23,50 +28,24 @@ class YamlFile:
 
 
 def read_yaml(path: Path, kind: str) -> YamlFile:
-    """Read and parse a file of the user's. Raises UserError when it cannot be read or is no YAML."""
-    import yaml
-
+    """Read and parse a file of the user's. Raises UserError when it cannot be read, is no YAML or is too large."""
+    text = read_text(path, kind, SETTINGS.file_bytes)
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read the {kind} {path}: {getattr(error, 'strerror', None) or error}") from None
-    if len(text) > MAXIMUM_BYTES:
-        raise UserError(f"the {kind} {path} is larger than {MAXIMUM_BYTES} bytes: it is no {kind}.")
-    try:
-        return YamlFile(path, text, yaml.load(text, Loader=_loader()))  # noqa: S506 - a safe loader
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise UserError(
-            f"{path}, line {mark.line + 1 if mark else 1}: no YAML: {getattr(error, 'problem', None) or error}"
-        ) from None
-    except (RecursionError, ValueError) as error:
-        raise UserError(f"{path}: no YAML: {error}") from None
-
-
-def _loader() -> Any:
-    import yaml
-
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class Loader(base):  # type: ignore[misc]
-        """Without YAML's own dates."""
-
-    Loader.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
-        for first, found in base.yaml_implicit_resolvers.items()
-    }
-    return Loader
+        return YamlFile(path, text, parse_yaml(text))
+    except DocumentError as error:
+        raise UserError(f"{path}, line {error.line or 1}: no YAML: {error}") from None
 
 
 def first_fault(document: object, schema: dict[str, Any]) -> tuple[KeyPath, str] | None:
     """Where a document breaks its schema first, and how."""
     import jsonschema
 
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema).iter_errors(document),
-        key=lambda error: (len(error.absolute_path), str(error.message)),
-    )
-    return (list(errors[0].absolute_path), errors[0].message) if errors else None
+    try:
+        errors = islice(jsonschema.Draft202012Validator(schema).iter_errors(document), MAXIMUM_FAULTS)
+        first = min(errors, key=lambda error: (len(error.absolute_path), str(error.message)), default=None)
+    except TypeError:  # a key that is no text is matched against a pattern
+        return (), "every key must be text"
+    return (list(first.absolute_path), shortened(first.message, MAXIMUM_FAULT_CHARACTERS)) if first else None
 
 
 def fault_at(file: YamlFile, place: KeyPath, message: str) -> UserError:
@@ -81,7 +60,7 @@ def line_of(text: str, place: KeyPath) -> int:
 
     try:
         # The loader that read it: PyYAML's other one refuses some texts that this one takes.
-        node, line = yaml.compose(text, Loader=_loader()), 1
+        node, line = yaml.compose(text, Loader=loader_class()), 1
     except (yaml.YAMLError, RecursionError, ValueError):
         return 1
     for part in place:

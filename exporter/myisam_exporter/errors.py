@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from myisam_exporter.brief import shortened
+
 MAXIMUM_TEXT_CHARACTERS = 512
 
 
 class UserError(Exception):
-    """Bad input or an unreachable server: shown as one message, exit status 2, never with a traceback."""
+    """Bad input or an unreachable server: shown as one message, exit status 2, never with a traceback.
+
+    The message has a bounded length, whatever input it quotes.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message))
 
 
 class ServerLostError(UserError):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from myisam_exporter.documents import read_yaml_document
 from myisam_exporter.errors import UserError
 from myisam_exporter.option_files import read_option_files, standard_files
 from myisam_exporter.target import DEFAULT_PORT, Target, target_from_options
@@ -69,14 +70,7 @@ def read_probe_targets(
     """The targets of a YAML file: `targets: {name: {host, port} or {socket}, ...}`. Raises UserError that names the entry."""
     if path is None:
         return ProbeTargets()
-    import yaml
-
-    try:
-        document = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read the list of targets {path}: {error.strerror}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is no YAML: {' '.join(str(error).split())}.") from None
+    document = read_yaml_document(path, "list of targets")
     if not isinstance(document, dict) or set(document) != {"targets"} or not isinstance(document["targets"], dict):
         raise UserError(
             f"{path}: one mapping `targets:` is wanted, of names to {{host: ..., port: ...}} or {{socket: ...}}."

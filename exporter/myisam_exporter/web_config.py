@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from myisam_exporter.documents import read_yaml_document
 from myisam_exporter.errors import UserError
 
 _KEYS = {
@@ -57,14 +58,7 @@ class WebSettings:
 
 def read_web_config(path: Path) -> WebSettings:
     """The settings. Raises UserError that names the file and the key."""
-    import yaml
-
-    try:
-        document = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read the web configuration {path}: {error.strerror}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is no YAML: {' '.join(str(error).split())}.") from None
+    document = read_yaml_document(path, "web configuration")
     if document is None:
         # What a program leaves that is about to write it: it must take no password away.
         raise UserError(f"{path} is empty: write {{}} into it for a configuration without TLS and users.")

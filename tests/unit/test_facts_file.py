@@ -1,11 +1,19 @@
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from myisam_advisor.facts import as_document, complete
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import as_document, complete, open_database
 from myisam_advisor.facts_file import facts_from_document, read_facts_file
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
+from myisam_advisor.texts import count, duration, percent, rate, size
+from myisam_exporter.collector import declared_columns
 from myisam_exporter.errors import UserError
+from myisam_exporter.fact_set import FactRows, FactSet
 
 GOOD = """schema: 1
 interval_seconds: 10
@@ -97,6 +105,83 @@ def test_faults_name_the_line(tmp_path: Path, line: int, text: str, message: str
         read_facts_file(path)
     assert f"{path}, line {line}: " in str(caught.value)
     assert message in str(caught.value)
+
+
+LARGEST = 18446744073709551615
+STRANGE = {
+    "a counter of 2^64-1": f"schema: 1\nstatus: {{Key_reads: {LARGEST}, Key_read_requests: {LARGEST}, Key_writes: {LARGEST}, Key_write_requests: {LARGEST}}}\n",
+    "variables of 2^64-1": f"schema: 1\nvariable: {{key_buffer_size: {LARGEST}, key_cache_block_size: {LARGEST}, key_cache_segments: {LARGEST}}}\n",
+    "sums beyond 2^63": json.dumps({"schema": 1, "tables": [{"schema_name": "s", "table_name": f"t{number}", "data_bytes": 2**63 - 1, "index_bytes": 2**63 - 1, "rows": 2**63 - 1} for number in range(3)]}),
+    "a version of 20 digits": "schema: 1\nserver: {version: 99999999999999999999.9.9}\n",
+    "a version of 5000 digits": f"schema: 1\nserver: {{version: '{'9' * 5000}.9'}}\n",
+    "a rate of 90 digits": f"schema: 1\nstatus_per_second: {{Key_reads: {'9' * 90}}}\n",
+    "a block of no bytes": "schema: 1\nkey_cache: [{name: x, size_bytes: 5, block_size_bytes: -228}]\n",
+    "a superscript": "schema: 1\nvariable: {key_buffer_size: '\u00b2'}\n",
+    "a date that there is not": "schema: 1\nserver: {version: 2001-13-45}\n",
+    "huge everything": "schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 1.0e+300}\nhost: {memory_bytes: 9223372036854775807}\nvariable: {key_buffer_size: 1.0e+300, read_buffer_size: 1.0e+300}\n",
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_strange_numbers_are_judged_or_unknown(tmp_path: Path, what: str) -> None:
+    facts = complete(read_facts_file(write(tmp_path / "f.yaml", STRANGE[what])))
+    judgement = judge(facts, Site(shipped_rules()))
+    assert judgement.quiet or judgement.findings or judgement.not_evaluated
+    assert not [one for one in judgement.not_evaluated if "planner that works" in one.needs or "texts that work" in one.needs]
+    with open_database(facts) as database:
+        assert database.execute("SELECT count(*) FROM status").fetchone()
+    database.close()
+    json.dumps(as_document(facts), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"schema: 1\nstatus: {{Key_reads: {'9' * 400}}}\n", "line 2: .*a number of 400 characters"),
+        (f"schema: 1\nstatus: {{Key_reads: {'9' * 5000}}}\n", "line 2: .*a number of 5000 characters"),
+        (f'{{"schema": 1, "status": {{"Key_reads": {"9" * 5000}}}}}', "a number of 5000 characters"),
+        (f"schema: 1\ninterval_seconds: {'9' * 90}\n", "line 2: interval_seconds must be .*not a whole number of 299 bits"),
+        (f"schema: 1\nvariable: {{size: {'9' * 400}g}}\n", "line 2: the value of size must be a number"),
+        ("schema: 1\nstatus: {Key_reads: .inf}\n", "line 2: the value of Key_reads must be a number or text, not inf"),
+        ("schema: 1\nstatus: {Key_reads: .nan}\n", "not nan"),
+        ("schema: 1\ntables: [{schema_name: a, table_name: b, rows: 1.0e+300}]\n", "rows must be a whole number"),
+        ('{"schema": 1, "status": {"Key_reads": NaN}}', "NaN is no number"),
+        ('{"schema": 1, "server": {"hostname": "\\ud800"}}', "half of a character"),
+        ('{"schema": 1, "a": ' + "[" * 100_000, "nested too deeply"),
+        ("schema: 1\ninterval_seconds: &a [" + "x, " * 1000 + "x]\n", r"not \['x', 'x'"),
+        ("schema: 1\n" + "# " + "x" * (5 << 20), "write it as JSON"),
+    ],
+)
+def test_what_cannot_be_a_fact_is_one_short_error(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message) as caught:
+        read_facts_file(write(tmp_path / "f.yaml", text))
+    assert len(str(caught.value)) < 500
+
+
+def test_numbers_that_sqlite_does_not_take_are_bounded_wherever_they_are_from() -> None:
+    columns = tuple(column.name for column in declared_columns()["tables"])
+
+    def row(number: int, **values: object) -> list[object]:
+        return [{"schema_name": "s", "table_name": f"t{number}", **values}.get(column) for column in columns]
+
+    strange = [row(0, rows=2**64, data_bytes=10**400, write_statements_per_second=math.inf, rows_read_per_second=math.nan), row(1, table_name="\ud800", row_format="x" * 10**6)]
+    for others in (0, 2000):  # small tables are looked at, large ones filled in as they are where that is possible
+        rows = FactRows(columns, [*strange, *(row(number) for number in range(2, others))])  # type: ignore[list-item]
+        empty = facts_from_document({"schema": 1})
+        facts = complete(FactSet({**empty.tables, "tables": rows}, empty.unknown))
+        with open_database(facts) as database:
+            found = database.execute("SELECT rows, data_bytes, write_statements_per_second, rows_read_per_second FROM tables LIMIT 1").fetchone()
+            assert found == (2.0**64, None, None, None)
+            assert database.execute("SELECT table_name, length(row_format) FROM tables LIMIT 1 OFFSET 1").fetchone() == ("\\ud800", 4096)
+        database.close()
+
+
+@pytest.mark.parametrize("say", [size, count, rate, percent, duration])
+def test_numbers_in_texts_are_said_or_unknown(say: Callable[[float | None], str]) -> None:
+    for value in (None, "text", math.nan, math.inf, -math.inf, 10**400):
+        assert say(value) == "unknown"  # type: ignore[arg-type]
+    for value in (0, -1, 1e300, 2**64, 1e-300):
+        assert say(value)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00binary", None])

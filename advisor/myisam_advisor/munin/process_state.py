@@ -17,6 +17,8 @@ from typing import Any
 
 from myisam_exporter.collectors.mysqld_process import ProcessIo, ProcessSample
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.documents import DocumentError, parse_json
+from myisam_exporter.foreign_files import read_small
 from myisam_exporter.metric import Running
 from myisam_exporter.unknown import Unknown
 
@@ -25,6 +27,9 @@ FORMAT = 1
 STATUS = ("Uptime", "Innodb_data_read", "Ssl_accepts", "Ssl_finished_accepts")
 NUMBERS = ("pid", "started_ticks", "threads", "user_ticks", "system_ticks", "minor_faults", "major_faults")
 MAXIMUM_AGE_SECONDS = 3600.0
+# Ten thousand threads take half of it.
+MAXIMUM_BYTES = 1 << 20
+MAXIMUM_MEMORY_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,10 @@ class ProcessState:
 def read_state(path: Path) -> ProcessState | None:
     """The state in this file; None where there is none that can be used."""
     try:
-        document = json.loads(path.read_text("utf-8"))
+        content = read_small(path, MAXIMUM_BYTES).decode("utf-8")
+        document = parse_json(content, MAXIMUM_MEMORY_BYTES)
         return _state(document) if document["format"] == FORMAT else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, DocumentError):
         return None
 
 
