@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import resource
 import sys
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_UNKNOWN, NEVER, USER_ERROR
+from myisam_advisor.ending import keep_traces, speak_any_text, status_of
+from myisam_advisor.exit_status import NEVER
 from myisam_advisor.gathering import gather, judged
 from myisam_advisor.grants_command import grants
 from myisam_advisor.munin_command import munin
@@ -41,8 +41,11 @@ REPORTS = sorted(path.stem for path in Path(__file__).with_name("reports").glob(
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="myisam-advisor")
-def cli() -> None:
+@click.option("--debug", is_flag=True, help="Show where an internal error happened (also MYISAM_ADVISOR_DEBUG=1).")
+def cli(debug: bool) -> None:
     """Look at both halves of MyISAM - the key cache inside the server, the page cache outside it - and say what to change."""
+    if debug:
+        keep_traces()
 
 
 cli.add_command(serve)
@@ -101,15 +104,7 @@ def check(
     from myisam_advisor.output import written_whole
     from myisam_advisor.reports import Shown, report_named
 
-    try:
-        judgement, facts = judged(options, site_of(options), interval, history_file)
-    except UserError as error:
-        if format_name == "nagios":
-            from myisam_advisor.reports.nagios import plain
-
-            click.echo(f"MYISAM UNKNOWN - {plain(str(error))}")
-            sys.exit(NAGIOS_UNKNOWN)
-        raise
+    judgement, facts = judged(options, site_of(options), interval, history_file)
     report = report_named(format_name)
     shown = Shown(verbose, show_suppressed, fail_on, unknown_as)
     with written_whole(output_file):
@@ -216,39 +211,10 @@ def doctor(**options: Any) -> None:
 
 
 def main() -> NoReturn:
-    """Entry point: the user's mistakes end in one message and status 2, an interruption in 130; never in a traceback."""
+    """Entry point: the user's mistakes end in one message and status 2, an interruption in 130, a fault of ours in one message and 2."""
     # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
     gc.disable()
     # A core would hold the password; whoever needs one to find a fault can raise the limit of the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    status = 0
-    try:
-        try:
-            cli.main(standalone_mode=False)
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        sys.stdout.flush()
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        status = _complain("interrupted", INTERRUPTED)
-    except click.ClickException as error:
-        error.show()
-        status = USER_ERROR
-    except UserError as error:
-        from myisam_advisor.texts import printable
-
-        status = _complain(printable(str(error)), USER_ERROR)
-    except OSError as error:
-        # A full disk or a reader that went away: what is still in the buffer has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        where = f": {error.filename}" if error.filename else ""
-        status = (
-            USER_ERROR
-            if isinstance(error, BrokenPipeError)
-            else _complain(f"{error.strerror or error}{where}", USER_ERROR)
-        )
-    sys.exit(status)
-
-
-def _complain(message: str, status: int) -> int:
-    click.echo(f"myisam-advisor: {message}", err=True)
-    return status
+    speak_any_text()
+    sys.exit(status_of(lambda: cli.main(standalone_mode=False), sys.argv[1:]))

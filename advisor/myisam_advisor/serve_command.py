@@ -142,15 +142,17 @@ def serve(**options: Any) -> None:
     from myisam_advisor.daemon.paths import history_path
     from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
+    from myisam_advisor.ending import OneLineErrors, log_what_threads_raise
     from myisam_exporter.watch import WatchOptions
 
     if not options["background_seconds"] >= 1:
         raise UserError("--collect.interval must be 1s or more.")
     if not options["telemetry_path"].startswith("/"):
         raise UserError("--web.telemetry-path must begin with a slash.")
-    logging.basicConfig(
-        level=options["log_level"].upper(), format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
-    )
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(OneLineErrors("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=options["log_level"].upper(), handlers=[lines])
+    log_what_threads_raise()
     run(
         ServeOptions(
             listen_addresses=options["listen_addresses"],

@@ -1,0 +1,206 @@
+"""How the program ends, whatever happened: one message, and a status that says what it was. Everything that is raised comes here.
+
+Status 1 means findings, so no fault may end with it, and nagios must hear UNKNOWN. A traceback is for whoever asks for one (--debug, or
+MYISAM_ADVISOR_DEBUG=1). Neither the message nor the trace holds a password: those that the frames of the trace know are taken out of both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
+from myisam_exporter.brief import shortened
+from myisam_exporter.errors import UserError
+
+DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
+MAXIMUM_REASON_CHARACTERS = 200
+HIDDEN = "(password)"
+_asked_for_traces = False
+
+
+def keep_traces() -> None:
+    """Print the trace of an internal error from now on."""
+    global _asked_for_traces  # noqa: PLW0603 - a process ends once
+    _asked_for_traces = True
+
+
+def wants_traces() -> bool:
+    """Whether traces are to be printed."""
+    return _asked_for_traces or os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0")
+
+
+def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
+    """Run the command; its exit status. Nothing is raised, and what there is to say was said."""
+    speaks_to_nagios = _speaks_to_nagios(arguments)
+    try:
+        status = _status_of_ended(command)
+        sys.stdout.flush()
+    except BaseException as error:  # the only place that may: whatever it is, it ends here
+        status, message = _verdict_on(error)
+        if speaks_to_nagios:
+            status = NAGIOS_UNKNOWN
+            _say(sys.stdout, f"MYISAM UNKNOWN - {_in_one_line(message)}")
+        elif message:
+            _say(sys.stderr, message if isinstance(error, click.UsageError) else f"myisam-advisor: {message}")
+        if wants_traces() and _is_internal(error):
+            _say(sys.stderr, without_secrets("".join(traceback.format_exception(error)), error))
+    return NAGIOS_UNKNOWN if speaks_to_nagios and status not in NAGIOS_STATUSES else status
+
+
+def _status_of_ended(command: Callable[[], object]) -> int:
+    try:
+        command()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else USER_ERROR if ended.code else 0
+    return 0
+
+
+def _speaks_to_nagios(arguments: Sequence[str]) -> bool:
+    """Whether a plugin was called; told from the words themselves, because they may be what is wrong."""
+    formats = [word for before, word in zip(["", *arguments], arguments, strict=False) if before == "--format"]
+    formats += [word.partition("=")[2] for word in arguments if word.startswith("--format=")]
+    return "check" in arguments and "nagios" in formats
+
+
+def _verdict_on(error: BaseException) -> tuple[int, str]:
+    """The status and what to say."""
+    if isinstance(error, (click.exceptions.Abort, KeyboardInterrupt)):
+        return INTERRUPTED, "interrupted"
+    if isinstance(error, click.UsageError):
+        return USER_ERROR, _usage(error)
+    if isinstance(error, click.ClickException):
+        return USER_ERROR, shortened(error.format_message())
+    if isinstance(error, UserError):
+        from myisam_advisor.texts import printable
+
+        return USER_ERROR, printable(str(error))
+    if isinstance(error, OSError):
+        return USER_ERROR, _output_failed(error)
+    return USER_ERROR, f"internal error: {reason_of(error)}; please report it; --debug shows where"
+
+
+def _is_internal(error: BaseException) -> bool:
+    expected = (click.exceptions.Abort, KeyboardInterrupt, click.ClickException, UserError, BrokenPipeError)
+    return not isinstance(error, expected)
+
+
+def _usage(error: click.UsageError) -> str:
+    """As click says it: the usage, where help is, and what is wrong."""
+    lines = []
+    if error.ctx is not None:
+        help_option = f"Try '{error.ctx.command_path} {error.ctx.help_option_names[0]}' for help."
+        lines = [error.ctx.get_usage(), help_option, ""]
+    return "\n".join([*lines, f"Error: {shortened(error.format_message())}"])
+
+
+def _output_failed(error: OSError) -> str:
+    """A full disk or a reader that went away: what is still in the buffer has nowhere to go."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return ""
+    where = f": {error.filename}" if error.filename else ""
+    return shortened(f"{error.strerror or error}{where}")
+
+
+def reason_of(error: BaseException) -> str:
+    """An error in one line of bounded length, without the secrets that its frames know."""
+    from myisam_advisor.texts import printable
+
+    text = " ".join(without_secrets(str(error), error).split())
+    named = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return printable(shortened(named, MAXIMUM_REASON_CHARACTERS))
+
+
+def without_secrets(text: str, error: BaseException) -> str:
+    """The text without the passwords that the frames of the error's trace hold."""
+    for secret in sorted(set(_secrets_of(error)), key=len, reverse=True):
+        text = text.replace(repr(secret)[1:-1], HIDDEN).replace(secret, HIDDEN)
+    return text
+
+
+def _secrets_of(error: BaseException) -> Iterator[str]:
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        waiting += [one.__cause__, one.__context__]
+        for frame, _ in traceback.walk_tb(one.__traceback__):
+            names = frame.f_locals
+            yield from filter(None, (_password_in(value) for value in (names, *names.values())))
+
+
+def _password_in(value: Any) -> str:
+    """The password that an object or a mapping holds, or nothing."""
+    with contextlib.suppress(Exception):  # whatever looking at somebody's object may raise
+        found = value.get("password") if isinstance(value, Mapping) else getattr(value, "password", "")
+        return found if isinstance(found, str) else ""
+    return ""
+
+
+def _in_one_line(message: str) -> str:
+    from myisam_advisor.reports.nagios import plain
+
+    return plain(" ".join(message.split()) or "the report could not be written")
+
+
+def _say(stream: Any, message: str) -> None:
+    """A stream that is closed or full hears nothing, and that is no further error."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(message, file=stream, flush=True)
+
+
+def speak_any_text() -> None:
+    """Let standard output and error take any text, in whatever encoding: what that lacks is written as an escape.
+
+    A stream that was closed before the start becomes the null device.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as the process
+        with contextlib.suppress(AttributeError):  # somebody's own stream, in a test
+            getattr(sys, name).reconfigure(errors="backslashreplace")
+
+
+class OneLineErrors(logging.Formatter):
+    """Log lines that stay one line where an exception is logged; its trace follows where traces were asked for."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, with what was raised in short."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return super().format(record)
+        short = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None})
+        line = f"{super().format(short)}: {reason_of(error)}"
+        if not wants_traces():
+            return line
+        return f"{line}\n{without_secrets(''.join(traceback.format_exception(error)), error)}"
+
+
+def log_what_threads_raise() -> None:
+    """A thread's or a destructor's exception is one line of the log, and the process goes on."""
+    log = logging.getLogger(__name__)
+
+    def of_thread(arguments: Any) -> None:
+        if arguments.exc_value is not None:
+            name = getattr(arguments.thread, "name", "unknown")
+            log.error("the thread %s ended by an internal error", name, exc_info=arguments.exc_value)
+
+    def unraisable(arguments: Any) -> None:
+        if arguments.exc_value is not None:
+            log.error("%s", arguments.err_msg or "an internal error while cleaning up", exc_info=arguments.exc_value)
+
+    threading.excepthook = of_thread
+    sys.unraisablehook = unraisable
