@@ -166,7 +166,12 @@ def _compared(
     from myisam_advisor.rules import Measure
     from myisam_advisor.verification import LOAD, Window, compare_measure
 
-    samples = samples_of_target(path, target, at - window, at + settle + window + 1)
+    facts = {fact for measure in measures for fact in (measure.fact, measure.per)} | {LOAD}
+
+    def wanted(name: str) -> bool:
+        return name in facts or name.partition("[")[0] in facts
+
+    samples = samples_of_target(path, target, at - window, at + settle + window + 1, wanted)
     # A sample is about the interval before it: one that began before the change is of neither side.
     interval = max((seconds or 0 for moment, seconds, _ in samples if moment > at), default=0.0)
     compared = Window(at - window, at - 0.001, at + max(settle, interval), at + max(settle, interval) + window)

@@ -14,7 +14,6 @@ from myisam_advisor.daemon.history_reader import curves, episodes, recent_look
 from myisam_advisor.findings import Finding
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.session import Session
 from myisam_exporter.table_choice import TableChooser
@@ -157,17 +156,6 @@ def test_an_episode_ends_after_a_pause(tmp_path: Path) -> None:
     assert history.seen("s", [finding("a"), finding("b")], 9000.0) == {("a", ""): 9000.0, ("b", ""): 9000.0}
     history.close()
     assert [(one.rule, one.first_seen, one.last_seen) for one in episodes(path)] == [("a", 9000.0, 9000.0), ("b", 9000.0, 9000.0), ("a", 1000.0, 1500.0)]
-
-
-def test_another_format_is_set_aside_by_the_daemon_and_refused_by_readers(tmp_path: Path) -> None:
-    path = tmp_path / "h.sqlite"
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("PRAGMA user_version = 99")
-    with pytest.raises(UserError, match="format 99"):
-        episodes(path)
-    History(path).close()
-    assert episodes(path) == []
-    assert len(list(tmp_path.glob("h.sqlite.corrupt-*"))) == 1
 
 
 def test_a_history_of_others_is_not_readable(tmp_path: Path) -> None:

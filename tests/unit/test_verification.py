@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.daemon import recorded_changes
-from myisam_advisor.daemon.history_format import FORMAT, SCHEMA
+from myisam_advisor.daemon.history_format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
 from myisam_advisor.daemon.recorded_changes import note_changes, read_changes
+from myisam_advisor.daemon.records import Records
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, verdict_of
 
@@ -28,14 +28,15 @@ def history(path: Path, before: float, after: float, samples: int = 60, load: tu
     generator = random.Random(1)
     changed = time.time() - samples * SECONDS - 120
     with closing(sqlite3.connect(path)) as database, database:
-        database.executescript(SCHEMA + recorded_changes.SCHEMA + f"PRAGMA user_version={FORMAT};")
-        database.execute("INSERT INTO target VALUES (1, 'here')")
+        database.executescript(SCHEMA + f"PRAGMA user_version={FORMAT};")
+        records = Records(database)
+        records.put(TARGET, [(1, "here")])
         for number in range(-samples, samples):
             side = int(number >= 0)
             rate = load[side] * generator.gauss(1, noise)
             facts = {LOAD: rate, SWITCHES: (before, after)[side] * rate * generator.gauss(1, noise), "mysqld.cpu_system_ratio": 0.1, "mysqld.threads_running": None}
-            database.execute("INSERT INTO sample VALUES (1, ?, ?, ?)", (changed + (number + 0.5) * SECONDS, SECONDS, zlib.compress(json.dumps(facts).encode())))
-        database.execute("INSERT INTO change VALUES (1, ?, 'key_cache_segments', '0', '8')", (changed,))
+            records.put(SAMPLE, [(1, changed + (number + 0.5) * SECONDS, SECONDS, zlib.compress(json.dumps(facts).encode()))])
+        records.put(CHANGE, [(1, changed, "key_cache_segments", "0", "8")])
     return changed
 
 
@@ -133,11 +134,11 @@ def test_from_nothing_to_something() -> None:
 
 def noted(*looks: tuple[dict[str, object], float]) -> list[str]:
     with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(SCHEMA + recorded_changes.SCHEMA)
-        database.execute("INSERT INTO target VALUES (1, 'here')")
+        database.executescript(SCHEMA)
+        records = Records(database)
         for number, (facts, started) in enumerate(looks):
-            note_changes(database, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number)
-        return [str(change) for change in read_changes(database, "here")]
+            note_changes(records, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number)
+        return [str(change) for change in read_changes(records, 1)]
 
 
 def test_changes_of_variables_caches_tables_and_restarts_are_noticed() -> None:

@@ -60,7 +60,9 @@ class Board:
 
         now = time.time()
         try:
-            samples = samples_of_target(self.history_file, label, now - CURVE_SECONDS, now)
+            samples = samples_of_target(
+                self.history_file, label, now - CURVE_SECONDS, now, frozenset(FACTS).__contains__
+            )
         except UserError:
             return curves
         for moment, _, sample in samples:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
-import zlib
+from collections.abc import Mapping
+from itertools import islice
 
+from myisam_advisor.daemon.history_format import SAMPLE, unpack_sample_of
+from myisam_advisor.daemon.records import Records
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactRows, FactSet
 
+# Damaged ones are passed over, to the one before.
+SAMPLES_TRIED = 20
 _PREFIX, _SUFFIX = "key_cache.size_bytes[", "]"
 
 
-def with_former_key_caches(facts: FactSet, database: sqlite3.Connection, target: int) -> FactSet:
+def with_former_key_caches(facts: FactSet, records: Records, target: int) -> FactSet:
     """The facts, with a row of size 0 for each named cache that the last sample before the restart had and that is gone now."""
     uptime = facts.single("server").get("uptime_seconds")
     if not isinstance(uptime, int | float):
         return facts
-    row = database.execute(
-        "SELECT facts FROM sample WHERE target = ? AND taken_at < ? ORDER BY taken_at DESC LIMIT 1",
-        (target, time.time() - uptime),
-    ).fetchone()
+    before = records.rows(SAMPLE, "target = ? AND taken_at < ?", (target, time.time() - uptime), "taken_at DESC")
+    samples = (unpack_sample_of(records, packed) for *_, packed in islice(before, SAMPLES_TRIED))
     rows = facts.tables["key_cache"]
-    gone = _named_caches(row[0]) - set(rows.values("name")) if row else set()
+    gone = _named_caches(next(filter(None, samples), {})) - set(rows.values("name"))
     if not gone:
         return facts
     empty = [[_value(name, column) for column in rows.columns] for name in sorted(gone)]
@@ -36,8 +37,7 @@ def _value(name: str, column: str) -> Value:
     return name if column == "name" else 0 if column == "size_bytes" else None
 
 
-def _named_caches(packed: bytes) -> set[str]:
-    sample = json.loads(zlib.decompress(packed))
+def _named_caches(sample: Mapping[str, float | None]) -> set[str]:
     names = {
         fact.removeprefix(_PREFIX).removesuffix(_SUFFIX): value
         for fact, value in sample.items()

@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from myisam_advisor.daemon.records import Records, Table
+from myisam_advisor.errors import DamagedError
 from myisam_exporter.collector import declared_columns
 from myisam_exporter.columns import Value
+from myisam_exporter.documents import DocumentError, parse_json
 from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.table_choice import Choice
 from myisam_exporter.unknown import Unknown
 
-FORMAT = 1
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS target (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS sample (
-    target INTEGER NOT NULL, taken_at REAL NOT NULL, interval_seconds REAL, facts BLOB NOT NULL, UNIQUE (target, taken_at)
-);
-CREATE INDEX IF NOT EXISTS sample_by_age ON sample (taken_at);
-CREATE TABLE IF NOT EXISTS latest (
-    target INTEGER PRIMARY KEY, taken_at REAL NOT NULL, identity TEXT NOT NULL, started_at REAL, facts BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS episode (
-    target INTEGER NOT NULL, rule TEXT NOT NULL, object TEXT NOT NULL, first_seen REAL NOT NULL, last_seen REAL NOT NULL,
-    severity TEXT NOT NULL, message TEXT NOT NULL, PRIMARY KEY (target, rule, object, first_seen)
-);
-"""
+# 1 had no checksums. Both are read; what a newer version wrote is left alone.
+FORMAT = 2
+FORMATS = (1, FORMAT)
+TARGET = Table("target", {"id": "id", "label": "text"}, ", PRIMARY KEY (id), UNIQUE (label)")
+SAMPLE = Table(
+    "sample",
+    {"target": "id", "taken_at": "moment", "interval_seconds": "number?", "facts": "blob"},
+    ", UNIQUE (target, taken_at)",
+)
+LATEST = Table(
+    "latest",
+    {"target": "id", "taken_at": "moment", "identity": "text", "started_at": "moment?", "facts": "blob"},
+    ", PRIMARY KEY (target)",
+)
+EPISODE = Table(
+    "episode",
+    {
+        "target": "id", "rule": "text", "object": "text", "first_seen": "moment", "last_seen": "moment", "severity": "text", "message": "text",
+    },
+    ", PRIMARY KEY (target, rule, object, first_seen)",
+)  # fmt: skip
+SETTING = Table("setting", {"target": "id", "name": "text", "value": "text?"}, ", PRIMARY KEY (target, name)")
+CHANGE = Table("change", {"target": "id", "noticed_at": "moment", "name": "text", "old": "text?", "new": "text?"}, "")
+TABLES = (TARGET, SAMPLE, LATEST, EPISODE, SETTING, CHANGE)
+SCHEMA = "\n".join(
+    [*(table.definition for table in TABLES), "CREATE INDEX IF NOT EXISTS sample_by_age ON sample (taken_at);"]
+)
+# What a sample, and the last facts whole, may become when they are unpacked: a few kilobytes can stand for gigabytes.
+MAXIMUM_SAMPLE_BYTES = 32 << 20
+MAXIMUM_WHOLE_BYTES = 64 << 20
+MAXIMUM_JSON_MEMORY_BYTES = 512 << 20
 # Whole facts of more tables are not kept: writing them every minute would cost more than `check` gains by them.
 MAXIMUM_WHOLE_TABLES, MAXIMUM_WHOLE_INDEXES = 20_000, 60_000
 SINGLES = ("server", "totals", "mysqld", "host")
@@ -37,6 +58,8 @@ TABLE_COLUMNS = (
     "lock_wait_seconds_per_second", "data_resident_bytes", "data_dirty_bytes", "data_recently_evicted_bytes", "index_resident_bytes",
 )  # fmt: skip
 SIGNIFICANT_DIGITS = 6
+LARGEST_NUMBER = 1e300
+_CELLS = frozenset((int, float, str, type(None)))
 _ACTIVE = ("write_statements_per_second", "rows_read_per_second", "data_recently_evicted_bytes")
 
 
@@ -72,6 +95,8 @@ def _active(tables: FactRows) -> Iterable[Mapping[str, Value]]:
 
 def _rounded(value: Value) -> float | None:
     if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
         return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
     return value if isinstance(value, int) else None
 
@@ -100,20 +125,70 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def unpack_facts(packed: bytes, origin: str) -> FactSet | None:
-    """What `pack_facts` packed; None when it was written by a version with other columns."""
-    document: dict[str, Any] = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
-    tables = {name: FactRows(tuple(table["columns"]), table["rows"]) for name, table in document["tables"].items()}
-    wanted = {name: tuple(column.name for column in columns) for name, columns in declared_columns().items()}
-    if {name: table.columns for name, table in tables.items()} != wanted:
+def pack_sample(facts: FactSet, choice: Choice) -> bytes:
+    """The numbers worth a curve, as the file holds them."""
+    return zlib.compress(_json(samples_of(facts, choice)).encode("utf-8", "backslashreplace"), 1)
+
+
+def unpack_sample(packed: bytes) -> Mapping[str, float | None]:
+    """What `pack_sample` packed. Raises DamagedError."""
+    document = _unpacked(packed, MAXIMUM_SAMPLE_BYTES)
+    if not isinstance(document, dict):
+        raise DamagedError("a sample is a mapping of facts to numbers")
+    return {name: value for name, value in document.items() if value is None or _is_number(value)}
+
+
+def unpack_sample_of(records: Records, packed: bytes) -> Mapping[str, float | None] | None:
+    """The sample; None where it is damaged, which is counted."""
+    try:
+        return unpack_sample(packed)
+    except DamagedError:
+        records.damaged.add((SAMPLE.name, hash(packed)))
         return None
-    return FactSet(
-        tables,
-        {name: Unknown(*reason) for name, reason in document["unknown"].items()},
-        document["interval_seconds"],
-        tuple(Unknown(*note) for note in document["notes"]),
-        origin,
-    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
+
+
+def unpack_facts(packed: bytes, origin: str) -> FactSet | None:
+    """What `pack_facts` packed; None when it was written by a version with other columns. Raises DamagedError."""
+    document = _unpacked(packed, MAXIMUM_WHOLE_BYTES)
+    try:
+        tables = {name: FactRows(tuple(table["columns"]), table["rows"]) for name, table in document["tables"].items()}
+        wanted = {name: tuple(column.name for column in columns) for name, columns in declared_columns().items()}
+        if {name: table.columns for name, table in tables.items()} != wanted:
+            return None
+        if not all(_is_row(row, len(table.columns)) for table in tables.values() for row in table.rows):
+            raise DamagedError("a row of facts has another form")
+        unknown = {str(name): _reason(reason) for name, reason in document["unknown"].items()}
+        seconds = document["interval_seconds"]
+        if seconds is not None and not _is_number(seconds):
+            raise DamagedError("the interval is no number")
+        return FactSet(tables, unknown, seconds, tuple(_reason(note) for note in document["notes"]), origin)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedError(f"the facts have another form ({type(error).__name__})") from None
+
+
+def _is_row(row: object, columns: int) -> bool:
+    return isinstance(row, list) and len(row) == columns and set(map(type, row)) <= _CELLS
+
+
+def _reason(content: Any) -> Unknown:
+    reason, remedy, off = content
+    return Unknown(str(reason), str(remedy), bool(off))
+
+
+def _unpacked(packed: bytes, maximum_bytes: int) -> Any:
+    """The document, inflated no further than is allowed. Raises DamagedError."""
+    inflating = zlib.decompressobj()
+    try:
+        content = inflating.decompress(packed, maximum_bytes)
+        if not inflating.eof:
+            raise DamagedError(f"it is cut off, or has more than {maximum_bytes} bytes")
+        return parse_json(content.decode("utf-8", "surrogatepass"), MAXIMUM_JSON_MEMORY_BYTES)
+    except (zlib.error, ValueError, DocumentError) as error:
+        raise DamagedError(str(error)) from None
 
 
 def identity_of(facts: FactSet, now: float) -> tuple[str, float | None]:
@@ -128,3 +203,8 @@ def identity_of(facts: FactSet, now: float) -> tuple[str, float | None]:
 def identity(hostname: object, port: object, data_directory: object) -> str:
     """One text for a server."""
     return f"{hostname}:{port}:{data_directory}"
+
+
+def target_id(label: str) -> int:
+    """The number of a server in the file, of its label alone: samples are found where the entry of the label is damaged."""
+    return int.from_bytes(hashlib.blake2b(label.encode("utf-8", "surrogatepass"), digest_size=6).digest(), "big")

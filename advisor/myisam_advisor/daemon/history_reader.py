@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_advisor.daemon.former_key_caches import with_former_key_caches
-from myisam_advisor.daemon.history_format import FORMAT, identity, unpack_facts
+from myisam_advisor.daemon.history_file import open_to_read
+from myisam_advisor.daemon.history_format import (
+    CHANGE,
+    EPISODE,
+    LATEST,
+    SAMPLE,
+    TARGET,
+    identity,
+    target_id,
+    unpack_facts,
+    unpack_sample_of,
+)
 from myisam_advisor.daemon.recorded_changes import Change, read_changes
+from myisam_advisor.daemon.records import Records
+from myisam_advisor.errors import DamagedError
 from myisam_advisor.findings import Judgement
-from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
 
 if TYPE_CHECKING:
@@ -25,7 +33,8 @@ if TYPE_CHECKING:
 # Facts as old as this many of their intervals are no longer those of a running daemon.
 FRESH_INTERVALS = 2.5
 SAME_START_SECONDS = 5.0
-BUSY_SECONDS = 1.0
+# A server whose entry is damaged.
+UNNAMED = "a server whose name is damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +80,6 @@ class RecentLook:
         return replace(judgement, findings=findings)
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file, read-only. Raises UserError when it is no history or cannot be read."""
-    if not path.is_file():
-        raise UserError(
-            f"there is no history in {path}: `myisam-advisor serve` keeps one; --history names another file."
-        )
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as database:
-            version = database.execute("PRAGMA user_version").fetchone()[0]
-            if version != FORMAT:
-                raise UserError(f"{path} holds a history of format {version}, not {FORMAT}: it is of another version.")
-            yield database
-    except sqlite3.Error as error:
-        raise UserError(f"the history in {path} cannot be read: {error}.") from None
-
-
 def recent_look(path: Path, session: Session) -> RecentLook | None:
     """What a running daemon recorded last of the very server behind this session; None when there is no such record."""
     hostname, port, directory = session.row("SELECT @@hostname, @@port, @@datadir", 3)
@@ -95,35 +87,41 @@ def recent_look(path: Path, session: Session) -> RecentLook | None:
     if uptime is None:
         return None
     now = time.time()
-    with opened(path) as database:
-        row = database.execute(
-            "SELECT target, taken_at, started_at, facts FROM latest WHERE identity = ? ORDER BY taken_at DESC LIMIT 1",
-            (identity(hostname, port, directory),),
-        ).fetchone()
-        if row is None:
-            return None
-        target, taken_at, started_at, packed = row
-        if started_at is None or abs(now - uptime - started_at) > SAME_START_SECONDS:
-            return None  # it restarted since
-        age = now - taken_at
+    with open_to_read(path) as records:
+        return _recent_look(records, identity(hostname, port, directory), now - uptime, now)
+
+
+def _recent_look(records: Records, server: str, started: float, now: float) -> RecentLook | None:
+    """The last facts of the server of that identity that started then."""
+    rows = list(records.rows(LATEST, "identity = ?", (server,)))
+    if not rows:
+        return None
+    target, taken_at, _, started_at, packed = max(rows, key=lambda row: float(row[1]))
+    if started_at is None or abs(started - started_at) > SAME_START_SECONDS:
+        return None  # it restarted since
+    age = now - taken_at
+    try:
         facts = unpack_facts(packed, f"from the daemon's history, {max(age, 0):.0f} s ago")
-        if facts is None or facts.interval_seconds is None or not 0 <= age <= FRESH_INTERVALS * facts.interval_seconds:
-            return None
-        seen = database.execute(
-            "SELECT rule, object, MAX(first_seen) FROM episode WHERE target = ? GROUP BY rule, object", (target,)
-        )
-        facts = with_former_key_caches(facts, database, target)
-        return RecentLook(facts, {(rule, about): first for rule, about, first in seen}, taken_at)
+    except DamagedError:
+        records.damaged.add((LATEST.name, target))
+        return None
+    if facts is None or facts.interval_seconds is None or not 0 <= age <= FRESH_INTERVALS * facts.interval_seconds:
+        return None
+    since: dict[tuple[str, str], float] = {}
+    for _, rule, about, first, *_ in records.rows(EPISODE, "target = ?", (target,)):
+        since[rule, about] = max(first, since.get((rule, about), first))
+    return RecentLook(with_former_key_caches(facts, records, target), since, taken_at)
 
 
 def episodes(path: Path) -> list[Episode]:
     """All findings on record, the latest first."""
-    with opened(path) as database:
-        rows = database.execute(
-            "SELECT label, rule, object, severity, first_seen, last_seen, message FROM episode JOIN target ON target.id = target "
-            "ORDER BY last_seen DESC, first_seen DESC, rule, object"
-        ).fetchall()
-    return [Episode(*row) for row in rows]
+    with open_to_read(path) as records:
+        labels = _labels(records)
+        found = [
+            Episode(labels.get(target, UNNAMED), rule, about, severity, first, last, message)
+            for target, rule, about, first, last, severity, message in records.rows(EPISODE)
+        ]
+    return sorted(found, key=lambda one: (-one.last_seen, -one.first_seen, one.rule, one.object))
 
 
 def curves(path: Path, fact: str, since: float) -> list[Curve]:
@@ -131,53 +129,69 @@ def curves(path: Path, fact: str, since: float) -> list[Curve]:
     points: dict[tuple[str, str], list[tuple[float, float | None]]] = {}
     for label, taken_at, sample in _samples(path, since):
         for name, value in sample.items():
-            if name == fact or (name.startswith(fact + "[") and name.endswith("]")):
+            if is_fact(name, fact):
                 points.setdefault((label, name), []).append((taken_at, value))
-    return [Curve(label, name, tuple(of_one)) for (label, name), of_one in sorted(points.items())]
+    return [Curve(label, name, tuple(sorted(of_one, key=_moment))) for (label, name), of_one in sorted(points.items())]
+
+
+def is_fact(name: str, fact: str) -> bool:
+    """Whether a recorded name is that fact, or that fact of an object."""
+    return name == fact or (name.startswith(fact + "[") and name.endswith("]"))
 
 
 def recorded_facts(path: Path) -> list[str]:
     """The names that curves exist for, without objects."""
-    with opened(path) as database:
-        rows = database.execute("SELECT facts FROM sample ORDER BY taken_at DESC LIMIT 10").fetchall()
-    return sorted({name.partition("[")[0] for (packed,) in rows for name in _unpacked(packed)})
+    names: set[str] = set()
+    with open_to_read(path) as records:
+        for _, _, _, packed in records.rows(SAMPLE, order="taken_at DESC LIMIT 10"):
+            names.update(name.partition("[")[0] for name in unpack_sample_of(records, packed) or ())
+    return sorted(names)
 
 
 def targets_of(path: Path) -> list[str]:
     """The labels of the servers on record."""
-    with opened(path) as database:
-        return [str(label) for (label,) in database.execute("SELECT label FROM target ORDER BY label")]
+    with open_to_read(path) as records:
+        return sorted(label for _, label in records.rows(TARGET))
 
 
 def changes_of(path: Path, label: str) -> list[Change]:
-    """What the daemon noticed of a server's settings, the latest last."""
-    with opened(path) as database:
-        return read_changes(database, label)
+    """What the daemon noticed of a server's settings, the latest last; nothing in a history from before changes were noted."""
+    with open_to_read(path) as records:
+        return read_changes(records, _number_of(records, label)) if records.has(CHANGE) else []
 
 
 def samples_of_target(
-    path: Path, label: str, begin: float, end: float
+    path: Path, label: str, begin: float, end: float, wanted: Callable[[str], bool] | None = None
 ) -> list[tuple[float, float | None, Mapping[str, float | None]]]:
-    """Moment, length of the interval, and the facts, of one server between two moments."""
-    with opened(path) as database:
-        rows = database.execute(
-            "SELECT taken_at, interval_seconds, facts FROM sample JOIN target ON target.id = target "
-            "WHERE label = ? AND taken_at BETWEEN ? AND ? ORDER BY taken_at",
-            (label, begin, end),
-        )
-        return [(taken_at, seconds, _unpacked(packed)) for taken_at, seconds, packed in rows]
+    """Moment, length of the interval, and the facts, of one server between two moments; of the facts, those that are `wanted`."""
+    samples = []
+    with open_to_read(path) as records:
+        which = (_number_of(records, label), begin, end)
+        rows = records.rows(SAMPLE, "target = ? AND taken_at BETWEEN ? AND ?", which, "taken_at")
+        for _, taken_at, seconds, packed in rows:
+            sample = unpack_sample_of(records, packed)
+            if sample is not None:
+                kept = sample if wanted is None else {name: sample[name] for name in sample if wanted(name)}
+                samples.append((taken_at, seconds, kept))
+    return sorted(samples, key=lambda one: one[0])
 
 
 def _samples(path: Path, since: float) -> Iterator[tuple[str, float, Mapping[str, float | None]]]:
-    with opened(path) as database:
-        rows = database.execute(
-            "SELECT label, taken_at, facts FROM sample JOIN target ON target.id = target WHERE taken_at >= ? ORDER BY taken_at",
-            (since,),
-        )
-        for label, taken_at, packed in rows:
-            yield label, taken_at, _unpacked(packed)
+    with open_to_read(path) as records:
+        labels = _labels(records)
+        for target, taken_at, _, packed in records.rows(SAMPLE, "taken_at >= ?", (since,), "taken_at"):
+            sample = unpack_sample_of(records, packed)
+            if sample is not None:
+                yield labels.get(target, UNNAMED), taken_at, sample
 
 
-def _unpacked(packed: bytes) -> Mapping[str, float | None]:
-    sample: Mapping[str, float | None] = json.loads(zlib.decompress(packed))
-    return sample
+def _labels(records: Records) -> dict[int, str]:
+    return dict(records.rows(TARGET))
+
+
+def _number_of(records: Records, label: str) -> int:
+    return next((number for number, _ in records.rows(TARGET, "label = ?", (label,))), target_id(label))
+
+
+def _moment(point: tuple[float, float | None]) -> float:
+    return point[0]

@@ -26,4 +26,5 @@ SYSTEM_PATH = Path("/var/lib/myisam-advisor") / NAME
 def readable_histories() -> list[Path]:
     """Files that a command may look for a running daemon's history in: the user's own, then the system's."""
     candidates = dict.fromkeys((history_path(), SYSTEM_PATH))
-    return [path for path in candidates if path.is_file() and os.access(path, os.R_OK)]
+    # In this order: of a directory that may not be searched, is_file raises PermissionError.
+    return [path for path in candidates if os.access(path, os.R_OK) and path.is_file()]

@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 
+from myisam_advisor.daemon.history_format import CHANGE, SETTING
+from myisam_advisor.daemon.records import Records
 from myisam_exporter.columns import Value
 from myisam_exporter.fact_set import FactSet
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS setting (target INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, PRIMARY KEY (target, name));
-CREATE TABLE IF NOT EXISTS change (target INTEGER NOT NULL, noticed_at REAL NOT NULL, name TEXT NOT NULL, old TEXT, new TEXT);
-"""
 # What the rules recommend to change, and what moves the same measures.
 VARIABLES = frozenset({
     "bulk_insert_buffer_size", "concurrent_insert", "delay_key_write", "flush_time", "init_file", "key_buffer_size", "key_cache_age_threshold",
@@ -48,7 +45,7 @@ class Change:
 
 
 def note_changes(
-    database: sqlite3.Connection,
+    records: Records,
     target: int,
     facts: FactSet,
     started_at: float | None,
@@ -61,10 +58,7 @@ def note_changes(
     `same_tables` says that the tables are those that were noted last: they are not gone through again.
     """
     which = f"target = ? AND name NOT LIKE '{TABLE}%'" if same_tables else "target = ?"
-    known = {
-        str(name): value
-        for name, value in database.execute(f"SELECT name, value FROM setting WHERE {which}", (target,))
-    }
+    known = {name: value for _, name, value in records.rows(SETTING, which, (target,))}
     present = dict(_settings(facts))
     if not same_tables:
         present |= dict(_table_settings(facts))
@@ -72,16 +66,21 @@ def note_changes(
     rows: list[tuple[int, float, str, str | None, str | None]] = [
         (target, now, name, known[name], value) for name, value in changed.items() if name in known
     ]
-    before = known.get(RESTART)
+    before = _moment(known.get(RESTART))
     if started_at is not None:
-        if before is not None and abs(float(before) - started_at) > SAME_START_SECONDS:
+        if before is not None and abs(before - started_at) > SAME_START_SECONDS:
             rows.append((target, now, RESTART, None, None))
         if before is None or (rows and rows[-1][2] == RESTART):
             changed[RESTART] = f"{started_at:.0f}"
-    database.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?)", rows)
-    database.executemany(
-        "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", [(target, name, value) for name, value in changed.items()]
-    )
+    records.put(CHANGE, rows)
+    records.put(SETTING, ((target, name, value) for name, value in changed.items()))
+
+
+def _moment(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
 
 
 def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
@@ -120,15 +119,7 @@ def _text(value: Value) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def read_changes(database: sqlite3.Connection, label: str) -> list[Change]:
-    """What was noticed of a target, the latest last; nothing in a history from before changes were noted."""
-    try:
-        rows = database.execute(
-            "SELECT noticed_at, name, old, new FROM change JOIN target ON target.id = target WHERE label = ? ORDER BY noticed_at, name",
-            (label,),
-        ).fetchall()
-    except sqlite3.OperationalError as error:
-        if "no such table" in str(error):
-            return []
-        raise
-    return [Change(*row) for row in rows]
+def read_changes(records: Records, target: int) -> list[Change]:
+    """What was noticed of a target, the latest last."""
+    changes = (Change(*row[1:]) for row in records.rows(CHANGE, "target = ?", (target,)))
+    return sorted(changes, key=lambda change: (change.noticed_at, change.name))

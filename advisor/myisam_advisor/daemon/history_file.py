@@ -1,0 +1,119 @@
+"""Opening the history's file, for who writes it and for who reads it: its format, and what to do with a damaged one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from myisam_advisor.daemon.history_format import FORMAT, FORMATS, SCHEMA, TABLES
+from myisam_advisor.daemon.records import FILE_FAULTS, Records
+from myisam_advisor.errors import HistoryError
+from myisam_exporter.errors import UserError
+
+WRITER_WAITS_SECONDS = 2.0
+READER_WAITS_SECONDS = 1.0
+_log = logging.getLogger(__name__)
+_said: set[tuple[Path, int, bool]] = set()
+
+
+def open_to_write(path: Path) -> Records:
+    """The file with its tables, made or brought to this version's format where need be.
+
+    Raises HistoryError when a newer version wrote it, and sqlite3.Error.
+    """
+    path.touch(mode=0o640)
+    database = sqlite3.connect(path, timeout=WRITER_WAITS_SECONDS, check_same_thread=False)
+    try:
+        if not path.stat().st_size:
+            database.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        version = pragma(database, "user_version")
+        if version not in (0, *FORMATS):
+            raise HistoryError(f"it was written by a newer version (format {version}, not {FORMAT})")
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")
+        database.execute(f"PRAGMA journal_size_limit={16 << 20}")
+        database.executescript(SCHEMA)
+        _add_checksums(database)
+        database.execute(f"PRAGMA user_version={FORMAT}")
+        database.commit()
+    except BaseException:
+        database.close()
+        raise
+    return Records(database)
+
+
+def _add_checksums(database: sqlite3.Connection) -> None:
+    """Entries from before have none, and are taken as they are."""
+    for table in TABLES:
+        columns = {row[1] for row in database.execute(f"PRAGMA table_info({table.name})")}
+        if "checksum" not in columns:
+            database.execute(f"ALTER TABLE {table.name} ADD COLUMN checksum INTEGER")
+
+
+@contextmanager
+def open_to_read(path: Path) -> Iterator[Records]:
+    """The file, read-only; at the end it is said what was damaged. Raises UserError when it is no history or cannot be read."""
+    if not path.is_file():
+        raise UserError(
+            f"there is no history in {path}: `myisam-advisor serve` keeps one; --history names another file."
+        )
+    try:
+        address = f"{path.resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=READER_WAITS_SECONDS)) as database:
+            version = pragma(database, "user_version")
+            if version not in FORMATS:
+                raise UserError(f"{path} holds a history of format {version}, not {FORMAT}: it is of another version.")
+            records = Records(database, sealed=version == FORMAT)
+            yield records
+    except FILE_FAULTS as error:
+        raise UserError(f"the history in {path} cannot be read: {error}.") from None
+    say_what_is_damaged(path, records)
+
+
+def say_what_is_damaged(path: Path, records: Records) -> None:
+    """One line in the log, or on standard error, and no second one that says the same."""
+    found = (path, len(records.damaged), records.torn)
+    if not (records.damaged or records.torn) or found in _said:
+        return
+    _said.add(found)
+    entries = f"{len(records.damaged)} damaged {'entry' if len(records.damaged) == 1 else 'entries'}"
+    pages = "; a part of it cannot be read at all" if records.torn else ""
+    _log.warning("the history %s: %s skipped%s. What is sound is used.", path, entries, pages)
+
+
+def set_aside(path: Path, error: Exception) -> Path:
+    """Rename a file that SQLite cannot use any more; its new name. The log says so."""
+    moved = path.with_name(f"{path.name}.corrupt-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}")
+    for ending in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{ending}").replace(f"{moved}{ending}")
+    _log.warning("the history %s cannot be read (%s): it was set aside as %s, a new one begins", path, error, moved)
+    return moved
+
+
+def rescue(damaged: Path, records: Records) -> int:
+    """Take the sound entries of a file that was set aside into a new one; how many there were."""
+    kept = 0
+    try:
+        with open_to_read(damaged) as old, records.database:
+            for table in TABLES:
+                rows = list(old.rows(table)) if table.name != "sample" else old.rows(table)
+                for row in rows:
+                    records.put(table, [row])
+                    kept += 1
+    except (UserError, *FILE_FAULTS):
+        return 0
+    return kept
+
+
+def pragma(database: sqlite3.Connection, name: str) -> int:
+    """A number that SQLite tells of the file. Raises sqlite3.DatabaseError when it is none."""
+    row = database.execute(f"PRAGMA {name}").fetchone()
+    if row is None or not isinstance(row[0], int):
+        raise sqlite3.DatabaseError(f"{name} is no number")
+    return row[0]

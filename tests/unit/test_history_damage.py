@@ -1,0 +1,339 @@
+"""Histories with flipped bits, of other formats, locked, and made to be large: what is sound is used, and a look goes on whatever happens."""
+
+import json
+import logging
+import random
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.daemon import history_file, history_format
+from myisam_advisor.daemon.advice import Advice
+from myisam_advisor.daemon.board import Board
+from myisam_advisor.daemon.history import History
+from myisam_advisor.daemon.history_file import open_to_read
+from myisam_advisor.daemon.history_format import SAMPLE, unpack_facts, unpack_sample
+from myisam_advisor.daemon.history_reader import (
+    _recent_look,
+    changes_of,
+    curves,
+    episodes,
+    recorded_facts,
+    samples_of_target,
+    targets_of,
+)
+from myisam_advisor.daemon.records import Records
+from myisam_advisor.errors import DamagedError
+from myisam_advisor.facts import complete
+from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.findings import Finding
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
+from myisam_exporter.errors import UserError
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.table_choice import TableChooser
+
+FLIPS, FLIPS_OF_A_DAEMON = 10_000, 300
+LABEL, SAMPLES = "db:3306", 6
+QUESTIONS = "status.Questions.per_second"
+
+
+@pytest.fixture(autouse=True)
+def _said_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history_file, "_said", set())
+
+
+def facts(uptime: float = 100.0, caches: tuple[str, ...] = ("default",)) -> FactSet:
+    return complete(
+        facts_from_document(
+            {
+                "schema": 1, "interval_seconds": 10, "server": {"hostname": "h", "data_directory": "/d/", "uptime_seconds": uptime},
+                "status_per_second": {"Questions": 7.5}, "variable": {"port": 3306, "key_buffer_size": 8388608, "myisam_recover_options": "OFF"},
+                "key_cache": [{"name": name, "size_bytes": 8388608} for name in caches], "totals": {"myisam_tables": 1, "crashed_tables": 0},
+                "tables": [{"schema_name": "s", "table_name": "t", "data_bytes": 5, "row_format": "dynamic", "write_statements_per_second": 1.5}],
+            }
+        )
+    )  # fmt: skip
+
+
+def finding(rule: str) -> Finding:
+    return Finding(rule, "", "warning", "likely", "server", "", None, "words", (), "", "", "", "", "", ())
+
+
+def look(history: History, known: FactSet) -> dict[str, float | None]:
+    return {
+        value.name: value.number
+        for value in history.follow(LABEL, known, TableChooser().choose(known.tables["tables"]))
+    }
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Six samples of a server, a minute apart until now, with a finding and a change; the named key cache is gone since a restart."""
+    path, now = tmp_path / "h.sqlite", time.time()
+    clock = [now - SAMPLES * 60]
+    monkeypatch.setattr(time, "time", lambda: clock[0])
+    history = History(path)
+    for number in range(SAMPLES):
+        look(history, facts(1000.0 + 60 * number, ("default", "hot") if number < SAMPLES - 1 else ("default",)))
+        history.seen(LABEL, [finding("recovery-disabled")], clock[0])
+        clock[0] += 60
+    history.close()
+    monkeypatch.undo()
+    return path
+
+
+def flip(content: bytes, place: int, bit: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ (1 << bit)]) + content[place + 1 :]
+
+
+def read_everything(path: Path) -> int | None:
+    """What every command reads, and the daemon at its start; how many samples there were, None where the file as a whole is unreadable."""
+    now = time.time()
+    try:
+        curves(path, QUESTIONS, 0)
+        recorded_facts(path), episodes(path), targets_of(path), changes_of(path, LABEL)
+        with open_to_read(path) as records:
+            _recent_look(records, history_format.identity("h", 3306, "/d/"), now - 1300, now)
+        samples = samples_of_target(path, LABEL, 0, 1e11)
+    except UserError:
+        return None
+    assert all(sample.get(QUESTIONS) in (7.5, None) and sample for _, _, sample in samples), "a damaged sample was used"
+    return len(samples)
+
+
+def test_ten_thousand_flipped_bits_cost_the_damaged_sample_and_no_traceback(
+    written: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    with closing(sqlite3.connect(written)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")  # else each reading makes and drops two files beside it
+    content, generator = written.read_bytes(), random.Random(5)
+    unreadable = fewer = 0
+    lost: dict[int, int] = {}
+    with written.open("r+b", buffering=0) as file:
+        for _ in range(FLIPS):
+            place, bit = generator.randrange(len(content)), generator.randrange(8)
+            file.seek(place)
+            file.write(bytes([content[place] ^ (1 << bit)]))
+            found = read_everything(written)
+            if found is None:
+                unreadable += 1
+            else:
+                lost[SAMPLES - found] = lost.get(SAMPLES - found, 0) + 1
+                fewer += found < SAMPLES
+            file.seek(place)
+            file.write(content[place : place + 1])
+    # The file's own head and schema are all that makes it unreadable as a whole, and a page of its index what makes more than a sample hard to find.
+    print(f"{FLIPS} flips: {unreadable} unreadable, lost samples {sorted(lost.items())}")
+    assert min(lost) == 0
+    assert fewer > 0
+    assert unreadable <= FLIPS * 0.05
+    assert sum(times for samples, times in lost.items() if samples > 1) <= FLIPS * 0.01
+    assert read_everything(written) == SAMPLES
+
+
+def test_a_daemon_that_starts_on_a_flipped_bit_judges_every_look(
+    written: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    content, generator = written.read_bytes(), random.Random(6)
+    site, now = Site(shipped_rules()), facts(30.0)
+    choice = TableChooser().choose(now.tables["tables"])
+    not_kept = 0
+    for number in range(FLIPS_OF_A_DAEMON):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = folder / "h.sqlite"
+        path.write_bytes(flip(content, generator.randrange(len(content)), generator.randrange(8)))
+        history, board = History(path), Board(path)
+        advice = Advice(lambda: site, history, board)
+        for _ in range(2):
+            values = {value.name: value.number for value in advice.follow(LABEL, now, choice)}
+            assert values["advice_findings"] is not None
+            kept = look(history, now)
+        page = board.look(LABEL)
+        assert page is not None
+        assert {found.rule for found in page.judgement.findings} >= {"recovery-disabled"}
+        not_kept += kept["history_writable"] != 1
+        history.close()
+    # What looks like the file of a newer version is left alone, whoever made it look so.
+    assert not_kept <= FLIPS_OF_A_DAEMON * 0.02
+
+
+def places_of_samples(path: Path) -> Iterator[tuple[int, int]]:
+    """Where in the file the packed facts of each sample begin (some lie in overflow pages, and are left out), and how long they are."""
+    content = path.read_bytes()
+    with closing(sqlite3.connect(path)) as database:
+        for (packed,) in database.execute("SELECT facts FROM sample ORDER BY taken_at"):
+            if packed in content:
+                yield content.index(packed), len(packed)
+
+
+def test_a_damaged_sample_is_skipped_counted_and_said_once(written: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place, length = list(places_of_samples(written))[-2]
+    written.write_bytes(flip(written.read_bytes(), place + length // 2, 3))
+    history = History(written)
+    now = facts(30.0)
+    for _ in range(3):
+        assert "hot" in history.with_former_key_caches(LABEL, facts(90.0)).tables["key_cache"].values("name")
+        kept = look(history, now)
+    assert kept["history_damaged_entries"] == 1
+    assert kept["history_writable"] == 1
+    history.close()
+    assert len([record for record in caplog.records if "1 damaged entry" in record.message]) == 1
+    assert len(samples_of_target(written, LABEL, 0, time.time())) == SAMPLES - 1 + 3
+
+
+def test_what_is_sound_of_a_file_that_is_set_aside_begins_the_new_one(written: Path) -> None:
+    content = bytearray(written.read_bytes())
+    with closing(sqlite3.connect(written)) as database:
+        page = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sample_by_age'").fetchone()[0]
+    content[(page - 1) * 4096 : (page - 1) * 4096 + 100] = b"\xff" * 100
+    written.write_bytes(content)
+    history = History(written)
+    kept = look(history, facts(30.0))
+    kept = look(history, facts(30.0))
+    assert kept["history_writable"] == 1
+    since = history.seen(LABEL, [finding("recovery-disabled")], time.time())
+    history.close()
+    assert len({found.name.partition("-")[2][:15] for found in written.parent.glob("h.sqlite.corrupt-*")}) == 1
+    assert len(samples_of_target(written, LABEL, 0, time.time() + 1)) >= SAMPLES
+    assert time.time() - since["recovery-disabled", ""] > 300
+
+
+FORMER_SCHEMA = """
+CREATE TABLE target (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE);
+CREATE TABLE sample (target INTEGER NOT NULL, taken_at REAL NOT NULL, interval_seconds REAL, facts BLOB NOT NULL, UNIQUE (target, taken_at));
+CREATE INDEX sample_by_age ON sample (taken_at);
+CREATE TABLE latest (target INTEGER PRIMARY KEY, taken_at REAL NOT NULL, identity TEXT NOT NULL, started_at REAL, facts BLOB NOT NULL);
+CREATE TABLE episode (target INTEGER NOT NULL, rule TEXT NOT NULL, object TEXT NOT NULL, first_seen REAL NOT NULL, last_seen REAL NOT NULL,
+    severity TEXT NOT NULL, message TEXT NOT NULL, PRIMARY KEY (target, rule, object, first_seen));
+PRAGMA user_version=1;
+"""
+
+
+def test_a_file_without_checksums_is_read_and_goes_on(tmp_path: Path) -> None:
+    path, now = tmp_path / "h.sqlite", time.time()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript(FORMER_SCHEMA)
+        database.execute("INSERT INTO target VALUES (1, ?)", (LABEL,))
+        for number, packed in enumerate(
+            [zlib.compress(json.dumps({QUESTIONS: 7.5, "key_cache.size_bytes[hot]": 5}).encode()), b"damaged"]
+        ):
+            database.execute("INSERT INTO sample VALUES (1, ?, 10, ?)", (now - 600 + 60 * number, packed))
+        database.execute(
+            "INSERT INTO episode VALUES (1, 'recovery-disabled', '', ?, ?, 'warning', 'words')", (now - 600, now - 60)
+        )
+    assert [moment for moment, _, _ in samples_of_target(path, LABEL, 0, now)] == [now - 600]
+    assert (episodes(path)[0].rule, changes_of(path, LABEL), targets_of(path)) == ("recovery-disabled", [], [LABEL])
+    history = History(path)
+    assert history.seen(LABEL, [finding("recovery-disabled")], now) == {("recovery-disabled", ""): now - 600}
+    assert "hot" in history.with_former_key_caches(LABEL, facts(30.0)).tables["key_cache"].values("name")
+    assert look(history, facts(30.0))["history_writable"] == 1
+    history.close()
+    assert len(samples_of_target(path, LABEL, 0, time.time())) == 2
+    assert not list(tmp_path.glob("*.corrupt-*"))
+
+
+def test_the_file_of_a_newer_version_is_left_alone_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "h.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE later (a)")
+        database.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    history = History(path)
+    assert look(history, facts())["history_writable"] == 0
+    assert history.with_former_key_caches(LABEL, facts()).tables["key_cache"].rows
+    history.close()
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["h.sqlite"]
+    assert "written by a newer version" in caplog.text
+    assert "corrupt" not in caplog.text
+    with pytest.raises(UserError, match="format 99"):
+        episodes(path)
+
+
+def test_a_locked_history_is_waited_for_and_then_done_without(
+    written: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(history_file, "WRITER_WAITS_SECONDS", 0.3)
+    with closing(sqlite3.connect(written, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        started = time.monotonic()
+        history = History(written)
+        assert look(history, facts())["history_writable"] == 0
+        assert 0.3 <= time.monotonic() - started < 3
+        assert "locked" in caplog.text
+        other.execute("ROLLBACK")
+    assert look(history, facts())["history_writable"] == 1
+    history.close()
+
+
+def test_a_lock_that_is_released_in_time_is_not_noticed(written: Path) -> None:
+    other = sqlite3.connect(written, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.3, lambda: other.execute("ROLLBACK"))
+    release.start()
+    history = History(written)
+    assert look(history, facts())["history_writable"] == 1
+    release.join()
+    other.close()
+    history.close()
+
+
+@pytest.mark.parametrize("unpack", [unpack_sample, lambda packed: unpack_facts(packed, "")])
+def test_nothing_inflates_beyond_its_bound(unpack: object) -> None:
+    packing = zlib.compressobj()
+    packed = b"".join(packing.compress(b" " * (1 << 20)) for _ in range(200)) + packing.flush()
+    assert len(packed) < 1 << 20
+    import tracemalloc
+
+    tracemalloc.start()
+    with pytest.raises(DamagedError, match="more than"):
+        unpack(packed)  # type: ignore[operator]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * history_format.MAXIMUM_WHOLE_BYTES
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"[]",
+        b"{",
+        b"\xff",
+        b'{"a":' + b"[" * 100_000,
+        b"1",
+        b'{"a": NaN}',
+        b'{"tables": 5}',
+        b'{"tables": {"host": {"columns": 5, "rows": 5}}}',
+    ],
+)
+def test_a_document_of_another_form_is_damaged_and_nothing_else(document: bytes) -> None:
+    for unpack in (unpack_sample, lambda packed: unpack_facts(packed, "")):
+        try:
+            found = unpack(zlib.compress(document))
+        except DamagedError as error:
+            assert str(error)
+        else:
+            assert found in ({}, {"tables": 5})
+
+
+def test_an_entry_is_used_only_with_the_checksum_of_its_own_values(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    History(path).close()
+    with closing(sqlite3.connect(path)) as database, database:
+        records = Records(database)
+        records.put(SAMPLE, [(1, 1000.0 + number, None, zlib.compress(b"{}")) for number in range(3)])
+        database.execute("UPDATE sample SET taken_at = 2000.0 WHERE taken_at = 1000.0")
+        database.execute("UPDATE sample SET facts = 'text' WHERE taken_at = 1001.0")
+        assert [row[1] for row in records.rows(SAMPLE)] == [1002.0]
+        assert len(records.damaged) == 2
