@@ -254,6 +254,21 @@ def openings() -> list[bytes]:
     ]
 
 
+def history_entry(data: bytes) -> None:
+    """What an entry of the history is unpacked to, with its checksums and without."""
+    import zlib
+
+    from myisam_advisor.daemon.history_format import unpack_facts, unpack_sample
+    from myisam_advisor.errors import DamagedError
+
+    for packed in (data, zlib.compress(data, 1)):
+        for unpack in (unpack_sample, lambda content: unpack_facts(content, "here")):
+            try:
+                unpack(packed)
+            except DamagedError as error:
+                assert str(error)
+
+
 _loaded: list[Any] = []
 
 
@@ -269,8 +284,23 @@ def _plugin() -> Any:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, file_name, option_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, server)
+    for function in (myi_header, file_name, option_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
 }
+
+
+# Aliases and merge keys that stand for billions, numbers without end, and what is no number.
+ALIASES = [
+    b"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
+    b"a: &a {k: 1}\nb: &b {<<: [*a,*a,*a,*a,*a,*a,*a]}\nc: &c {<<: [*b,*b,*b,*b,*b,*b,*b]}\nd: {<<: [*c,*c,*c,*c,*c,*c,*c]}\n",
+    b"a: &a [*a]\n", b"a: " + b"[" * 2000, b"a: " + b"9" * 4000, b"a: 1" + b":59" * 1000, b"a: 2001-13-45\nb: !!timestamp 2001-13-45\n", b"1: 2\n", b"? [a]\n: b\n",
+]  # fmt: skip
+STRANGE_FACTS = [
+    *(b"schema: 1\ninterval_seconds: &z 10\nstatus:\n  " + alias.replace(b"\n", b"\n  ") for alias in ALIASES),
+    b"schema: 1\nstatus: {Key_reads: 18446744073709551615}\nvariable: {key_buffer_size: 18446744073709551615, key_cache_block_size: 18446744073709551615, key_cache_segments: 18446744073709551615}\n",
+    b"schema: 1\nvariable: {size: " + b"9" * 400 + b"g}\nstatus: {Key_reads: .inf, Key_writes: .nan}\nserver: {version: 99999999999999999999.9.9}\n",
+    b'{"schema": 1, "status": {"a": NaN, "b": Infinity, "c": 1e999}, "server": {"hostname": "\\ud800"}}', b'{"schema": 1, "a": ' + b"[" * 4000,
+    b"schema: 1\ntables: [{schema_name: a, table_name: b, data_bytes: 9223372036854775807}, {schema_name: a, table_name: c, data_bytes: 9223372036854775807}]\nkey_cache: [{name: x, size_bytes: 5, block_size_bytes: -228}]\n",
+]  # fmt: skip
 
 
 def seeds(name: str) -> Iterable[bytes]:
@@ -282,14 +312,15 @@ def seeds(name: str) -> Iterable[bytes]:
     if name == "server":
         return [conversation(), *openings()]
     if name == "rule_file":
-        return [path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6]]
+        return [*ALIASES, *(path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6])]
     return {
         "file_name": [b"orders", b"a@002db", b"@0041#P#p0#SP#s1", "ü☃".encode()],
         "option_file": [b"[client]\nuser = x\npassword = \"hunter2 \\t\"\n# c\nsocket=/a/b\n[client.shop]\nport=3306\n", b"[client]\nssl-mode=VERIFY_CA\nloose-skip-ssl\nssl_ca=x\ntls-version=TLSv1.2\nenable-cleartext-plugin=0\n"],
-        "facts_file": [b"schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 5}\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n"],
-        "configuration": [b"thresholds:\n  io-bound-data: {minimum_iowait: 0.3}\nsuppressions:\n  - {rule: pack-keys, object: 's.*', reason: why, until: 2027-01-01}\nignored_schemas: ['a*']\n"],
+        "facts_file": [b"schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 5}\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n", *STRANGE_FACTS],
+        "configuration": [*ALIASES, b"thresholds:\n  io-bound-data: {minimum_iowait: 0.3}\nsuppressions:\n  - {rule: pack-keys, object: 's.*', reason: why, until: 2027-01-01}\nignored_schemas: ['a*']\n"],
         "http_request": [b"GET /metrics?collect[]=x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n", b"POST /-/reload HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: a\r\n\r\n",
                          b"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"],
         "process_state": [b'{"format":1,"moment":1.5,"process":{"pid":1,"started_ticks":1,"threads":1,"user_ticks":1,"system_ticks":1,"minor_faults":1,"major_faults":1},"switches":{"1":[1,2]},"io":[1,2,3],"status":{"Uptime":1},"totals":[[["a"],1.0]]}'],
+        "history_entry": [b'{"mysqld.threads":12,"status.Questions.per_second":1.5,"key_cache.reads[hot]":null}', b'{"tables":{"host":{"columns":["a"],"rows":[[1]]}},"interval_seconds":10,"unknown":{"a":["b","c",false]},"notes":[["a","b",true]]}'],
         "munin_document": [b'{"schema":1,"up":true,"reason":"","values":{"a":1},"peaks":{},"key_caches":["a"],"tables":[{"schema":"s","table":"t","values":{}}],"advice":null}'],
     }[name]  # fmt: skip
