@@ -85,10 +85,10 @@ def test_says_what_is_wrong(guarded: GuardedDatabase, statement: str, message: s
         guarded.query(statement)
 
 
-# 100,000 rows beside one text of 65,000 characters.
+# 100,000 rows beside a text of 48,000 times a, and one of 16,000 times b with an a behind: a row may have 64 KiB too.
 LONG = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000), d(k, x) AS (SELECT 1, 'a' UNION ALL SELECT k + 1, x || x FROM d WHERE k < 16), "
-    "s AS (SELECT substr(x || x, 1, 65000) AS x FROM d WHERE k = 16) "
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000), d(k, x, y) AS (SELECT 1, 'a', 'b' UNION ALL SELECT k + 1, x || x, y || y FROM d WHERE k < 15), "
+    "s AS (SELECT substr(x || x || x, 1, 48000) AS x, substr(y, 1, 16000) || 'a' AS y FROM d WHERE k = 15) "
 )
 
 
@@ -98,9 +98,9 @@ LONG = (
     [
         "sum(instr(x, substr(x, 1, length(x) / 2) || 'b'))",
         "sum(" + " + ".join(f"instr(x, substr(x, {start}, length(x) / 2) || 'b')" for start in range(1, 200)) + ")",
-        "sum(length(trim(x, 'b' || substr(x, 1, 30000))))",
-        "sum(length(ltrim('b' || x, substr(x, 1, 30000))))",
-        "sum(length(rtrim(x || 'b', substr(x, 1, 30000))))",
+        "sum(length(trim(x, y)))",
+        "sum(length(ltrim(x, y)))",
+        "sum(length(rtrim(x, y)))",
         f"sum(x LIKE '{'%aaab' * 50}%b')",
         "sum(length(lower(upper(x))))",
     ],
