@@ -31,6 +31,7 @@ from .daemon import wait_for
 from .test_daemon_faults import small_disk
 
 SMALL_DISK_KILOBYTES = 400 << 10
+TRIAL_SECONDS = 900  # sixty-four threads on a loaded machine
 SMALL = ("--seconds", "0.02", "--rounds", "1")
 ODD = "a/b `x`\n\N{CYRILLIC SMALL LETTER ZHE}"  # a line break, and beyond ASCII
 FILL = "INSERT INTO {name} (name, number) SELECT CONCAT('name ', @n := @n + 1), @n FROM (SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) a, {name} b"
@@ -74,7 +75,13 @@ def begin(temporary: Path, *words: object) -> subprocess.Popen[str]:
 
 def trial(temporary: Path, *words: object) -> tuple[int, str, str]:
     running = begin(temporary, *words)
-    output, errors = running.communicate(timeout=300)
+    try:
+        output, errors = running.communicate(timeout=TRIAL_SECONDS)
+    except subprocess.TimeoutExpired:
+        # Those that come next would only hear that one is running.
+        running.send_signal(signal.SIGINT)
+        running.communicate()
+        raise
     return running.returncode, output, errors
 
 
