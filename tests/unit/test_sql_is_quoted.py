@@ -18,8 +18,8 @@ QUOTING = "exporter/myisam_exporter/sql.py"
 ALLOWED = {
     "advisor/myisam_advisor/trial/": "statements for private servers that are thrown away, on databases that the trial names; names of copied tables go through quote_table",
     "advisor/myisam_advisor/changes/statements.py": "regular expressions that read statements, and make none",
-    "advisor/myisam_advisor/daemon/history.py": "SQLite: numbers and names of pragmas of its own code",
-    "advisor/myisam_advisor/daemon/recorded_changes.py": "SQLite: a condition that is one of two literals, values as parameters",
+    "advisor/myisam_advisor/daemon/history_file.py": "SQLite: numbers and names of pragmas and tables of its own code",
+    "advisor/myisam_advisor/daemon/records.py": "SQLite: tables and columns that its own code declares, values as parameters",
     "advisor/myisam_advisor/facts.py": "SQLite in memory: tables and columns that collectors declare",
     "advisor/myisam_advisor/guard.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
     "advisor/myisam_advisor/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",
