@@ -17,6 +17,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from myisam_exporter.answer_rows import read_rows
 from myisam_exporter.default_sockets import server_users
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.greeting import Greeting, read_greeting
@@ -34,8 +35,6 @@ Row = tuple[str | None, ...]
 LOGIN_BYTES, COLUMNS_BYTES = 256 << 10, 64 << 10
 # What a row, and a value, take in memory beside their bytes; and how much an answer may take in all.
 ROW_BYTES, VALUE_BYTES, ANSWER_MEMORY_BYTES = 64, 56, 64 << 20
-# The longest row: names have 64 letters, and grants a line each.
-MAXIMUM_ROW_BYTES = 1 << 20
 # Rows of an answer, where nothing else is said: variables, counters, caches.
 MAXIMUM_ROWS = 10_000
 # Error numbers of clients (2000 to 2999) and of servers that end a connection: manual, "Error Message Reference".
@@ -142,18 +141,16 @@ class ServerConnection:
             return []
         rows: list[Row] = []
         meter = self._meter
-        started = before = meter.received_bytes
+        started = meter.received_bytes
         meter.allow(ANSWER_BYTES)
-        each = ROW_BYTES + VALUE_BYTES * len(cursor.description)
-        for row in cursor.fetchall_unbuffered():
-            rows.append(tuple([None if value is None else str(value, "utf-8", "replace") for value in row]))
+        columns = len(cursor.description)
+        each = ROW_BYTES + VALUE_BYTES * columns
+        for row in read_rows(self._library, self._library._result, columns):  # type: ignore[attr-defined]
+            rows.append(row)
             received = meter.received_bytes
-            if received - before > MAXIMUM_ROW_BYTES:
-                raise TooMuchError(f"a row of more than {MAXIMUM_ROW_BYTES >> 20} MiB")
-            before = received
             if len(rows) > maximum_rows or len(rows) * each + received - started > ANSWER_MEMORY_BYTES:
                 raise TooMuchError(f"{len(rows)} rows in one answer")
-        keep(len(rows) * each + before - started)
+        keep(len(rows) * each + meter.received_bytes - started)
         return rows
 
     def _peer(self, wire: sockets.socket) -> int | None:
