@@ -46,10 +46,9 @@ def advice_values(
 ) -> Iterable[Value]:
     """The values; `since` says when findings were first seen, by (rule, object), where a history knows."""
     yield Value("advice_interval_seconds", interval_seconds)
-    counted = Counter(finding.severity for finding in judgement.findings)
     for severity in SEVERITIES:
         # Where not all was seen, none found is not none there: absent, not 0.
-        yield Value("advice_findings", counted[severity] or (None if judgement.blind else 0), (severity,))
+        yield Value("advice_findings", judgement.count(severity), (severity,))
     for spot in judgement.blind:
         yield Value("advice_blind", 1, (spot.what,))
     yield Value("advice_suppressed", len(judgement.suppressed))

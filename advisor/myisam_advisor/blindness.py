@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.findings import Blind, NotEvaluated
+from myisam_advisor.findings import LOAD, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
 from myisam_exporter.fact_set import FactSet
 
-TABLES, LOAD = "tables", "load"
 FACTS_OF_TABLES = frozenset({"tables", "indexes", "totals"})
 # The rule that people would least like to miss, and so the one that is named.
 GRAVEST_RULE = "table-crashed"

@@ -76,6 +76,10 @@ class NotEvaluated:
     facts: tuple[str, ...] = ()
 
 
+# What may not have been seen.
+TABLES, LOAD = "tables", "load"
+
+
 @dataclass(frozen=True, slots=True)
 class Blind:
     """Something that was not seen, so that silence about it means nothing: `what` names it for programs, `sentence` for people.
@@ -143,6 +147,15 @@ class Judgement:
     memory: MemoryBudget = field(default_factory=MemoryBudget)
     seconds: dict[str, float] = field(default_factory=dict)
     blind: Sequence[Blind] = ()
+
+    def count(self, severity: str) -> int | None:
+        """How many findings have this severity; None where there is none, and what was not seen may hold some.
+
+        What is critical shows without a load; without the tables it does not.
+        """
+        found = sum(finding.severity == severity for finding in self.findings)
+        hidden = any(spot.what != LOAD or severity != SEVERITIES[0] for spot in self.blind)
+        return None if not found and hidden else found
 
     @property
     def worst(self) -> str | None:

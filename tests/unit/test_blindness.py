@@ -74,9 +74,11 @@ def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, s
     assert [spot["what"] for spot in json.loads(printed(judgement, facts, "json", capsys))["blind"]] == [what]
     metrics = printed(judgement, facts, "prometheus", capsys)
     assert f'myisam_advice_blind{{what="{what}"}} 1.0' in metrics
-    assert 'myisam_advice_findings{severity="critical"}' not in metrics
+    assert 'myisam_advice_findings{severity="warning"}' not in metrics
+    assert ('myisam_advice_findings{severity="critical"}' in metrics) == (what == "load")
     advice = munin_document([], judgement, interval_seconds=facts.interval_seconds)["advice"]
-    assert advice["counts"]["critical"] is None
+    assert advice["counts"]["warning"] is None
+    assert advice["counts"]["critical"] == (0 if what == "load" else None)
     assert advice["verdict"].startswith(said)
     page = render(view_of(look_at(judgement, facts, 0.0)))
     assert f"<title>{said}" in page

@@ -101,12 +101,10 @@ def _advice(judgement: Judgement, interval_seconds: float | None) -> dict[str, A
         texts[finding.severity].append(
             f"{finding.rule}{f' {finding.object}' if finding.object else ''}: {finding.title}"
         )
-    # Where not all was seen, none found is not none there.
-    none = None if judgement.blind else 0
     return {
         "verdict": verdict_of(judgement, interval_seconds).headline,
         "blind": [spot.sentence for spot in judgement.blind],
-        "counts": {severity: len(of_one) or none for severity, of_one in texts.items()},
+        "counts": {severity: judgement.count(severity) for severity in texts},
         "messages": {severity: of_one[:MAXIMUM_MESSAGES] for severity, of_one in texts.items()},
         "not_evaluated": len(judgement.not_evaluated),
     }
