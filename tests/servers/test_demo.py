@@ -11,7 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.live import collect_facts
+from myisam_advisor.reports import Shown, text
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
+from myisam_advisor.trial.apart import apart
+from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.own_user import RANGES
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.target import Target
 
 from .conftest import binaries_of
 
@@ -45,6 +55,30 @@ def folder() -> Iterator[Path]:
         path = Path(name)
         path.chmod(0o1777)
         yield path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's demonstration becomes another user")
+def test_whatever_the_demo_needs_is_imported_before_it_becomes_a_user_who_may_not_read_it(mariadb: PrivateServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python, or our virtual environment, may lie where only root may read."""
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    site = Site(shipped_rules())
+
+    def work(_channel: Channel) -> list[str]:
+        late: list[str] = []
+        loaded = set(sys.modules)
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            # A platform's own module is asked for where there is none, too.
+            if event == "import" and arguments[0] not in loaded:
+                late.append(str(arguments[0]))
+
+        sys.addaudithook(hook)
+        facts = complete(collect_facts(Target("root", socket=mariadb.socket), 0.2, 10))
+        text.render(judge(facts, site), facts, Shown())
+        return late
+
+    with apart(work, shows=True) as place:
+        assert place.result() == []
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -232,15 +232,26 @@ def test_a_database_that_may_not_be_read_is_not_called_empty(temporary: Path) ->
         shutil.rmtree(folder)
 
 
-def test_programs_that_cannot_be_run(temporary: Path, tmp_path: Path) -> None:
-    other = tmp_path / "mysqld"
+@pytest.fixture
+def programs() -> Iterator[Path]:
+    """A folder that everybody may read."""
+    with tempfile.TemporaryDirectory(prefix="programs-", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_programs_that_cannot_be_run(temporary: Path, programs: Path) -> None:
+    other = programs / "mysqld"
     head = bytearray(Path(sys.executable).resolve().read_bytes()[:64])
     head[18:20] = struct.pack("<H", 8)  # EM_MIPS
     other.write_bytes(bytes(head))
-    text = tmp_path / "script"
+    text = programs / "script"
     text.write_text("#!/bin/sh\n")
     fails(temporary, "built for another architecture", "mmap", "--server", other, *SMALL)
     fails(temporary, "no program of this system", "mmap", "--server", text, *SMALL)
+    if os.geteuid() == 0:
+        (programs / "closed").mkdir(mode=0o700)
+        fails(temporary, "cannot be read by the user that is to run it .*install it where everybody may read", "mmap", "--server", programs / "closed" / "mysqld", *SMALL)
     fails(temporary, "no server program /nowhere/mysqld: No such file", "mmap", "--server", "/nowhere/mysqld", *SMALL)
     fails(temporary, "has no messages and character sets beside it|does not say which server", "mmap", "--server", "/bin/true", *SMALL)
     fails(temporary, r"'teleport' is not one of", "teleport")

@@ -42,7 +42,9 @@ KEPT_VARIABLES = (
 )  # fmt: skip
 # Imported before the change of user, who may not be able to read where we, or Python, were installed.
 PRELOADED = ("myisam_advisor.trial", "myisam_advisor.trial.experiments", "MySQLdb", "MySQLdb.constants")
-PRELOADED_TO_SHOW = ("myisam_advisor", "myisam_exporter", "rich", "jinja2", "psutil", "importlib", "encodings")
+PRELOADED_TO_SHOW = (
+    "myisam_advisor", "myisam_exporter", "pymysql", "rich", "jinja2", "psutil", "importlib", "encodings",
+)  # fmt: skip
 CODECS = ("ascii", "utf-8", "latin-1", "idna")
 
 

@@ -152,6 +152,11 @@ def server_at(mysqld: Path) -> ServerBinaries:
     try:
         mysqld = mysqld.resolve(strict=True)
         head = _elf_head(mysqld) if mysqld.is_file() else b""
+    except PermissionError:
+        raise TrialError(
+            f"{mysqld} cannot be read by the user that is to run it ({os.geteuid()}; root's trials have one of their own): "
+            "install it where everybody may read."
+        ) from None
     except OSError as error:
         raise TrialError(
             f"no server program {mysqld}: {error.strerror}. --server takes the path of mysqld or mariadbd."
