@@ -23,6 +23,7 @@ from myisam_exporter.session import Session
 from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import PROGRAM, as_other_user, binaries_of, connections_taken, look, run, schema, target
+from .daemon import wait_for
 
 SECRET = "correct-horse-#?&%$"
 
@@ -39,6 +40,8 @@ def during_the_interval(server: PrivateServer, action: str) -> subprocess.Comple
     """`check` with something happening to the server between its two samples."""
 
     def act() -> None:
+        # From the moment it has connected on: how long a program takes to start says nothing.
+        assert wait_for(lambda: len(server.execute("SHOW PROCESSLIST")) > 1, 30)
         time.sleep(1.0)
         if action == "kill":
             server.stop(signal.SIGKILL)
