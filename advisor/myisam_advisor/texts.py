@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any
 
+from myisam_exporter.brief import brief
 from myisam_exporter.sql import Sql, quote_identifier, quote_value
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ OWN_FILTERS: dict[str, Callable[..., str]] = {
     "text": _quoted_text,
 }
 ALLOWED_FILTERS = OWN_FILTERS.keys() | {"abs", "default", "float", "int", "length", "lower", "round", "trim", "upper"}
+LONGEST_NUMBER_BITS = 1024  # that of the longest whole number that a floating-point one can be
 REPEATING_OPERATORS = frozenset({"*", "**", "%"})
 
 
@@ -178,7 +180,10 @@ def make_environment(finalize: Callable[[object], object] | None = None) -> Sand
 
         def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
             if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
-                raise TextError(f"a text may not use {operator} on {left!r} and {right!r}")
+                raise TextError(f"a text may not use {operator} on {brief(left)} and {brief(right)}")
+            if any(isinstance(one, int) and one.bit_length() > LONGEST_NUMBER_BITS for one in (left, right)):
+                # Each product is as long as both factors together: a dozen lines would reckon for hours.
+                raise TextError(f"a text may not use {operator} on a number of more than {LONGEST_NUMBER_BITS} bits")
             return super().call_binop(context, operator, left, right)
 
     made = Environment(undefined=StrictUndefined, autoescape=False, finalize=finalize)

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from myisam_advisor.command_templates import fill_command, fill_option_line
 from myisam_advisor.option_lines import OptionLine
 from myisam_advisor.rules import Rule, shipped_rules
-from myisam_advisor.texts import TextError
+from myisam_advisor.texts import TextError, fill
 from myisam_exporter.sql import Sql, quote_identifier
 from tests.hostile import NAMES
 
@@ -108,3 +108,10 @@ def test_a_rule_that_forgets_to_quote_is_not_evaluated_and_says_what_to_write(tm
     assert judgement.findings == []
     (fault,) = judgement.not_evaluated
     assert "quote it first, as an identifier or as text" in fault.needs
+
+
+def test_arithmetic_in_a_text_ends_before_its_numbers_take_all_time() -> None:
+    growing = "{% set a = 9999999999 %}" + "{% set a = a * a %}" * 40 + "{{ a > 1 }}"
+    with pytest.raises(TextError, match="a number of more than 1024 bits"):
+        fill(growing, {})
+    assert fill("{{ 1000 * rows }}", {"rows": 12}) == "12000"
