@@ -162,7 +162,8 @@ OWN_FILTERS: dict[str, Callable[..., str]] = {
 }
 ALLOWED_FILTERS = OWN_FILTERS.keys() | {"abs", "default", "float", "int", "length", "lower", "round", "trim", "upper"}
 LONGEST_NUMBER_BITS = 1024  # that of the longest whole number that a floating-point one can be
-REPEATING_OPERATORS = frozenset({"*", "**", "%"})
+REPEATING_OPERATORS = frozenset({"*", "**", "%", "+"})
+MAXIMUM_TEMPLATE_CHARACTERS = 20_000
 
 
 def make_environment(finalize: Callable[[object], object] | None = None) -> SandboxedEnvironment:
@@ -204,16 +205,28 @@ def template(text: str, used: SandboxedEnvironment | None = None) -> Template:
     from jinja2 import nodes
 
     used = used or environment()
-    forbidden = (nodes.For, nodes.Call, nodes.CallBlock, nodes.Macro, nodes.Import, nodes.FromImport, nodes.Include)
-    found = next(used.parse(text).find_all(forbidden), None)
-    if found is not None:
-        raise TextError(f"a text may not loop, call or include ({type(found).__name__}, line {found.lineno})")
-    strange = {node.name for node in used.parse(text).find_all(nodes.Filter)} - ALLOWED_FILTERS
+    if len(text) > MAXIMUM_TEMPLATE_CHARACTERS:
+        raise TextError(f"a text may not be longer than {MAXIMUM_TEMPLATE_CHARACTERS} characters")
+    # What joins texts and is kept under a name could be joined with itself again and again.
+    forbidden = (
+        nodes.For, nodes.Call, nodes.CallBlock, nodes.Macro, nodes.Import, nodes.FromImport, nodes.Include, nodes.Assign, nodes.AssignBlock,
+    )  # fmt: skip
+    try:
+        parsed = used.parse(text)
+        found = next(parsed.find_all(forbidden), None)
+        if found is not None:
+            raise TextError(
+                f"a text may not loop, call, include or set a name ({type(found).__name__}, line {found.lineno})"
+            )
+        strange = {node.name for node in parsed.find_all(nodes.Filter)} - ALLOWED_FILTERS
+        made = used.from_string(text)
+    except (RecursionError, MemoryError, IndentationError):
+        raise TextError("a text may not be nested so deeply") from None
     if strange:
         raise TextError(
             f"a text may not use the filter {min(strange)}; allowed are {', '.join(sorted(ALLOWED_FILTERS))}"
         )
-    return used.from_string(text)
+    return made
 
 
 def fill(text: str, values: dict[str, object]) -> str:

@@ -191,7 +191,7 @@ def _task(
         raise TrialError(
             f"--table copies files, and {location.data_directory.reason}: {location.data_directory.remedy}. Without --table, tables are made up."
         )
-    found = find_sources(location.data_directory, options["tables"], options["copy_limit"])
+    found = find_sources(location.data_directory, options["tables"], options["copy_limit"], location.owner)
     sources = stack.enter_context(found)
     return Task(experiment, chosen, choice, settings, sources, session if options["allow_lock"] else None)
 

@@ -21,6 +21,7 @@ from myisam_exporter.numbers import bounded_sum
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
+NOBODY_AT_ALL = -1  # an owner that no file has
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 CLOCK_TICK_NS = 50_000_000  # a file system's clock is the kernel's coarse one: 1 to 10 ms
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
@@ -90,16 +91,24 @@ def scan_data_directory(directory: Path, owner: int | None = None) -> DataDirect
 def owner_of(directory: Path) -> int:
     """Whose the files of a data directory are, by itself: its owner's; where that is root, those whose its database mysql is.
 
-    That database says nothing where others than root could have put it there. Raises OSError.
+    Never root's where others may write: they could have laid links to root's files there. Raises OSError.
     """
     root = directory.stat()
-    if root.st_uid != 0 or root.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if root.st_uid != 0:
         return root.st_uid
+    if root.st_mode & stat.S_IWOTH:
+        return NOBODY_AT_ALL  # anybody could have put that database there
     try:
-        own = (directory / "mysql").lstat()
+        own = (directory / "mysql").lstat().st_uid
     except FileNotFoundError:
-        return root.st_uid
-    return own.st_uid
+        own = root.st_uid
+    return own if own != 0 or only_root_writes(directory) else NOBODY_AT_ALL
+
+
+def only_root_writes(directory: Path) -> bool:
+    """Whether root alone can put anything there. Raises OSError."""
+    status = directory.stat()
+    return status.st_uid == 0 and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,7 @@ class ServerConnection:
             return error
         # Where the library cryptography is missing, PyMySQL says so before it touches the password.
         if isinstance(error, PasswordKeptError) or (isinstance(error, RuntimeError) and "cryptography" in str(error)):
-            return self._kept("a plugin that asks for the password itself")
+            return self._kept("its plugin")
         if isinstance(error, TooMuchError):
             return ServerLostError(
                 f"the server at {self.target.label} sent {error}, which no server does: the connection was closed. "
@@ -263,7 +263,8 @@ class ServerConnection:
     def _kept(self, plugin: str) -> UserError:
         return UnverifiedWayError(
             f"the server at {self.target.label} asks for the password by {plugin}, which would show it: it was not sent. Use the server's "
-            "socket, or TLS with its authority's certificate (ssl-ca); or give the account mysql_native_password, ed25519 or caching_sha2_password."
+            "socket, or TLS with its authority's certificate (ssl-ca). An account with caching_sha2_password may log in by a hash once the server has seen it "
+            "log in over its socket or TLS; those with mysql_native_password or ed25519 always do."
         )
 
     def _abandon(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from myisam_exporter.data_directory import owner_of
+from myisam_exporter.data_directory import only_root_writes, owner_of
 from myisam_exporter.foreign_files import can_be_named, read_small
 from myisam_exporter.remedies import READ_FILES, READ_PROCESS, SHOW_DIRECTORY
 from myisam_exporter.server_process import process_owner, read_pid, server_process
@@ -63,9 +63,10 @@ def locate(
 def _owner(directory: Path, pid: int | Unknown, proc: Path) -> int | None:
     """Whose the server's files are: those of the user it runs as; where that is not known, as the directory says."""
     owner = None if isinstance(pid, Unknown) else process_owner(pid, proc)
-    if owner is not None:
-        return owner
     try:
+        # A server that says that it is root's process is believed where nobody else could have laid anything.
+        if owner is not None and (owner != 0 or only_root_writes(directory)):
+            return owner
         return owner_of(directory)
     except OSError:
         return None

@@ -7,6 +7,7 @@ two files a refused password came from. Source: manual, "Using Option Files"; my
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from myisam_exporter.errors import UserError
 STANDARD_FILES = (Path("/etc/my.cnf"), Path("/etc/mysql/my.cnf"))
 CLIENT_GROUPS = ("client", "client-server", "client-mariadb", "myisam-advisor")
 MAXIMUM_INCLUDE_DEPTH = 10
+MAXIMUM_BYTES = 1 << 20
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
 
 
@@ -80,12 +82,7 @@ def _read(path: Path, groups: frozenset[str], depth: int, sections: set[str]) ->
         raise UserError(
             f"{path}: option files include each other more than {MAXIMUM_INCLUDE_DEPTH} deep: remove one !include"
         )
-    try:
-        lines = path.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError as error:
-        raise UserError(
-            f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions."
-        ) from None
+    lines = _text(path, depth).splitlines()
     group = None
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
@@ -104,6 +101,29 @@ def _read(path: Path, groups: frozenset[str], depth: int, sections: set[str]) ->
                 name.strip().replace("_", "-"),
                 Setting(_unquote(_without_comment(value)) if equals else "", path, number),
             )
+
+
+def _text(path: Path, depth: int) -> str:
+    """The file's text. One that is included must be a file; one that is named may be a pipe of the shell's.
+
+    Raises UserError where it cannot be read, is too large, or where everybody could have written it: clients ignore such a file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (os.O_NONBLOCK if depth else 0))
+        with open(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) and (depth or not stat.S_ISFIFO(status.st_mode)):
+                raise UserError(f"the option file {path} is no file: name one, or take the !include of it out.")
+            if stat.S_ISREG(status.st_mode) and status.st_mode & stat.S_IWOTH:
+                raise UserError(f"everybody may write to the option file {path}, so it is not used: chmod o-w {path}")
+            data = file.read(MAXIMUM_BYTES + 1)
+    except OSError as error:
+        raise UserError(
+            f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions."
+        ) from None
+    if len(data) > MAXIMUM_BYTES:
+        raise UserError(f"the option file {path} is larger than {MAXIMUM_BYTES} bytes: it is no option file.")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _group(path: Path, number: int, line: str) -> str:

@@ -80,7 +80,7 @@ def target_from_options(
         host=chosen_host,
         port=port or _port(options),
         socket=default_socket() if is_found else chosen_socket,
-        tls=tls_from_options(options),
+        tls=tls_from_options(options, over_socket=is_found or chosen_socket is not None),
         password_origin=options.origin("password"),
         is_found=is_found,
         allow_cleartext=allow_cleartext,

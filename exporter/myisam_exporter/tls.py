@@ -100,13 +100,14 @@ def _no_passphrase() -> str:
     raise ValueError("the key has a passphrase, which nobody could give to a daemon")
 
 
-def tls_from_options(options: Options) -> Tls:
+def tls_from_options(options: Options, *, over_socket: bool = False) -> Tls:
     """What the option files ask for.
 
     Naming an authority, a certificate or a mode asks for TLS. The name in the certificate is verified too, but for ssl-mode=VERIFY_CA.
-    Raises UserError for an option that is not understood, contradicts another, or asks for less than verification.
+    Over the server's socket nothing is sent that these could protect. Raises UserError for an option that is not understood, contradicts
+    another, or asks for less than verification.
     """
-    said = _understood(options)
+    said = _understood(options, over_socket=over_socket)
     mode = said.get("ssl-mode", "").upper()
     if mode and mode not in MODES:
         raise _refused(options, "ssl-mode", f"{mode!r} is none of {', '.join(MODES)}")
@@ -134,7 +135,7 @@ def tls_from_options(options: Options) -> Tls:
     )
 
 
-def _understood(options: Options) -> dict[str, str]:
+def _understood(options: Options, *, over_socket: bool) -> dict[str, str]:
     """The options that say how to travel, by their plain names, switches as "1" and "0"; all others of their kind are refused by name."""
     said: dict[str, str] = {}
     for written, setting in options.settings.items():
@@ -144,6 +145,8 @@ def _understood(options: Options) -> dict[str, str]:
             raise _refused(options, written, REFUSED[name])
         if name in ("ssl", "ssl-verify-server-cert") or name in OTHERS:
             value = _switch(options, written, setting.value) == is_on
+            if over_socket and (name in OTHERS or (name == "ssl-verify-server-cert" and not value)):
+                continue  # what other clients of this file do over a network is their affair
             if name in OTHERS and value is not OTHERS[name]:
                 raise _refused(
                     options,

@@ -5,6 +5,7 @@ Run by script/fuzz with a coverage-guided fuzzer (atheris), and for a moment by 
 
 import asyncio
 import importlib.util
+import os
 import socket
 import tempfile
 from collections.abc import Callable, Iterable
@@ -15,14 +16,13 @@ from typing import Any
 from unittest.mock import patch
 
 ROOT = Path(__file__).parents[2]
-SCRATCH = Path(tempfile.gettempdir())
+SCRATCH = tempfile.TemporaryDirectory(prefix="myisam-fuzz-")
 
 
 def scratch(data: bytes, ending: str) -> Path:
     """A file of this process with these bytes."""
-    import os
 
-    path = SCRATCH / f"myisam-fuzz-{os.getpid()}{ending}"
+    path = Path(SCRATCH.name) / f"{os.getpid()}{ending}"
     path.write_bytes(data)
     return path
 

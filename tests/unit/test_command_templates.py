@@ -110,8 +110,22 @@ def test_a_rule_that_forgets_to_quote_is_not_evaluated_and_says_what_to_write(tm
     assert "quote it first, as an identifier or as text" in fault.needs
 
 
-def test_arithmetic_in_a_text_ends_before_its_numbers_take_all_time() -> None:
-    growing = "{% set a = 9999999999 %}" + "{% set a = a * a %}" * 40 + "{{ a > 1 }}"
-    with pytest.raises(TextError, match="a number of more than 1024 bits"):
-        fill(growing, {})
-    assert fill("{{ 1000 * rows }}", {"rows": 12}) == "12000"
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{% set a = 9999999999 %}{{ a * a }}", "set a name"),
+        ("{{ " + " * ".join(["a"] * 60) + " > 1 }}", "more than 1024 bits"),
+        ("{{ " + " + ".join(["t"] * 60) + " }}", "may not use"),
+        ("{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nested"),
+        ("{% if 1 %}" * 200 + "{% endif %}" * 200, "nested"),
+        ("x" * 30_000, "longer than"),
+    ],
+    ids=["a name", "long numbers", "long texts", "parentheses", "conditions", "a long text"],
+)
+def test_no_text_of_a_rule_takes_all_time_or_memory(text: str, why: str) -> None:
+    with pytest.raises(TextError, match=why):
+        fill(text, {"a": 9999999999, "t": "text"})
+
+
+def test_arithmetic_that_texts_need_is_done() -> None:
+    assert fill("{{ 1000 * rows + 1 }}", {"rows": 12}) == "12001"

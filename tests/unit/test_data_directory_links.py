@@ -9,9 +9,10 @@ import pytest
 
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.myi import COLLECTOR
-from myisam_exporter.data_directory import DataDirectoryScan, owner_of, scan_data_directory
+from myisam_exporter.data_directory import NOBODY_AT_ALL, DataDirectoryScan, owner_of, scan_data_directory
 from myisam_exporter.directory_scanner import DirectoryScanner
 from myisam_exporter.fact_set import FactRows
+from myisam_exporter.location import _owner
 from myisam_exporter.residency import Prober
 from myisam_exporter.sweeper import Sweeper
 from myisam_exporter.unknown import Unknown
@@ -219,7 +220,7 @@ def test_the_owner_is_the_directorys_or_where_that_is_root_the_system_databases(
     os.chown(tmp_path / "mysql", OTHER_UID, OTHER_UID)
     assert owner_of(tmp_path) == OTHER_UID
     tmp_path.chmod(0o777)
-    assert owner_of(tmp_path) == 0  # anybody could have put it there
+    assert owner_of(tmp_path) == NOBODY_AT_ALL  # anybody could have put it there
     os.chown(tmp_path, 12345, 12345)
     assert owner_of(tmp_path) == 12345
 
@@ -277,3 +278,26 @@ def test_index_rows_are_the_same_by_place_and_in_turn(data: Path) -> None:
     facts = FactRows(tuple(block.columns), rows)  # type: ignore[arg-type]
     assert [facts.values(column) for column in facts.columns] == [list(values) for values in zip(*in_turn, strict=True)]
     assert [facts.has(column) for column in ("index_name", "key_description")] == [False, True]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to own a directory as root does")
+@pytest.mark.parametrize("mode", [0o1777, 0o770])
+def test_roots_own_files_are_nobodys_where_others_may_write(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "d").mkdir()
+    tmp_path.chmod(mode)
+    assert owner_of(tmp_path) == NOBODY_AT_ALL
+    (tmp_path / "mysql").mkdir()
+    assert owner_of(tmp_path) == NOBODY_AT_ALL
+    os.chown(tmp_path / "mysql", OTHER_UID, OTHER_UID)
+    assert owner_of(tmp_path) == (NOBODY_AT_ALL if mode == 0o1777 else OTHER_UID)
+    tmp_path.chmod(0o755)
+    (tmp_path / "mysql").rmdir()
+    assert owner_of(tmp_path) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to own a directory as root does")
+def test_a_process_of_roots_makes_roots_files_the_servers_only_where_root_alone_writes(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    assert _owner(tmp_path, 1, Path("/proc")) != 0
+    tmp_path.chmod(0o700)
+    assert _owner(tmp_path, 1, Path("/proc")) == 0

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,34 @@ def test_localhost_means_its_socket_unless_a_port_is_given(tmp_path: Path) -> No
 def test_a_bad_port_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="port 'x3'"):
         target_from_options([write(tmp_path / "my.cnf", "[client]\nhost=h\nport=x3\n")])
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "directory"])
+def test_what_is_included_and_is_no_file_is_named_at_once(tmp_path: Path, kind: str) -> None:
+    included = tmp_path / "conf.d" / "x.cnf"
+    included.parent.mkdir()
+    if kind == "fifo":
+        os.mkfifo(included)
+    elif kind == "device":
+        included.symlink_to("/dev/zero")
+    else:
+        included.mkdir()
+    main = tmp_path / "my.cnf"
+    main.write_text(f"!includedir {included.parent}\n[client]\nuser=u\n")
+    with pytest.raises(UserError, match=rf"{included}.*(is no file|Is a directory)"):
+        read_option_files([main])
+
+
+def test_a_file_that_everybody_may_write_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_text("[client]\nuser=u\n")
+    path.chmod(0o666)
+    with pytest.raises(UserError, match="everybody may write"):
+        read_option_files([path])
+
+
+def test_no_more_is_read_than_an_option_file_can_have(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_bytes(b"#" * (1 << 21))
+    with pytest.raises(UserError, match="larger than"):
+        read_option_files([path])

@@ -9,8 +9,9 @@ import pytest
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial import machine
 from myisam_advisor.trial.binaries import ServerChoice, programs_of_watched
+from myisam_advisor.trial.chart import draw
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiment import Listener, Workload, run_workload
+from myisam_advisor.trial.experiment import Listener, TrialResult, Workload, experiment_named, run_workload
 from myisam_advisor.trial.experiments.io import (
     by_asynchronous_reads,
     by_buffer,
@@ -98,3 +99,14 @@ def test_sizes(text: str, size: int) -> None:
 def test_what_is_no_size_is_said() -> None:
     with pytest.raises(click.BadParameter, match="write 500M or 2G"):
         Size().convert("much", None, None)
+
+
+def test_a_chart_is_written_through_nobodys_link(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    (tmp_path / "chart.svg").symlink_to(precious)
+    draw(experiment_named("io"), TrialResult("io", "", "", "", (), (), ""), tmp_path / "chart.svg")
+    assert precious.read_text() == "kept"
+    assert not (tmp_path / "chart.svg").is_symlink()
+    assert "<svg" in (tmp_path / "chart.svg").read_text()

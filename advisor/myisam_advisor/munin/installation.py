@@ -12,10 +12,13 @@ from importlib import resources
 from pathlib import Path
 
 from myisam_advisor.munin import SOCKET
+from myisam_advisor.output import OutputDirectory
 from myisam_exporter.errors import UserError
+from myisam_exporter.foreign_files import read_small
 
 NAME = "myisam_advisor"
 FRAGMENT = "myisam-advisor"
+MAXIMUM_FRAGMENT_BYTES = 1 << 16
 RESTART = "Now restart munin-node: systemctl restart munin-node"
 _MARK = "# Written by `myisam-advisor munin install`, taken away by `myisam-advisor munin uninstall` while it is unchanged: "
 
@@ -121,21 +124,30 @@ def _link(link: Path, plugin: Path) -> str:
 def _write(fragment: Path, settings: Settings) -> str:
     body = "".join(f"{line}\n" for line in settings.lines())
     text = f"{_MARK}{_digest(body)}\n{body}"
-    if fragment.exists():
-        if fragment.read_text("utf-8", "replace") == text:
+    if fragment.is_file():
+        if _present(fragment) == text:
             return f"{fragment} is there"
         if not _is_ours(fragment):
             return f"left {fragment}: it was changed, and holds your settings"
     try:
-        fragment.write_text(text, "utf-8")
+        with OutputDirectory(fragment.parent) as directory, directory.file(fragment.name) as file:
+            file.write(text)
     except OSError as error:
         raise UserError(f"cannot write {fragment}: {error.strerror}. Run as root.") from None
     return f"wrote {fragment}"
 
 
+def _present(fragment: Path) -> str:
+    """What is in it. Raises UserError."""
+    try:
+        return read_small(fragment.resolve(), MAXIMUM_FRAGMENT_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise UserError(f"cannot read {fragment}: {error.strerror}. Run as root.") from None
+
+
 def _is_ours(fragment: Path) -> bool:
     """Whether it is as `install` wrote it."""
-    first, _, body = fragment.read_text("utf-8", "replace").partition("\n")
+    first, _, body = _present(fragment).partition("\n")
     return first == _MARK + _digest(body)
 
 

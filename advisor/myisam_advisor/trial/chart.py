@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.output import OutputDirectory
 from myisam_advisor.texts import printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.experiment import Experiment, TrialResult
@@ -70,7 +72,10 @@ def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
     title = printable(f"{experiment.title}\n{server}, {result.machine}", keep_newlines=True)
     figure.suptitle(title, fontsize=10, x=0.01, horizontalalignment="left")
     try:
-        figure.savefig(path)
+        drawn = BytesIO()
+        figure.savefig(drawn, format=path.suffix.removeprefix(".") or None)
+        with OutputDirectory(path.parent) as directory, directory.file(path.name) as file:
+            file.buffer.write(drawn.getvalue())
     except OSError as error:
         raise TrialError(f"the chart cannot be written to {path}: {error.strerror}.") from None
     finally:

@@ -18,7 +18,13 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts import object_name, size
-from myisam_exporter.data_directory import OTHER_ENGINE_ENDINGS, SYSTEM_SCHEMAS, TableFile, scan_data_directory
+from myisam_exporter.data_directory import (
+    OTHER_ENGINE_ENDINGS,
+    SYSTEM_SCHEMAS,
+    TableFile,
+    owner_of,
+    scan_data_directory,
+)
 from myisam_exporter.file_names import decode_schema, decode_table
 from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
@@ -74,14 +80,17 @@ class Source:
 
 
 @contextlib.contextmanager
-def find_sources(directory: Path, names: Sequence[str], limit_bytes: int) -> Iterator[list[Source]]:
-    """The tables that were named, open for as long as this lasts.
+def find_sources(
+    directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None = None
+) -> Iterator[list[Source]]:
+    """The tables that were named, open for as long as this lasts; `owner` is whose the server's files are, where that is known.
 
     Raises TrialError for one that does not exist, is no MyISAM table, is crashed, compressed or partitioned, whose files are not the
     server's own, or that exceeds the limit with those before it.
     """
     found: dict[tuple[str, str], list[TableFile]] = {}
-    scan = scan_data_directory(directory)
+    owner = owner_of(directory) if owner is None else owner
+    scan = scan_data_directory(directory, owner)
     for file in scan.files:
         found.setdefault((file.schema_name, file.table_name), []).append(file)
     split = [_split(name, found) for name in names]
@@ -90,7 +99,7 @@ def find_sources(directory: Path, names: Sequence[str], limit_bytes: int) -> Ite
             raise TrialError(
                 f"{object_name(schema, table)}: the files of this database cannot be read. Run as root or as the server's user."
             )
-    opener = ForeignFiles(directory.stat().st_uid)
+    opener = ForeignFiles(owner)
     with ExitStack() as stack:
         yield _within_limit([_source(directory, name, found, opener, stack) for name in split], limit_bytes)
 
