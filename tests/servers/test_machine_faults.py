@@ -208,7 +208,7 @@ print(json.dumps({"states": states, "looks": watch.looks, "history": Path(sys.ar
 
 def test_a_day_of_looks_takes_no_more_than_its_second_hour(mariadb: PrivateServer, tmp_path: Path) -> None:
     """A look and a scrape for each of 1,440 simulated minutes, with rules and history."""
-    done = subprocess.run([sys.executable, "-c", DAY, str(mariadb.socket), str(tmp_path / "history.sqlite")], capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
+    done = subprocess.run([sys.executable, "-c", DAY, str(mariadb.socket), str(tmp_path / "history.sqlite")], capture_output=True, text=True, cwd=ROOT, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout)
     assert found["looks"] == 1440
