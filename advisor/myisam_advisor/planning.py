@@ -39,6 +39,11 @@ class PlanFacts:
         return self.all.tables["tables"].dictionaries()
 
     @cached_property
+    def tables_by_name(self) -> Mapping[TableName, Row]:
+        """The rows of `tables`, by schema and name."""
+        return {(row["schema_name"], row["table_name"]): row for row in self.tables}
+
+    @cached_property
     def index_bytes(self) -> Mapping[TableName, float]:
         """What each table's indexes take now; 0 where that is not known."""
         found = {}

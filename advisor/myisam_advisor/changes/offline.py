@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.changes import statements
+from myisam_advisor.changes.effects import INNODB, needed_bytes, sum_of
 from myisam_advisor.findings import Finding
 from myisam_advisor.measured import RebuildRates
-from myisam_advisor.planners.engine_migration import COPY_BYTES_PER_SECOND, innodb_size
-from myisam_advisor.planners.pack_keys_growth import grown_index_bytes
+from myisam_advisor.planners.engine_migration import COPY_BYTES_PER_SECOND
 from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.texts import duration, size
 from myisam_exporter.columns import Row
 from myisam_exporter.sql import Sql, quote_table, sql_list, statement
 
-FIXED, UNPACKED, INNODB = "ROW_FORMAT=FIXED", "PACK_KEYS=0", "ENGINE=InnoDB"
-RATE_NAMES = {"ALTER TABLE": "ALTER", "OPTIMIZE TABLE": "OPTIMIZE", "REPAIR TABLE": "REPAIR", "CHECK TABLE": "CHECK"}
+RATE_NAMES = {"ALTER TABLE": "ALTER", "OPTIMIZE TABLE": "OPTIMIZE", "REPAIR TABLE": "REPAIR", "CHECK TABLE": "CHECK", "ANALYZE TABLE": "CHECK"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +81,18 @@ def describe_offline(
     if not kind:
         return Offline(findings, tuple(group), statements.LOCKS[kind], "an unknown time", None, None)
     row = tables.get(name, {}) if name else {}
-    present = _bytes(row, "data_bytes", "index_bytes")
+    present = sum_of(row, "data_bytes", "index_bytes")
     free = known.all.single("host").get("data_directory_free_bytes")
     return Offline(
         findings,
         tuple(group),
         statements.LOCKS[kind],
         _lasts(kind, command, present, rates),
-        _needed(kind, command, row, known),
+        needed_bytes(kind, command, row, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
         if kind != "CHECK TABLE"
         else "",
-    )
-
-
-def _bytes(row: Row, *columns: str) -> int | None:
-    values = [row.get(column) for column in columns]
-    return (
-        sum(int(value) for value in values if isinstance(value, int | float))
-        if all(isinstance(value, int | float) for value in values)
-        else None
     )
 
 
@@ -118,23 +108,3 @@ def _lasts(kind: str, command: str, present: int | None, rates: RebuildRates) ->
         return f"for as long as {size(present)} take to be read and written"
     measured = f"measured on {rates.measured_on} with everything in the page cache; a slow disk takes longer"
     return f"about {duration(max(present / rate, 0.1))} ({size(present)} at {size(rate)}/s, {measured})"
-
-
-def _needed(kind: str, command: str, row: Row, known: PlanFacts) -> int | None:
-    """Disk space beside the table while it is rebuilt."""
-    if kind == "CHECK TABLE" or "KEYS;" in command:
-        return 0 if kind == "CHECK TABLE" or "DISABLE" in command else _bytes(row, "index_bytes")
-    if INNODB in command:
-        return innodb_size(row)
-    data, index, rows, fixed = (
-        _bytes(row, "data_bytes"),
-        _bytes(row, "index_bytes"),
-        row.get("rows"),
-        row.get("fixed_row_bytes"),
-    )
-    if FIXED in command and isinstance(fixed, int | float) and isinstance(rows, int | float):
-        data = int(fixed * rows)
-    if UNPACKED in command and row:
-        grown = grown_index_bytes(rows, known.indexes_of(row["schema_name"], row["table_name"]))
-        index = index if grown is None else grown
-    return None if data is None or index is None else data + index

@@ -212,7 +212,10 @@ def _notes(
         yield "FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a quiet time."
     binary_log = present.variable("log_bin")
     if offline and str(binary_log).upper() in ("ON", "1"):
-        yield "The binary log is on: ALTER, OPTIMIZE and REPAIR TABLE, and FLUSH TABLES, run on the replicas too. SET GLOBAL and CACHE INDEX do not."
+        yield (
+            "The binary log is on: ALTER TABLE runs on the replicas too. SET GLOBAL, CACHE INDEX and what says NO_WRITE_TO_BINLOG do not: "
+            "run them on each replica where they are wanted."
+        )
     if not all(map(is_plain, init_lines)):
         yield UNFIT_FOR_INIT_FILE
     if init_lines:
@@ -234,7 +237,7 @@ class _Present:
         self._variables = known.variables
         self._caches = {str(row["name"]): row for row in known.all.tables["key_cache"].dictionaries()}
         self._lists_caches = bool(self._caches) and known.all.single("server").get("flavour") == "mariadb"
-        self.tables = {(row["schema_name"], row["table_name"]): row for row in known.tables}
+        self.tables = known.tables_by_name
 
     def value(self, name: str, cache: str = "") -> Value:
         """A variable's value, or None. A named cache that is not there has size 0 where the server lists its caches: MariaDB."""

@@ -9,7 +9,16 @@ from typing import TypeVar
 
 from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.texts import printable
-from myisam_exporter.sql import Sql, comment, plain_words, quote_identifier, quote_table, quote_variable, statement
+from myisam_exporter.sql import (
+    Sql,
+    comment,
+    plain_words,
+    quote_identifier,
+    quote_table,
+    quote_variable,
+    sql_list,
+    statement,
+)
 
 # In this order they are safe: memory is given back before it is taken, tables are closed before indexes are loaded (closing takes a
 # table's blocks out of the key cache), and a table is assigned before its index is loaded.
@@ -20,7 +29,14 @@ _QUOTED = r"`(?:[^`]|``)*`"
 _NAME = rf"(?:{_QUOTED}|[\w$]+)"
 _TABLE = re.compile(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
 _SET = re.compile(rf"SET GLOBAL (?:(?P<cache>{_NAME})\.)?(?P<variable>\w+) = (?P<value>[^;`]+);")
-_OFFLINE = re.compile(r"(ALTER TABLE|OPTIMIZE TABLE|REPAIR TABLE|CHECK TABLE)\b")
+# MySQL and MariaDB know LOCAL as another word for it.
+_UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
+_OFFLINE = re.compile(rf"(ALTER|OPTIMIZE|REPAIR|CHECK|ANALYZE){_UNLOGGED}? TABLE\b")
+_IS_UNLOGGED = re.compile(rf"(?:OPTIMIZE|REPAIR|ANALYZE|FLUSH){_UNLOGGED} ")
+_MAINTENANCE = re.compile(
+    rf"(?P<verb>OPTIMIZE|REPAIR|ANALYZE) TABLE (?P<name>{_NAME}\.{_NAME})(?P<from_definition> USE_FRM)?;"
+)
+_FLUSH = re.compile(rf"FLUSH TABLES(?P<names> {_NAME}\.{_NAME}(?:, {_NAME}\.{_NAME})*)?;")
 _ALTERATION = re.compile(
     rf"ALTER TABLE (?P<name>(?:{_NAME}\.)?{_NAME}) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b"
 )
@@ -29,7 +45,15 @@ _ASSIGNMENT = re.compile(
     rf"CACHE INDEX (?P<name>(?:{_NAME}\.)?{_NAME})(?P<partitions> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"
 )
 _LOCK, _UNLOCK = "LOCK TABLES ", "UNLOCK TABLES"
-_STARTS = (("SET GLOBAL ", SET), (_LOCK, LOCKED), (_UNLOCK, LOCKED), ("FLUSH TABLES", FLUSH), ("CACHE INDEX ", ASSIGN), ("LOAD INDEX ", LOAD))  # fmt: skip
+_STARTS = (
+    ("SET GLOBAL ", SET),
+    (_LOCK, LOCKED),
+    (_UNLOCK, LOCKED),
+    ("FLUSH TABLES", FLUSH),
+    ("FLUSH NO_WRITE_TO_BINLOG TABLES", FLUSH),
+    ("CACHE INDEX ", ASSIGN),
+    ("LOAD INDEX ", LOAD),
+)
 
 Text = TypeVar("Text", bound=str)
 
@@ -38,6 +62,7 @@ LOCKS = {
     "OPTIMIZE TABLE": "readers and writers wait until it is done",
     "REPAIR TABLE": "readers and writers wait until it is done",
     "CHECK TABLE": "writers wait until it is done",
+    "ANALYZE TABLE": "writers wait until it is done",
     "": "not known: the statement is of a rule of your own",
 }
 
@@ -78,7 +103,43 @@ def grouped(commands: Sequence[Text]) -> list[tuple[Text, ...]]:
 def verb(command: str) -> str:
     """ALTER TABLE, OPTIMIZE TABLE, ...; empty for any other."""
     found = _OFFLINE.match(command)
-    return found[1] if found else ""
+    return f"{found[1]} TABLE" if found else ""
+
+
+def is_unlogged(command: str) -> bool:
+    """Whether the statement says of itself that it is not written to the binary log."""
+    return _IS_UNLOGGED.match(command) is not None
+
+
+def repairs_from_definition(command: str) -> bool:
+    """Whether it is a REPAIR TABLE ... USE_FRM, which makes the index file anew."""
+    return verb(command) == "REPAIR TABLE" and command.rstrip("; ").endswith("USE_FRM")
+
+
+def without_binary_log(command: str) -> Sql | None:
+    """The same statement, not written to the binary log; None for one that has no such form, or is not known."""
+    found = _MAINTENANCE.fullmatch(command)
+    if found is not None:
+        how = statement(" USE_FRM" if found["from_definition"] else "")
+        name = _requoted(found["name"])
+        return {
+            "OPTIMIZE": statement("OPTIMIZE NO_WRITE_TO_BINLOG TABLE {}{};", name, how),
+            "REPAIR": statement("REPAIR NO_WRITE_TO_BINLOG TABLE {}{};", name, how),
+            "ANALYZE": statement("ANALYZE NO_WRITE_TO_BINLOG TABLE {}{};", name, how),
+        }[found["verb"]]
+    flushed = _FLUSH.fullmatch(command)
+    if flushed is None:
+        return None
+    names = [_requoted(name[0]) for name in re.finditer(rf"{_NAME}\.{_NAME}", flushed["names"] or "")]
+    if not names:
+        return statement("FLUSH NO_WRITE_TO_BINLOG TABLES;")
+    return statement("FLUSH NO_WRITE_TO_BINLOG TABLES {};", sql_list(names))
+
+
+def assigned_table(command: str) -> tuple[tuple[str, str], str] | None:
+    """The table and the key cache of a CACHE INDEX; None for another statement."""
+    found, table = _ASSIGNMENT.fullmatch(command), table_of(command)
+    return (table, _unquoted(found["cache"])) if found and table else None
 
 
 def assignment(command: str) -> Assignment | None:
@@ -167,6 +228,6 @@ def verification(command: str) -> Sql | None:
     table = table_of(command)
     if table is None or not verb(command):
         return None
-    if verb(command) in ("CHECK TABLE", "REPAIR TABLE"):
+    if verb(command) in ("CHECK TABLE", "REPAIR TABLE", "ANALYZE TABLE"):
         return statement("CHECK TABLE {} FAST;", quote_table(*table))
     return statement("SHOW CREATE TABLE {};", quote_table(*table))
