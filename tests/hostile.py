@@ -92,13 +92,13 @@ HARMLESS = re.compile(
     rf"SET GLOBAL (?:{_PLAIN}\.)?\w+ = (?:[\w.]+|'[\w .,:/@+-]*'|_utf8mb4 0x[0-9a-f]*);"
     rf"|CACHE INDEX {_TABLE}(?: PARTITION \(ALL\))? IN (?:{_PLAIN}|default);"
     rf"|LOAD INDEX INTO CACHE {_TABLE}(?: PARTITION \(ALL\))?;"
-    rf"|FLUSH TABLES(?: {_TABLE}(?:, {_TABLE})*)?;"
+    rf"|FLUSH (?:NO_WRITE_TO_BINLOG )?TABLES(?: {_TABLE}(?:, {_TABLE})*)?;"
     rf"|LOCK TABLES {_TABLE} WRITE(?:, {_TABLE} WRITE)*;|UNLOCK TABLES;"
-    rf"|(?:OPTIMIZE|CHECK|REPAIR) TABLE {_TABLE}(?: FAST| USE_FRM)?;|SHOW CREATE TABLE {_TABLE};"
+    rf"|(?:OPTIMIZE|CHECK|REPAIR)(?: NO_WRITE_TO_BINLOG)? TABLE {_TABLE}(?: FAST| USE_FRM)?;|SHOW CREATE TABLE {_TABLE};"
     rf"|ALTER TABLE {_TABLE} [\w=, ]+;"
     rf"|SELECT @@GLOBAL\.(?:{_PLAIN}\.)?\w+;"
 )
-OPTION = re.compile(r"(?:[\w$-]+\.)?[a-z_]+ = [\w./-]+")
+OPTION = re.compile(r"(?:[\w$-]+\.)?[a-z_-]+ = [\w./-]+")
 
 
 def lines_of(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
 from myisam_advisor.guard import GuardedDatabase, QueryError, Result
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
+from myisam_advisor.remedy_gate import Remedy, RemedyGate
 from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.site import Site
@@ -266,6 +267,7 @@ class _Wording:
 
     def __init__(self, facts: FactSet) -> None:
         self.known = PlanFacts(facts)
+        self.gate = RemedyGate(self.known)
         self.faults: list[NotEvaluated] = []
         self._planned = Plan()
 
@@ -297,6 +299,16 @@ class _Wording:
         }
         try:
             commands = [fill_command(command, values) for command in rule.commands]
+            options = [fill_option_line(line, values) for line in rule.my_cnf]
+            admitted = self.gate.admit(
+                Remedy(
+                    commands=tuple(filter(None, commands)) + plan.commands,
+                    undo_commands=plan.undo_commands,
+                    my_cnf=tuple(filter(None, options)) + plan.my_cnf,
+                    init_file=plan.init_file,
+                )
+            )
+            remedy = admitted.remedy
             return Finding(
                 rule=rule.id,
                 title=rule.title,
@@ -307,16 +319,16 @@ class _Wording:
                 variable=candidate.variable,
                 message=fill(rule.finding, shown),
                 evidence=tuple(_shown(rule, values)),
-                recommendation=fill(rule.recommendation, shown),
+                recommendation=" ".join(filter(None, (fill(rule.recommendation, shown), *admitted.instead))),
                 expect=fill(rule.expect, shown),
-                cost=fill(rule.cost, shown),
-                undo=fill(rule.undo, shown),
+                cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
+                undo=admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo))),
                 verify=fill(rule.verify, shown),
                 sources=rule.sources,
-                commands=tuple(filter(None, commands)) + plan.commands,
-                undo_commands=plan.undo_commands,
-                my_cnf=tuple(filter(None, (fill_option_line(line, values) for line in rule.my_cnf))) + plan.my_cnf,
-                init_file=plan.init_file,
+                commands=remedy.commands,
+                undo_commands=remedy.undo_commands,
+                my_cnf=remedy.my_cnf,
+                init_file=remedy.init_file,
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),
                 resource=rule.resource,

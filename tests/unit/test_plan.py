@@ -35,7 +35,16 @@ def case(rule: str, name: str) -> dict[str, Any]:
     return next(one for stem, one in CASES if stem == rule and one["name"] == name)
 
 
-BULK = case("key-cache-contention", "fires_for_the_bulk_inserts_of_2008")
+OLD_BULK = case("key-cache-contention", "fires_for_the_bulk_inserts_of_2008")
+# The same on a server whose key caches may be made while it runs, with columns that are known.
+BULK = {
+    **OLD_BULK,
+    "facts": {
+        **OLD_BULK["facts"],
+        "server": {"flavour": "mysql", "version": "5.6.51", "version_number": 50651},
+        "tables": [{**table, "fixed_row_bytes": 110} for table in OLD_BULK["facts"]["tables"]],
+    },
+}
 HOSTILE = "x`; DROP TABLE y; --\nSET GLOBAL general_log = 1"
 
 
@@ -136,17 +145,14 @@ def test_disk_space_is_checked() -> None:
         "server": {"flavour": "mysql", "version": "5.6.24", "version_number": 50624}, "host": {"data_directory_free_bytes": GIB},
         "tables": [{"schema_name": "a", "table_name": "b", "row_format": "dynamic", "rows": rows, "data_bytes": 3 * GIB, "index_bytes": GIB, "max_data_bytes": 3 * GIB + 1000, "crashed": 0}],
     }  # fmt: skip
+    assert plan_of({"facts": facts}, "table-near-size-limit").offline == []  # the gate refused it
+    facts["host"] = {}
     plan = plan_of({"facts": facts}, "table-near-size-limit")
     (offline,) = plan.offline
     assert offline.needed_bytes == 4 * GIB
-    assert offline.fits is False
-    script = format_named("sql").render(plan)
-    assert "NOT ENOUGH DISK" in script
-    assert "MiB/s, measured on MySQL 5.6.24" in " ".join(script.replace("--", "").split())
-    facts["host"] = {}
-    (offline,) = plan_of({"facts": facts}, "table-near-size-limit").offline
     assert offline.fits is None
     assert "not known here" in offline.disk
+    assert "MiB/s, measured on MySQL 5.6.24" in " ".join(format_named("sql").render(plan).replace("--", "").split())
 
 
 def test_named_caches_on_mysql_8_are_noted_as_deprecated() -> None:

@@ -9,7 +9,7 @@ from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import object_name, size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
-from myisam_exporter.sql import Sql, quote_variable, statement
+from myisam_exporter.sql import quote_variable, statement
 
 HEADROOM = 1.1
 STEP_BYTES = 1 << 20
@@ -17,7 +17,6 @@ DEFAULT_BLOCK_SIZE_BYTES = 1024
 # Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
 LARGE_CACHES_SAFE_FROM = 50500
 LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
-SAFE_ONLINE_RESIZE_FROM = 50100  # bug 17332: resizing under load could crash 4.1 and 5.0
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -56,18 +55,13 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     cache = named_cache(row)
     variable, prefix = quote_variable("key_buffer_size", cache), spoken_prefix(cache)
     back = statement("SET GLOBAL {} = {};", variable, known_size) if known_size else None
-    if (context.version_number or SAFE_ONLINE_RESIZE_FROM) < SAFE_ONLINE_RESIZE_FROM:
-        commands: tuple[Sql, ...] = ()
-        how = "Set it in my.cnf and restart: resizing under load can crash this version."
-    else:
-        commands, how = (statement("SET GLOBAL {} = {};", variable, target),), ""
     return Plan(
         values={
-            "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}). {how}".strip(),
+            "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
             "way_back": back or "Set key_buffer_size to its former value.",
         },
-        commands=commands,
-        undo_commands=(back,) if back and commands else (),
+        commands=(statement("SET GLOBAL {} = {};", variable, target),),
+        undo_commands=(back,) if back else (),
         my_cnf=(option_line("key_buffer_size", target, cache),),
         memory_bytes=target - (known_size or 0),
     )

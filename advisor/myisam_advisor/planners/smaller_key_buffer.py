@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.memory_budget import LARGEST_SHARE
 from myisam_advisor.option_lines import option_line
-from myisam_advisor.planners.key_buffer_size import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spoken_prefix
+from myisam_advisor.planners.key_buffer_size import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.columns import Value
@@ -31,14 +31,12 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         if isinstance(need, int | float) and need <= target
         else "a quarter of the memory"
     )
-    online = (context.version_number or SAFE_ONLINE_RESIZE_FROM) >= SAFE_ONLINE_RESIZE_FROM
-    how = "" if online else " Set it in my.cnf and restart: resizing under load can crash this version."
     return Plan(
         {
-            "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).{how}",
+            "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
             "setting": variable,
         },
-        commands=(statement("SET GLOBAL {} = {};", variable, target),) if online else (),
-        undo_commands=(statement("SET GLOBAL {} = {};", variable, int(present)),) if online else (),
+        commands=(statement("SET GLOBAL {} = {};", variable, target),),
+        undo_commands=(statement("SET GLOBAL {} = {};", variable, int(present)),),
         my_cnf=(option_line("key_buffer_size", target, cache),),
     )

@@ -1,0 +1,83 @@
+"""The state of a server that forbids or changes remedies: what it logs and replicates, whether it may be written, its cluster, its version."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from myisam_advisor.planning import PlanFacts
+from myisam_exporter.columns import Value
+
+_OFF = frozenset({"OFF", "0", "NO", "FALSE", "NONE", ""})
+
+
+class ServerState:
+    """What the facts say of the server. None is unknown, which is neither yes nor no."""
+
+    def __init__(self, known: PlanFacts) -> None:
+        self._known = known
+
+    @cached_property
+    def logs_changes(self) -> bool | None:
+        """Whether it writes a binary log."""
+        return self.switch("log_bin")
+
+    @cached_property
+    def is_read_only(self) -> bool | None:
+        """Whether ordinary accounts, or all, may not write: so are replicas. MariaDB knows NO_LOCK and more beside ON."""
+        switches = [self.switch(name) for name in ("read_only", "super_read_only")]
+        return True if True in switches else False if False in switches else None
+
+    @cached_property
+    def is_replica(self) -> bool | None:
+        """Whether it is known to take its changes from another server; no counter says for sure that it does not."""
+        running = self._status("Slave_running")
+        return True if running is not None and str(running).upper() not in _OFF else None
+
+    @cached_property
+    def is_cluster_node(self) -> bool | None:
+        """Whether it is a node of a Galera cluster. Where all variables are listed and this one is not, it is none."""
+        wsrep = self.switch("wsrep_on")
+        return False if wsrep is None and self.value("version") is not None else wsrep
+
+    @cached_property
+    def is_mariadb(self) -> bool:
+        """Whether this is known to be MariaDB."""
+        return self._known.all.single("server").get("flavour") == "mariadb"
+
+    @cached_property
+    def version_number(self) -> int | None:
+        """The version to compare by."""
+        number = self._known.all.single("server").get("version_number")
+        return int(number) if isinstance(number, int | float) else None
+
+    @cached_property
+    def disk_free_bytes(self) -> int | None:
+        """Free space where the tables are."""
+        free = self._known.all.single("host").get("data_directory_free_bytes")
+        return int(free) if isinstance(free, int | float) else None
+
+    @cached_property
+    def file_limit(self) -> int | None:
+        """How many files the server may open: what it says, else what its process has. 0 in the variable is not a limit."""
+        process = self._known.all.single("mysqld").get("open_files_limit")
+        for limit in (self.value("open_files_limit"), process):
+            if isinstance(limit, int | float) and limit > 0:
+                return int(limit)
+        return None
+
+    def is_before(self, version_number: int) -> bool:
+        """Whether the server is known to be older than this version."""
+        return self.version_number is not None and self.version_number < version_number
+
+    def value(self, variable: str) -> Value:
+        """A variable, or None."""
+        return self._known.variables.get(variable)
+
+    def switch(self, variable: str) -> bool | None:
+        """A variable that is on or off, or None."""
+        value = self.value(variable)
+        return None if value is None else str(value).upper() not in _OFF
+
+    def _status(self, name: str) -> Value:
+        rows = self._known.all.tables["status"].dictionaries()
+        return next((row["value"] for row in rows if row["name"] == name), None)

@@ -1,0 +1,300 @@
+"""The one gate for remedies: every rule's findings, judged again on servers whose state forbids or changes what they advise."""
+
+import copy
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from myisam_advisor.changes import statements
+from myisam_advisor.changes.effects import Logged, effects_of
+from myisam_advisor.changes.plan import make_plan
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.findings import Finding
+from myisam_advisor.option_lines import option_line
+from myisam_advisor.planning import PlanFacts
+from myisam_advisor.remedy_gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.site import Site
+from myisam_exporter.fact_set import FactSet
+from myisam_exporter.sql import Sql, quote_table, statement
+from tests.rules.test_cases import CASES
+
+SITE = Site(shipped_rules())
+TABLE = ("x", "t")
+NAME = quote_table(*TABLE)
+OPTIMIZE, REPAIR, FROM_DEFINITION = (
+    statement("OPTIMIZE TABLE {};", NAME),
+    statement("REPAIR TABLE {};", NAME),
+    statement("REPAIR TABLE {} USE_FRM;", NAME),
+)
+TO_INNODB = statement("ALTER TABLE {} ENGINE=InnoDB;", NAME)
+# Facts that are merged into those of a case, table by table; None takes a table away.
+STATES: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "binary log": {"variable": {"log_bin": "ON", "read_only": "OFF"}},
+    "replica that is read-only": {"variable": {"log_bin": "ON", "read_only": "ON", "gtid_mode": "ON"}},
+    "MariaDB's read_only of other names": {"variable": {"read_only": "NO_LOCK_NO_ADMIN"}},
+    "super_read_only": {"variable": {"read_only": "ON", "super_read_only": "ON"}},
+    "cluster node": {"variable": {"wsrep_on": "ON", "log_bin": "ON"}},
+    "full disk": {"host": {"data_directory_free_bytes": 1000, "temporary_directory_free_bytes": 1000}},
+    "few files": {"variable": {"open_files_limit": 200, "max_connections": 151}},
+    "MySQL 5.0": {"server": {"flavour": "mysql", "version": "5.0.96", "version_number": 50096}},
+    "MySQL 5.1": {"server": {"flavour": "mysql", "version": "5.1.73", "version_number": 50173}},
+    "an init_file": {"variable": {"init_file": "/etc/mysql/mine.sql"}},
+    "unknown server and machine": {"server": None, "host": None, "mysqld": None, "totals": None},
+    "everything at once": {
+        "server": {"flavour": "mysql", "version": "5.1.73", "version_number": 50173},
+        "variable": {"log_bin": "ON", "read_only": "ON", "wsrep_on": "ON", "open_files_limit": 200, "init_file": "/etc/mysql/mine.sql"},
+        "host": {"data_directory_free_bytes": 1000},
+    },
+}
+WORDS = re.compile(r"(?:query_cache_type|concurrent_insert) = (?!\d)\S+")
+
+
+def merged(facts: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    document: dict[str, Any] = copy.deepcopy(facts)
+    for table, content in state.items():
+        if content is None:
+            document.pop(table, None)
+        else:
+            document[table] = {**document.get(table, {}), **content}
+    return document
+
+
+@cache
+def judged_in(state: str) -> list[tuple[FactSet, tuple[Finding, ...]]]:
+    """Every case in this state, with what the rules find."""
+    found = []
+    for _, case in CASES:
+        facts = facts_from_document({"schema": 1, **merged(case["facts"], STATES[state])})
+        judgement = judge(facts, SITE)
+        assert [outcome for outcome in judgement.not_evaluated if "mend" in outcome.how] == []
+        found.append((complete(facts), tuple(judgement.findings)))
+    return found
+
+
+def remedies(state: str) -> list[tuple[PlanFacts, Finding, Sql]]:
+    """Every statement that a finding would have run, its way back included."""
+    return [
+        (PlanFacts(facts), finding, command)
+        for facts, findings in judged_in(state)
+        for finding in findings
+        for command in (*finding.commands, *finding.undo_commands, *finding.init_file)
+        if isinstance(command, Sql) and not statements.is_remark(command)
+    ]
+
+
+def lines(state: str) -> list[str]:
+    return [line for _, findings in judged_in(state) for finding in findings for line in finding.my_cnf]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_state_makes_a_gate_leave_a_finding_without_words(state: str) -> None:
+    rules = set()
+    for facts, findings in judged_in(state):
+        plan = make_plan(findings, facts)
+        assert len(plan.rollback) == len([finding for finding in findings if finding.commands])
+        for finding in findings:
+            rules.add(finding.rule)
+            assert all((finding.recommendation, finding.cost, finding.undo))
+            assert "  " not in finding.recommendation + finding.cost
+            assert not (finding.undo_commands and not finding.commands)
+    # The states change remedies, not what is found; MySQL 5 has none of what speaks of 8, and some rules need the machine.
+    assert len(rules) >= 20
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_holds_in_every_state(state: str) -> None:
+    for known, finding, command in remedies(state):
+        does = effects_of(command, known.tables_by_name, known)
+        row = known.tables_by_name.get(does.table, {}) if does.table else {}
+        free = known.all.single("host").get("data_directory_free_bytes")
+        if does.verb == "REPAIR TABLE":
+            assert row.get("row_format") != "compressed"
+            # The copy of the files comes before.
+            first = next(one for one in finding.commands if isinstance(one, ShellLine) or statements.is_remark(one))
+            assert "cp -p" in first or "copy the files" in first
+            assert finding.commands.index(first) < finding.commands.index(command)
+        if statements.repairs_from_definition(command):
+            assert row["row_format"] in ("fixed", "dynamic")
+            assert "AUTO_INCREMENT" in finding.cost
+        if isinstance(free, int) and does.needed_bytes is not None:
+            assert does.needed_bytes <= free, command
+        if "ROW_FORMAT=FIXED" in command:
+            assert row["fixed_row_bytes"] is not None
+        if "log_queries_not_using_indexes = ON" in command:
+            assert "log_throttle_queries_not_using_indexes" in finding.cost or "min_examined_row_limit" in finding.cost
+
+
+@pytest.mark.parametrize("state", ["binary log", "replica that is read-only", "cluster node", "everything at once"])
+def test_nothing_that_can_stay_out_of_the_binary_log_is_in_it(state: str) -> None:
+    seen = 0
+    for known, _, command in remedies(state):
+        assert effects_of(command, known.tables_by_name, known).logged is not Logged.UNLESS_TOLD, command
+        seen += statements.is_unlogged(command)
+    assert seen
+
+
+@pytest.mark.parametrize("state", ["replica that is read-only", "super_read_only", "MariaDB's read_only of other names", "everything at once"])
+def test_a_read_only_server_is_not_written(state: str) -> None:
+    for known, _, command in remedies(state):
+        assert not effects_of(command, known.tables_by_name, known).rewrites, command
+        assert not command.startswith("FLUSH TABLES")
+
+
+def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None:
+    told = 0
+    for known, finding, command in remedies("cluster node"):
+        assert "ENGINE=" not in command
+        assert not command.startswith("LOCK TABLES")
+        if effects_of(command, known.tables_by_name, known).rewrites:
+            assert "TOI" in finding.cost
+            told += 1
+    assert told
+
+
+@pytest.mark.parametrize("state", ["MySQL 5.0", "MySQL 5.1", "everything at once"])
+def test_old_servers_start_with_every_line_of_my_cnf(state: str) -> None:
+    assert "query_cache_type = 0" in lines(state)
+    for line in (*lines(state), *(command for _, _, command in remedies(state) if command.startswith("SET GLOBAL"))):
+        assert not WORDS.search(line) or "'" in line, line
+        assert "myisam_recover_options" not in line
+        assert not re.search(r"= (?:ON|OFF)$", line), line
+
+
+def test_an_unknown_server_gets_lines_that_every_version_reads() -> None:
+    assert not any(WORDS.search(line) for line in lines("unknown server and machine"))
+
+
+def test_key_caches_of_old_servers_are_set_in_my_cnf_only() -> None:
+    for _, finding, command in remedies("MySQL 5.0"):
+        assigned = statements.assignment(command)
+        assert not (assigned and assigned.variable in ("key_buffer_size", "key_cache_block_size")), command
+        assert assigned is None or assigned.variable not in ("slow_query_log", "log_queries_not_using_indexes")
+        assert command in finding.init_file or not command.startswith(("CACHE INDEX", "LOAD INDEX"))
+    assert "hot_1.key_buffer_size" in " ".join(lines("MySQL 5.0"))
+
+
+def test_no_table_cache_is_set_beyond_the_files_that_the_server_may_open() -> None:
+    for _, finding, command in remedies("few files"):
+        assigned = statements.assignment(command)
+        assert not assigned or assigned.variable not in ("table_open_cache", "table_cache") or int(assigned.value) <= 20, (finding.rule, command)
+    for _, findings in judged_in("few files"):
+        for finding in findings:
+            options = [line.option for line in finding.my_cnf]
+            if "table_open_cache" in options:
+                assert options.index("open_files_limit") < options.index("table_open_cache")
+
+
+def test_an_init_file_is_never_replaced() -> None:
+    for state in ("an init_file", "everything at once"):
+        assert not any(line.startswith("init_file") for line in lines(state))
+    assert any(line.startswith("init_file") for line in lines("as it is"))
+
+
+def admitted(*commands: Sql, my_cnf: tuple[Any, ...] = (), **facts: Any) -> Any:
+    document = {"schema": 1, **facts}
+    return RemedyGate(PlanFacts(complete(facts_from_document(document)))).admit(Remedy(commands=commands, my_cnf=my_cnf))
+
+
+def table(**columns: Any) -> list[dict[str, Any]]:
+    return [{"schema_name": "x", "table_name": "t", **columns}]
+
+
+def test_what_is_unknown_forbids_nothing_and_is_said() -> None:
+    passed = admitted(OPTIMIZE, TO_INNODB)
+    assert passed.remedy.commands == (OPTIMIZE, TO_INNODB)
+    said = " ".join(passed.cost)
+    assert "OPTIMIZE NO_WRITE_TO_BINLOG TABLE" in said
+    assert "If this server replicates" in said
+    assert "wsrep_on" in said
+
+
+def test_what_is_known_to_be_harmless_is_not_spoken_of() -> None:
+    facts: dict[str, Any] = {"variable": {"log_bin": "OFF", "read_only": "OFF", "version": "8.0.40"}, "host": {"data_directory_free_bytes": 9_000_000}, "tables": table(data_bytes=1000, index_bytes=1000, rows=10)}
+    passed = admitted(OPTIMIZE, TO_INNODB, **facts)
+    assert passed.remedy.commands == (OPTIMIZE, TO_INNODB)
+    assert passed.cost == ()
+
+
+def test_a_writable_replica_is_told_that_an_alter_is_its_own() -> None:
+    passed = admitted(TO_INNODB, variable={"log_bin": "ON", "read_only": "OFF"}, status={"Slave_running": "ON"})
+    assert passed.remedy.commands == (TO_INNODB,)
+    assert "replica itself" in " ".join(passed.cost)
+
+
+@pytest.mark.parametrize(("free", "passes"), [(2200, True), (2199, False), (0, False)])
+def test_a_tenth_of_room_is_left_on_the_disk(free: int, passes: bool) -> None:
+    passed = admitted(REPAIR, host={"data_directory_free_bytes": free}, tables=table(row_format="fixed", data_bytes=1500, index_bytes=500))
+    assert bool(passed.remedy.commands) is passes
+    assert passes or f"({2200 - free} bytes) are missing" in " ".join(passed.instead)
+
+
+def test_holes_need_no_room() -> None:
+    facts: dict[str, Any] = {"host": {"data_directory_free_bytes": 1200}, "tables": table(row_format="dynamic", data_bytes=9000, free_bytes=8500, index_bytes=500)}
+    assert admitted(OPTIMIZE, **facts).remedy.commands == (OPTIMIZE,)
+
+
+@pytest.mark.parametrize(("columns", "passes"), [({"row_format": "fixed"}, True), ({"row_format": "dynamic"}, True), ({"row_format": "compressed"}, False), ({}, False), ({"row_format": "dynamic", "partitions": 2}, False)])
+def test_use_frm_wants_a_format_that_is_known(columns: dict[str, Any], passes: bool) -> None:
+    passed = admitted(FROM_DEFINITION, tables=table(**columns))
+    assert bool(passed.remedy.commands) is passes
+    assert bool(passed.instead) is not passes
+
+
+def test_a_group_is_refused_whole() -> None:
+    off, on = statement("ALTER TABLE {} DISABLE KEYS;", NAME), statement("ALTER TABLE {} ENABLE KEYS;", NAME)
+    load = statements.remark("load, then:")
+    assert admitted(off, load, on, tables=table(rows_read_per_second=6000)).remedy.commands == ()
+    assert admitted(off, load, on, tables=table(rows_read_per_second=0)).remedy.commands == (off, load, on)
+    assert admitted(off, load, on, tables=table()).remedy.commands == (off, load, on)
+
+
+def test_the_undo_is_of_what_was_done() -> None:
+    old = {"flavour": "mysql", "version": "5.0.96", "version_number": 50096}
+    change = statement("SET GLOBAL key_buffer_size = {};", 9)
+    assert admitted(change, my_cnf=(option_line("key_buffer_size", 9),), server=old).undo_instead == OPTIONS_UNDONE
+    assert admitted(TO_INNODB, variable={"wsrep_on": "ON"}).undo_instead == NOTHING_DONE
+    assert admitted(change).undo_instead == ""
+
+
+def test_a_switch_is_a_number_before_5_5_10() -> None:
+    old = {"flavour": "mysql", "version": "5.1.73", "version_number": 50173}
+    line = option_line("myisam_use_mmap", "ON")
+    assert admitted(my_cnf=(line,), server=old).remedy.my_cnf == ("myisam_use_mmap = 1",)
+    assert admitted(my_cnf=(line,)).remedy.my_cnf == (line,)
+
+
+@pytest.mark.parametrize(
+    ("logged", "quiet"),
+    [
+        ("OPTIMIZE TABLE `a`.`b`;", "OPTIMIZE NO_WRITE_TO_BINLOG TABLE `a`.`b`;"),
+        ("REPAIR TABLE `a`.`b``; c` USE_FRM;", "REPAIR NO_WRITE_TO_BINLOG TABLE `a`.`b``; c` USE_FRM;"),
+        ("ANALYZE TABLE `a`.`b`;", "ANALYZE NO_WRITE_TO_BINLOG TABLE `a`.`b`;"),
+        ("FLUSH TABLES;", "FLUSH NO_WRITE_TO_BINLOG TABLES;"),
+        ("FLUSH TABLES `a`.`b, c`, `d`.`e.f`;", "FLUSH NO_WRITE_TO_BINLOG TABLES `a`.`b, c`, `d`.`e.f`;"),
+        ("ALTER TABLE `a`.`b` PACK_KEYS=0;", None),
+        ("FLUSH TABLES WITH READ LOCK;", None),
+    ],
+)
+def test_the_form_that_stays_out_of_the_binary_log(logged: str, quiet: str | None) -> None:
+    assert statements.without_binary_log(logged) == quiet
+    if quiet:
+        assert statements.is_unlogged(quiet)
+        assert statements.phase(quiet) == statements.phase(logged)
+        assert statements.verb(quiet) == statements.verb(logged)
+        assert statements.table_of(quiet) == statements.table_of(logged)
+
+
+def test_a_rule_of_the_site_own_is_held_to_the_same() -> None:
+    dropped = statement("DROP INDEX a ON {};", NAME)
+    assert admitted(dropped, variable={"read_only": "ON"}).remedy.commands == ()
+    purge = statement("PURGE BINARY LOGS BEFORE NOW();")
+    passed = admitted(purge, variable={"read_only": "ON"})
+    assert passed.remedy.commands == (purge,)
+    assert "rule of your own" in " ".join(passed.cost)
