@@ -1,0 +1,76 @@
+"""What to do about a crashed table: a copy of its files first, then the check and the repair.
+
+While the server runs: FLUSH TABLES closes the table without opening it, and a table with the mark cannot be opened (error 144 or 145),
+so its files stay as they are while they are copied. Where automatic recovery is on, the next statement would repair it; that keeps a
+copy of its own only with BACKUP.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from myisam_advisor.planning import Command, Plan, PlanContext, Planned
+from myisam_advisor.shell_lines import ShellLine, shell_line
+from myisam_advisor.texts import object_name, printable, size
+from myisam_exporter.columns import Value
+from myisam_exporter.sql import comment, quote_table, statement
+
+# Other characters stand in file names as codes.
+_PLAIN = re.compile(r"[0-9A-Za-z_]+")
+# There on every system, and kept over a restart of the machine; mktemp makes a directory in it for its owner alone.
+BACKUPS = "/var/tmp"
+DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi beside the table
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """The copy, CHECK and REPAIR; nothing where only the number of crashed tables is known."""
+    if row.get("table_name") is None:
+        return Plan({"files": _files(context), "backup_bytes": None})
+    schema, table = str(row["schema_name"]), str(row["table_name"])
+    name = quote_table(schema, table)
+    sizes = [row.get(column) for column in ("data_bytes", "index_bytes")]
+    known = [value for value in sizes if isinstance(value, int | float)]
+    backup_bytes = sum(known) if len(known) == len(sizes) else None
+    definition = row.get("header_problem") is not None
+    repair = statement("REPAIR TABLE {} USE_FRM;", name) if definition else statement("REPAIR TABLE {};", name)
+    closed = statement("FLUSH TABLES {};", name)
+    backup = _backup(schema, table, backup_bytes, context)
+    # A remark belongs to the statement behind it, a line for a shell stands alone.
+    copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
+    commands = (*copied, statement("CHECK TABLE {};", name), repair)
+    return Plan({"files": _files(context), "backup_bytes": backup_bytes}, commands)
+
+
+def _files(context: PlanContext) -> str:
+    """Which files a table has."""
+    if context.is_mariadb or (context.version_number or DATA_DICTIONARY_FROM) < DATA_DICTIONARY_FROM:
+        return ".MYI, .MYD and .frm"
+    return ".MYI, .MYD and .sdi" if context.version_number else ".MYI, .MYD and .frm or .sdi"
+
+
+def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanContext) -> Command:
+    """The line for a shell on the server's machine; a remark where no line can be written, or one that would fill the disk."""
+    directory = context.facts.single("server").get("data_directory")
+    free = context.number("host", "data_directory_free_bytes")
+    label, files = printable(object_name(schema, table)), _files(context)
+    when = "between FLUSH TABLES and CHECK TABLE"
+    if backup_bytes is not None and free is not None and backup_bytes > free:
+        room = f"this one has {size(free)} free"
+        return comment(f"{when}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
+    is_path = isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
+    if not is_path or not all(_PLAIN.fullmatch(part) for part in (schema, table)):
+        return comment(f"{when}, copy the files of {label} ({files}) from the data directory to a safe place")
+    stem = str(PurePosixPath(str(directory), schema, table))
+    place = f"{BACKUPS}/{schema}.{table}.XXXXXX"
+    if files.endswith(".sdi"):
+        return shell_line('cp -p {}.MY[ID] {}_*.sdi "$(mktemp -d {})"', stem, stem, place)
+    # Partitions have files of their own: table#P#name.MYD.
+    if _is_partitioned(schema, table, context):
+        return shell_line('cp -p {}.* {}#* "$(mktemp -d {})"', stem, stem, place)
+    return shell_line('cp -p {}.* "$(mktemp -d {})"', stem, place)
+
+
+def _is_partitioned(schema: str, table: str, context: PlanContext) -> bool:
+    return context.known.tables_by_name.get((schema, table), {}).get("partitions") is not None
