@@ -19,6 +19,7 @@ from myisam_exporter.sql import comment, quote_table, statement
 
 # Other characters stand in file names as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
+NO_RECOVERY = ("", "0", "OFF", "NONE")
 # There on every system, and kept over a restart of the machine; mktemp makes a directory in it for its owner alone.
 BACKUPS = "/var/tmp"
 DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi beside the table
@@ -27,7 +28,7 @@ DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi bes
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The copy, CHECK and REPAIR; nothing where only the number of crashed tables is known."""
     if row.get("table_name") is None:
-        return Plan({"files": _files(context), "backup_bytes": None})
+        return Plan({"files": _files(context), "backup_bytes": None, "recovery": ""})
     schema, table = str(row["schema_name"]), str(row["table_name"])
     name = quote_table(schema, table)
     sizes = [row.get(column) for column in ("data_bytes", "index_bytes")]
@@ -40,7 +41,13 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     # A remark belongs to the statement behind it, a line for a shell stands alone.
     copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
     commands = (*copied, statement("CHECK TABLE {};", name), repair)
-    return Plan({"files": _files(context), "backup_bytes": backup_bytes}, commands)
+    recovery = str(context.variable("myisam_recover_options") or "")
+    values = {
+        "files": _files(context),
+        "backup_bytes": backup_bytes,
+        "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
+    }
+    return Plan(values, commands)
 
 
 def _files(context: PlanContext) -> str:

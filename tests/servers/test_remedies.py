@@ -1,0 +1,156 @@
+"""What the gate lets through, does on real servers what is said of it; what it refuses, would have done harm."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.changes import statements
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.option_lines import OptionLine, option_line
+from myisam_advisor.planning import Command, PlanFacts
+from myisam_advisor.remedy_gate import Admitted, Remedy, RemedyGate
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.site import Site
+from myisam_advisor.trial.demo import make_crashed_table
+from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.sql import Sql, quote_table, statement
+
+from .conftest import binaries_of, look, schema
+
+TOO_MANY_FILES = 24
+
+
+@pytest.fixture(scope="module")
+def logging() -> Iterator[PrivateServer]:
+    """A MariaDB that writes a binary log."""
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--log-bin=binlog", "--server-id=1"]) as running:
+        yield running
+
+
+def admitted(server: PrivateServer, *commands: Command, my_cnf: tuple[OptionLine, ...] = ()) -> Admitted:
+    """What the gate makes of a remedy for this server as it is now."""
+    return RemedyGate(PlanFacts(complete(look(server)))).admit(Remedy(commands, my_cnf=my_cnf))
+
+
+def logged(server: PrivateServer) -> str:
+    """The statements in the binary log."""
+    return "\n".join(str(row[5]) for row in server.execute("SHOW BINLOG EVENTS"))
+
+
+def run_all(server: PrivateServer, commands: tuple[Command, ...]) -> None:
+    server.execute(*[command for command in commands if isinstance(command, Sql) and not statements.is_remark(command)])
+
+
+def test_what_is_amended_is_not_in_the_binary_log(logging: PrivateServer) -> None:
+    with schema(logging, "amended") as database:
+        logging.execute(f"CREATE TABLE {database}.t (a INT, b VARCHAR(90)) ENGINE=MyISAM", f"INSERT INTO {database}.t VALUES (1, 'a'), (2, 'b')", f"DELETE FROM {database}.t WHERE a = 1")
+        name = quote_table(database, "t")
+        wanted = (statement("OPTIMIZE TABLE {};", name), statement("REPAIR TABLE {};", name), statement("ANALYZE TABLE {};", name), statement("FLUSH TABLES {};", name))
+        passed = admitted(logging, *wanted)
+        assert len(passed.remedy.commands) == len(wanted)
+        run_all(logging, passed.remedy.commands)
+        for verb in ("OPTIMIZE", "REPAIR", "ANALYZE", "FLUSH"):
+            assert verb not in logged(logging)
+        run_all(logging, wanted)  # as they were
+        for verb in ("OPTIMIZE", "REPAIR", "ANALYZE", "FLUSH"):
+            assert verb in logged(logging)
+
+
+def test_a_read_only_server_is_given_nothing_that_writes(logging: PrivateServer) -> None:
+    with schema(logging, "readonly") as database:
+        logging.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+        name = quote_table(database, "t")
+        changes = (statement("ALTER TABLE {} ENGINE=InnoDB;", name), statement("OPTIMIZE TABLE {};", name))
+        assert len(admitted(logging, *changes).remedy.commands) == len(changes)
+        logging.execute("SET GLOBAL read_only = ON")
+        try:
+            passed = admitted(logging, *changes, statement("FLUSH TABLES;"))
+            assert passed.remedy.commands == ("FLUSH NO_WRITE_TO_BINLOG TABLES;",)
+            assert "read-only" in " ".join(passed.instead)
+        finally:
+            logging.execute("SET GLOBAL read_only = OFF")
+
+
+def test_the_spelling_of_old_versions_is_read_by_a_server(tmp_path: Path) -> None:
+    binaries = binaries_of("mysql-5.6")
+    options = (option_line("query_cache_type", "OFF"), option_line("concurrent_insert", "NEVER"), option_line("myisam_recover_options", "BACKUP,QUICK"), option_line("myisam_use_mmap", "ON"))
+    facts = {"schema": 1, "server": {"flavour": "mysql", "version": "5.1.73"}}
+    lines = RemedyGate(PlanFacts(complete(facts_from_document(facts)))).admit(Remedy(my_cnf=options)).remedy.my_cnf
+    file = tmp_path / "my.cnf"
+    file.write_text("\n".join(["[mysqld]", *lines, ""]))
+    words = [f"--defaults-file={file}", f"--basedir={binaries.basedir}", f"--lc-messages-dir={binaries.share}", f"--datadir={tmp_path}", "--user=root", "--help", "--verbose"]
+    done = subprocess.run([*binaries.command(binaries.mysqld), *words], capture_output=True, text=True, env={"LD_LIBRARY_PATH": str(binaries.basedir)}, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    read = dict(line.split(None, 1) for line in done.stdout.splitlines() if len(line.split(None, 1)) == 2)
+    assert read["query-cache-type"].strip() == "OFF"
+    assert read["concurrent-insert"].strip() == "NEVER"
+    assert read["myisam-recover-options"].strip() == "BACKUP,QUICK"
+    assert read["myisam-use-mmap"].strip() == "TRUE"
+
+
+def test_a_table_cache_beyond_the_files_is_refused_and_would_end_in_error_24() -> None:
+    tables = 200
+    options = ["--open-files-limit=300", "--max-connections=20", "--table-open-cache=64"]
+    with PrivateServer(binaries_of("mysql-5.6"), options) as server, schema(server, "files") as database:
+        (limit,) = server.execute("SELECT @@GLOBAL.open_files_limit")[0]
+        if int(str(limit)) > 2 * tables:
+            pytest.skip(f"the server raised its limit to {limit}")
+        wanted = statement("SET GLOBAL table_open_cache = {};", 2000)
+        passed = admitted(server, wanted, my_cnf=(option_line("table_open_cache", 2000),))
+        assert passed.remedy.commands == ()
+        assert passed.remedy.my_cnf[0] == "open_files_limit = 4096"
+        names = [quote_table(database, f"t{number}") for number in range(tables)]
+        server.execute(*[statement("CREATE TABLE {} (a INT, KEY (a)) ENGINE=MyISAM", name) for name in names])
+        read = [statement("SELECT COUNT(*) FROM {}", name) for name in names]
+        server.execute(*read)  # with the cache that fits all goes well
+        server.execute(wanted)
+        with pytest.raises(Error, match=f"[Ee]rrno: {TOO_MANY_FILES}|Too many open files"):
+            server.execute(*read)
+
+
+def test_the_brake_of_the_log_exists_on_every_server(server: PrivateServer) -> None:
+    passed = admitted(server, statement("SET GLOBAL log_queries_not_using_indexes = ON;"))
+    brake, switch = passed.remedy.commands
+    assigned = statements.assignment(brake)
+    assert assigned is not None
+    before = server.execute("SELECT @@GLOBAL.log_queries_not_using_indexes")
+    try:
+        run_all(server, (brake, switch))
+        assert str(server.execute(statement("SELECT @@GLOBAL.{}", assigned.target))[0][0]) == assigned.value
+        # A brake that is there is left as it is.
+        assert admitted(server, switch).remedy.commands == (switch,)
+    finally:
+        server.execute(*passed.undo, statement("SET GLOBAL log_queries_not_using_indexes = {};", int(str(before[0][0]))))
+
+
+def test_the_files_of_a_crashed_table_hold_still_once_it_is_closed(server: PrivateServer, tmp_path: Path) -> None:
+    with schema(server, "crashed") as database:
+        make_crashed_table(server, database, "broken")
+        time.sleep(0.6)  # a header that is younger is left alone
+        findings = [finding for finding in judge(look(server), Site(shipped_rules())).findings if finding.rule == "table-crashed"]
+        (finding,) = findings
+        closed, copied, check, repair = finding.commands
+        assert isinstance(copied, ShellLine)
+        run_all(server, (closed,))
+        files = sorted((server.data_directory / database).glob("broken*"))
+        before = [file.read_bytes() for file in files]
+        if str(server.execute("SELECT @@GLOBAL.myisam_recover_options")[0][0]) == "OFF":
+            with pytest.raises(Error, match=r"crashed|repair"):
+                server.execute(f"INSERT INTO {database}.broken VALUES (99999, 'new')")
+            assert [file.read_bytes() for file in files] == before
+        else:
+            assert "keep the application off it" in finding.cost
+        done = subprocess.run(["sh", "-c", copied.replace("/var/tmp/", f"{tmp_path}/")], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        (kept,) = tmp_path.glob(f"{database}.broken.*")
+        assert {".MYI", ".MYD"} <= {file.suffix for file in kept.iterdir()}
+        assert {file.suffix for file in kept.iterdir()} & {".frm", ".sdi"}
+        run_all(server, (check, repair))
+        assert server.execute(f"CHECK TABLE {database}.broken")[-1][3] == "OK"
