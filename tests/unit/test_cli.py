@@ -45,7 +45,7 @@ def test_json_is_one_document_of_values() -> None:
     assert {"schema", "server", "interval_seconds", "findings", "not_evaluated", "quiet"} <= document.keys()
     (finding,) = document["findings"]
     assert {"rule", "severity", "confidence", "scope", "object", "message", "evidence", "recommendation", "commands", "cost", "undo", "verify"} <= finding.keys()
-    assert finding["commands"][0] == "CHECK TABLE `a/b`.`x\x1b[31m``|\nDROP`;"
+    assert "CHECK TABLE `a/b`.`x\x1b[31m``|\nDROP`;" in finding["commands"]
     assert {"fact", "value", "unit", "threshold", "source"} == finding["evidence"][0].keys()
     assert {"rule", "needs", "how"} == document["not_evaluated"][0].keys()
 
