@@ -20,7 +20,7 @@ from myisam_advisor.remedy_gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.site import Site
-from myisam_advisor.trial.demo import make_crashed_table
+from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.sql import Sql, quote_table, statement
 
@@ -166,3 +166,20 @@ def test_the_files_of_a_crashed_table_hold_still_once_it_is_closed(server: Priva
         assert {file.suffix for file in kept.iterdir()} & {".frm", ".sdi"}
         run_all(server, (check, repair))
         assert server.execute(f"CHECK TABLE {database}.broken")[-1][3] == "OK"
+
+
+def test_a_compressed_table_tells_its_format_by_its_data_file_and_is_not_repaired_in_the_server(mariadb: PrivateServer) -> None:
+    with schema(mariadb, "packed") as database:
+        make_compressed_table(mariadb, mariadb.binaries, database, "t")
+        name = quote_table(database, "t")
+        row = PlanFacts(complete(look(mariadb))).tables_by_name[database, "t"]
+        if row["row_format"] != "compressed":
+            pytest.skip("this server came without myisampack")
+        assert (mariadb.data_directory / database / "t.MYD").read_bytes()[:3] == b"\xfe\xfe\x08"
+        passed = admitted(mariadb, statement("REPAIR TABLE {};", name), statement("REPAIR TABLE {} USE_FRM;", name))
+        assert passed.remedy.commands == ()
+        assert "myisamchk -r" in " ".join(passed.instead)
+        # What was refused loses the rows.
+        (before,) = mariadb.execute(f"SELECT COUNT(*) FROM {database}.t")
+        mariadb.execute(statement("REPAIR TABLE {} USE_FRM", name))
+        assert mariadb.execute(f"SELECT COUNT(*) FROM {database}.t") != [before]
