@@ -108,6 +108,7 @@ def test_the_way_back_is_the_present_value() -> None:
         ("SET GLOBAL concurrent_insert = NEVER;", "AUTO", "SET GLOBAL concurrent_insert = 'AUTO';"),
         ("SET GLOBAL x = 1;", None, "-- x: its value now is not known; note it before the change (SELECT @@GLOBAL.x;)"),
         ("ALTER TABLE `a`.`b` MAX_ROWS=99;", None, "ALTER TABLE `a`.`b` MAX_ROWS=0;"),
+        ("ALTER TABLE `a`.`b` MAX_ROWS=0 AVG_ROW_LENGTH=0;", None, "-- nothing to take back: ALTER TABLE `a`.`b` MAX_ROWS=0 AVG_ROW_LENGTH=0;"),
         ("ALTER TABLE `a`.`b``; c` ENGINE=InnoDB;", None, "ALTER TABLE `a`.`b``; c` ENGINE=MyISAM;"),
         ("ALTER TABLE `a`.`b` ROW_FORMAT=FIXED;", None, "ALTER TABLE `a`.`b` ROW_FORMAT=DYNAMIC;"),
         ("ALTER TABLE `a`.`b` DISABLE KEYS;", None, "ALTER TABLE `a`.`b` ENABLE KEYS;"),

@@ -40,7 +40,9 @@ _FLUSH = re.compile(rf"FLUSH TABLES(?P<names> {_NAME}\.{_NAME}(?:, {_NAME}\.{_NA
 _ALTERATION = re.compile(
     rf"ALTER TABLE (?P<name>(?:{_NAME}\.)?{_NAME}) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b"
 )
-_OPTION = re.compile(rf"ALTER TABLE {_QUOTED}\.{_QUOTED} ((?:PACK_KEYS|ROW_FORMAT|MAX_ROWS)=\w+);")
+_OPTION = re.compile(rf"ALTER TABLE {_QUOTED}\.{_QUOTED} ((?:PACK_KEYS|ROW_FORMAT|MAX_ROWS)=\w+(?: AVG_ROW_LENGTH=\w+)?);")
+# MAX_ROWS=0 is the default: it only takes away what narrowed the pointers.
+_DEFAULT_POINTERS = re.compile(rf"ALTER TABLE {_QUOTED}\.{_QUOTED} MAX_ROWS=0\b")
 _ASSIGNMENT = re.compile(
     rf"CACHE INDEX (?P<name>(?:{_NAME}\.)?{_NAME})(?P<partitions> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"
 )
@@ -183,7 +185,7 @@ def taken_back(command: str, present: Sql | None, row_format: str | None = None)
                 f"{found.target}: its value now is not known; note it before the change (SELECT @@GLOBAL.{found.target};)"
             )
         return statement("SET GLOBAL {} = {};", found.target, present)
-    changed = _ALTERATION.match(command)
+    changed = None if _DEFAULT_POINTERS.match(command) else _ALTERATION.match(command)
     if changed is not None:
         return statement("ALTER TABLE {} {};", _requoted(changed["name"]), _altered_back(changed["what"], row_format))
     assigned = _ASSIGNMENT.fullmatch(command)
