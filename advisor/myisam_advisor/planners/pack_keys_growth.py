@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.texts import size
+from myisam_advisor.shell_lines import ShellLine, shell_line
+from myisam_advisor.texts import object_name, size
 from myisam_exporter.columns import Row, Value
 
 PAGE_FILL = 0.67  # manual, "MyISAM key space": pages filled at random
@@ -13,7 +14,10 @@ PAGE_POINTER_BYTES = 4
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """The grown size and a sentence for each packed index; not worth it where the grown indexes no longer fit."""
+    """The grown size, a sentence for each packed index and the trial to run; not worth it where the grown indexes no longer fit.
+
+    Room for the grown indexes is kept only where a trial proved the change: nobody is told to make it before.
+    """
     schema, table = row["schema_name"], row["table_name"]
     indexes = context.known.indexes_of(schema, table)
     grown = grown_index_bytes(row.get("rows"), indexes)
@@ -28,9 +32,18 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "by_index": " ".join(_sentences(row.get("rows"), indexes, context.is_mariadb)),
             "has_packed_numbers": not context.is_mariadb and any(map(_is_packed_number, indexes)),
             "fits_now": usable is None or needed is None or needed <= usable,
+            "trial_command": trial_command(str(schema), str(table)),
         },
-        index_bytes={} if grown is None else {(schema, table): float(grown)},
+        index_bytes={} if grown is None or not row.get("proved") else {(schema, table): float(grown)},
     )
+
+
+def trial_command(schema: str, table: str) -> ShellLine:
+    """The trial on a copy of this table, as a line for a shell."""
+    try:
+        return shell_line("myisam-advisor trial pack-keys --table {}", object_name(schema, table))
+    except ValueError:  # a name that no shell can be given in one line
+        return shell_line("myisam-advisor trial pack-keys --table DB.TABLE")
 
 
 def _needed_bytes(context: PlanContext, grown: int | None, growth: float) -> float | None:

@@ -18,8 +18,8 @@ EVERY_TABLE = statement("FLUSH TABLES;")
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """One statement; none where the rule says that the setting has no effect at all."""
-    if row.get("dead"):
+    """One statement; none where the rule says that the setting has no effect at all, or that it does not pay and is left alone."""
+    if row.get("dead") or row.get("pays") == 0:
         return Plan()
     busiest = sorted((-_activity(table), _name(table)) for table in context.known.tables if _activity(table) > 0)
     if not context.is_mariadb or not busiest:

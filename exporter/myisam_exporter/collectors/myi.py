@@ -35,6 +35,9 @@ MINIMUM_COUNTED_SHARE = 0.8
 NOT_IN_HEADER = Unknown(
     "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE has them", off=True
 )
+NOT_RECORDED = Unknown(
+    "results of trials are not recorded: who has one writes it into a facts file", "myisam-advisor trial pack-keys --table DB.TABLE", off=True
+)
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
@@ -110,6 +113,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ),
             ("pack_keys_option", "integer", "PACK_KEYS as declared: 0 or 1; unknown for DEFAULT."),
             ("key_cache", "text", "The key cache that CACHE INDEX assigned the table to."),
+            (
+                "unpacked_keys_speed_ratio",
+                "real",
+                "Speed of this table's load with PACK_KEYS=0 by that without, the lower end of what a trial on it measured: for facts files.",
+            ),
             source=source,
         ),
         "indexes": columns(
@@ -191,6 +199,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             "tables.pack_keys_option": NOT_IN_HEADER,
             "indexes.index_name": NOT_IN_HEADER,
             "tables.key_cache": NOT_EXPOSED,
+            "tables.unpacked_keys_speed_ratio": NOT_RECORDED,
         }
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
