@@ -40,7 +40,9 @@ _FLUSH = re.compile(rf"FLUSH TABLES(?P<names> {_NAME}\.{_NAME}(?:, {_NAME}\.{_NA
 _ALTERATION = re.compile(
     rf"ALTER TABLE (?P<name>(?:{_NAME}\.)?{_NAME}) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b"
 )
-_OPTION = re.compile(rf"ALTER TABLE {_QUOTED}\.{_QUOTED} ((?:PACK_KEYS|ROW_FORMAT|MAX_ROWS)=\w+(?: AVG_ROW_LENGTH=\w+)?);")
+_OPTION = re.compile(
+    rf"ALTER TABLE {_QUOTED}\.{_QUOTED} ((?:PACK_KEYS|ROW_FORMAT|MAX_ROWS)=\w+(?: AVG_ROW_LENGTH=\w+)?);"
+)
 # MAX_ROWS=0 is the default: it only takes away what narrowed the pointers.
 _DEFAULT_POINTERS = re.compile(rf"ALTER TABLE {_QUOTED}\.{_QUOTED} MAX_ROWS=0\b")
 _ASSIGNMENT = re.compile(
