@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planners.key_buffer_size import named_cache, spoken_prefix
 from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.texts import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.columns import Value
 from myisam_exporter.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement
@@ -191,7 +192,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan(
         values={
             "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
-            f"The assignment is lost at a restart, so the init_file repeats it.{deprecated}",
+            f"{_dominated(hot, context)}The assignment is lost at a restart, so the init_file repeats it.{deprecated}",
             "price": CACHES_COST,
             "way_back": " ".join(back[: len(hot)])
             if len(back) <= 4
@@ -206,6 +207,18 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         init_file=assignment + loading,
         memory_bytes=sum(sizes),
         index_bytes={(table.schema, table.table): 0.0 for table in hot},
+    )
+
+
+def _dominated(hot: list[HotTable], context: PlanContext) -> str:
+    """That caches gain little where nearly all of the activity is one table's, whose threads go on meeting in one cache."""
+    whole = sum(table.activity for table in hot)
+    share = hot[0].activity / whole if whole else 0.0
+    if share < context.parameter("dominant_share"):
+        return ""
+    name = object_name(hot[0].schema, hot[0].table)
+    return (
+        f"{name} has {percent(share)} of the activity: its threads go on meeting in its own cache, so expect little. "
     )
 
 

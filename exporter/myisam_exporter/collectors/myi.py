@@ -40,6 +40,7 @@ NOT_RECORDED = Unknown(
     "myisam-advisor trial pack-keys --table DB.TABLE",
     off=True,
 )
+ONLY_IN_FACTS_FILES = {"unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
@@ -163,7 +164,9 @@ class MyiCollector(Collector[DataDirectoryScan]):
         """One row a table, its partitions summed; its indexes; the totals."""
         tables = _grouped(pair.after.files)
         before = _grouped(pair.before.files) if pair.before else {}
-        table_columns = tuple(column.name for column in self.sections["tables"])
+        table_columns = tuple(
+            column.name for column in self.sections["tables"] if column.name not in ONLY_IN_FACTS_FILES
+        )
         rows = [_table_row(name, files, before.get(name), pair) for name, files in tables.items()]
         if not _counts_all_statements(rows, table_columns, pair):
             place = table_columns.index("rows_per_write_statement")
