@@ -16,7 +16,7 @@ from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private_server import PrivateServer
 
-from .conftest import look, schema
+from .conftest import look, schema, with_thresholds
 
 RULE = "key-cache-contention"
 LOOK_SECONDS = 3.0
@@ -92,9 +92,13 @@ def point_selects(server: PrivateServer, threads: int) -> Iterator[None]:
 def test_point_selects_wait_for_their_clients_not_for_the_cache(server: PrivateServer) -> None:
     # Measured on MariaDB 10.11: key_cache_segments leave this load at 0.98 times.
     with point_selects(server, threads=16):
-        judgement = verdict(server)
-        assert finding(judgement, RULE) is None
-        assert RULE in judgement.quiet
+        facts = complete(look(server, LOOK_SECONDS))
+    assert RULE in judge(facts, Site(shipped_rules())).quiet
+    # A busy machine sends fewer of them: with thresholds that it reaches, what a statement asks for is the sign that says no.
+    reached = {"minimum_requests_per_second": 1000, "minimum_switches_per_core": 10, "minimum_running_threads": 0, "minimum_spare_cpu": 0}
+    assert RULE in judge(facts, with_thresholds(RULE, **reached)).quiet
+    if server.binaries.name.startswith("mariadb"):  # elsewhere caches of their own want tables whose reads are known
+        assert finding(judge(facts, with_thresholds(RULE, **reached, minimum_requests_per_statement=0)), RULE) is not None
 
 
 def test_eight_threads_on_one_table_wait_for_its_lock_not_for_the_cache(server: PrivateServer) -> None:
