@@ -41,6 +41,9 @@ def load_site(path: Path | None, rule_folders: Sequence[Path], today: date | Non
     document: Mapping[str, Any] = content.document
     folders = [file.parent / folder for folder in document.get("rules_directories", ())]
     rules = {rule.id: rule for rule in with_own_rules((*folders, *rule_folders))}
+    reads = document.get("storage_reads_per_second")
+    if reads is not None:
+        rules = {name: _on_storage(rule, float(reads)) for name, rule in rules.items()}
     for name, thresholds in document.get("thresholds", {}).items():
         if name not in rules:
             raise fault_at(content, ("thresholds", name), _no_such(name, "rule", rules))
@@ -67,6 +70,16 @@ def with_own_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
     return tuple(sorted((*shipped_rules(), *own), key=lambda rule: rule.id))
 
 
+def _on_storage(rule: Rule, reads_per_second: float) -> Rule:
+    """The rule with each threshold that is a share of what the storage does moved to this storage."""
+    moved = {
+        name: replace(known, default=known.storage_share * reads_per_second, shipped=known.default)
+        for name, known in rule.parameters.items()
+        if known.storage_share is not None
+    }
+    return replace(rule, parameters={**rule.parameters, **moved}) if moved else rule
+
+
 def _with_thresholds(rule: Rule, thresholds: Mapping[str, Any], content: Any) -> Rule:
     parameters = dict(rule.parameters)
     for name, value in thresholds.items():
@@ -78,7 +91,8 @@ def _with_thresholds(rule: Rule, thresholds: Mapping[str, Any], content: Any) ->
             chosen = threshold_value(value, known.unit)
         except ValueError as error:
             raise fault_at(content, place, f"{error}.") from None
-        parameters[name] = replace(known, default=chosen, shipped=known.default)
+        shipped = known.default if known.shipped is None else known.shipped
+        parameters[name] = replace(known, default=chosen, shipped=shipped)
     return replace(rule, parameters=parameters)
 
 

@@ -92,6 +92,11 @@ def rule_page(rule: Rule) -> str:
         needs = [f"- {need if isinstance(need, str) else 'one of ' + ', '.join(need)}" for need in rule.needs]
         parts.append("\n".join(["## Needs\n", *needs]) + "\n")
     parts.append(f"## Query\n\n```sql\n{rule.query.strip()}\n```\n")
+    if rule.not_if:
+        queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
+        parts.append(
+            f"## Not if\n\nA row of these silences the rule, or where it names a thing, what it found of that.\n\n```sql\n{queries}\n```\n"
+        )
     parts.append("\n".join(["## Sources\n", *(f"- {source}" for source in rule.sources)]) + "\n")
     return "\n".join(parts)
 

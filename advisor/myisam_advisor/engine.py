@@ -10,8 +10,9 @@ from myisam_advisor.blindness import FACTS_OF_TABLES, blind_spots, tables_are_se
 from myisam_advisor.command_templates import fill_command, fill_option_line
 from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.facts import FactDatabase, complete
-from myisam_advisor.findings import Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
-from myisam_advisor.guard import GuardedDatabase, QueryError, Result
+from myisam_advisor.findings import Dropped, Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
+from myisam_advisor.guard import MAXIMUM_ROWS, GuardedDatabase, QueryError, Result
+from myisam_advisor.objections import Objections
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
 from myisam_advisor.remedy_gate import Remedy, RemedyGate
 from myisam_advisor.resolver import Candidate, Outcome, resolve
@@ -86,6 +87,7 @@ def judge(
     asked: set[str] = set()
     not_evaluated: list[NotEvaluated] = []
     not_applicable: list[NotApplicable] = []
+    contradicted: list[Dropped] = []
     seconds: dict[str, float] = {}
     with GuardedDatabase((database or FactDatabase()).holding(facts), keep_open=database is not None) as guarded:
         bench = _Bench(facts, guarded, database)
@@ -100,6 +102,7 @@ def judge(
             else:
                 asked.add(rule.id)
                 candidates += answer
+        contradicted = bench.contradicted
     wording = _Wording(facts)
     resolution = resolve(
         candidates,
@@ -125,7 +128,7 @@ def judge(
         unjudged,
         not_applicable
         + [NotApplicable(one.rule, mooted[one.rule]) for one in _once_a_rule(not_evaluated) if one.rule in mooted],
-        resolution.dropped,
+        contradicted + resolution.dropped,
         resolution.suppressed,
         suspicious,
         site.warnings,
@@ -146,6 +149,7 @@ class _Bench:
         self.facts = facts
         self.database = database
         self.kept = kept
+        self.contradicted: list[Dropped] = []
         self.pairs = {
             table: {str(row["name"]): row for row in facts.tables[table].dictionaries()}
             for table in ("variable", "status")
@@ -231,23 +235,41 @@ class _Bench:
     def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
         parameters: dict[str, Value] = {**rule.values(), "interval_seconds": self.facts.interval_seconds}
         result = self._query(rule.query, parameters)
+        found = [_candidate(rule, row) for row in result.dictionaries() if row.get("verdict", 1) != 0]
+        try:
+            remaining = self._uncontradicted(rule, found, parameters)
+        except (TextError, *FAULTS) as error:
+            return NotEvaluated(rule.id, f"texts that work: {error}", f"mend {rule.path}")
         candidates: list[Candidate] = []
         undecided: NotEvaluated | None = None
-        for row in result.dictionaries():
-            verdict = row.get("verdict", 1)
-            if verdict is None:
+        for candidate in remaining:
+            row = candidate.row
+            if row.get("verdict", 1) is None:
                 undecided = NotEvaluated(
                     rule.id, str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
                 )
-            elif verdict:
-                candidates.append(_candidate(rule, row))
+            else:
+                candidates.append(candidate)
         return candidates or undecided or []
 
-    def _query(self, statement: str, parameters: Mapping[str, Value]) -> Result:
+    def _uncontradicted(
+        self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]
+    ) -> Iterable[Candidate]:
+        """Those that nothing of `not_if` speaks against; the others are noted with the reason."""
+        if not found or not rule.not_if:
+            return found
+        objections = Objections(rule, lambda statement: self._query(statement, parameters, MAXIMUM_ROWS))
+        dropped = [objections.against(candidate) for candidate in found]
+        self.contradicted += [one for one in dropped if one]
+        return [candidate for candidate, why in zip(found, dropped, strict=True) if why is None]
+
+    def _query(
+        self, statement: str, parameters: Mapping[str, Value], maximum_rows: int = MAXIMUM_FINDINGS_PER_RULE
+    ) -> Result:
         if self.kept is None:
-            return self.database.query(statement, parameters, maximum_rows=MAXIMUM_FINDINGS_PER_RULE)
+            return self.database.query(statement, parameters, maximum_rows=maximum_rows)
         parts, fillings = self.kept.steady_parts, self.kept.fillings
-        return parts.query(self.database, fillings, statement, parameters, MAXIMUM_FINDINGS_PER_RULE)
+        return parts.query(self.database, fillings, statement, parameters, maximum_rows)
 
 
 def _candidate(rule: Rule, row: Row) -> Candidate:
@@ -259,6 +281,7 @@ def _candidate(rule: Rule, row: Row) -> Candidate:
         _among(row.get("severity"), SEVERITIES, rule.severity),
         object_name(*names) if names else str(row.get("object") or ""),
         str(variable) if variable else None,
+        _among(row.get("confidence"), CONFIDENCES, rule.confidence),
     )
 
 
@@ -313,7 +336,7 @@ class _Wording:
                 rule=rule.id,
                 title=rule.title,
                 severity=candidate.severity,
-                confidence=_among(row.get("confidence"), CONFIDENCES, rule.confidence),
+                confidence=candidate.confidence,
                 scope=rule.scope,
                 object=candidate.object,
                 variable=candidate.variable,

@@ -46,6 +46,9 @@ def explain_rule(name: str, rules: Sequence[Rule]) -> str:
             )
         )
     sections.append("Query\n" + textwrap.indent(rule.query, "  "))
+    if rule.not_if:
+        queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
+        sections.append("Not if this gives a row\n" + textwrap.indent(queries, "  "))
     sections.append("Sources\n" + "\n".join(_indented(source) for source in rule.sources))
     sections.append(
         "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(_configuration(rule), "  ")
@@ -69,6 +72,9 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     if rule.measured:
         yield "What was measured", _measured(rule.measured)
     yield "When it is wrong", rule.when_wrong
+    if rule.not_if:
+        reasons = (outline(condition.because) for condition in rule.not_if)
+        yield "What silences it", " ".join(f"{reason[:1].upper()}{reason[1:].rstrip('.')}." for reason in reasons)
     yield "Where it applies", " ".join(_applies(rule))
     if rule.moots:
         others = "every other rule" if "*" in rule.moots else ", ".join(rule.moots)

@@ -104,11 +104,15 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A finding that is not shown among the others: another one made it pointless, or memory has no room for its remedy."""
+    """A finding that is not shown among the others: another one made it pointless, or memory has no room for its remedy.
+
+    `contradicted` when a second sign said that nothing is wrong: its rule is quiet.
+    """
 
     rule: str
     object: str
     why: str
+    contradicted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

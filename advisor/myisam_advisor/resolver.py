@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
 from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
-from myisam_advisor.rules import SEVERITIES, Rule
+from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_exporter.columns import Value
 
 EVERY_RULE = "*"
+CONFIRMED, SUSPECTED = CONFIDENCES[0], CONFIDENCES[-1]
 Outcome = Finding | NotWorth | NoRoom | PlanNeeds
 
 
@@ -27,6 +28,7 @@ class Candidate:
     severity: str
     object: str
     variable: str | None
+    confidence: str = "likely"
 
     @property
     def rank(self) -> tuple[int, bool, str, str]:
@@ -121,7 +123,8 @@ class _Pointless:
     """What the findings that stand make pointless.
 
     What concerns the whole server speaks for all of it; what concerns one object, for findings about that object, and for those about
-    another kind of thing that it names: a table may be what empties a key cache.
+    another kind of thing that it names: a table may be what empties a key cache. A suspicion never hides what is confirmed: that
+    may be its cause.
     """
 
     def __init__(self) -> None:
@@ -149,7 +152,11 @@ class _Pointless:
                 if named == rule and scope != candidate.rule.scope
             ]
             for other in found:
-                if other is not None and other.rule.id != candidate.rule.id:
+                if (
+                    other is not None
+                    and other.rule.id != candidate.rule.id
+                    and not _better_proven(candidate, other, rule)
+                ):
                     return _pointless_beside(other)
         return None
 
@@ -161,6 +168,10 @@ class _Pointless:
                 if named in (EVERY_RULE, rule.id) and rule.id != other.rule.id:
                     mooted[rule.id] = _pointless_beside(other)
         return mooted
+
+
+def _better_proven(candidate: Candidate, other: Candidate, named: str) -> bool:
+    return named != EVERY_RULE and (candidate.confidence, other.confidence) == (CONFIRMED, SUSPECTED)
 
 
 def _variable_taken(candidate: Candidate, taken: Mapping[tuple[str, str], str]) -> str | None:

@@ -21,18 +21,24 @@ CONFIDENCES = ("confirmed", "likely", "suspected")
 SCOPES = ("server", "table", "index", "key_cache")
 FLAVOURS = ("mysql", "percona", "mariadb")
 SHIPPED = "myisam_advisor.rulebook"
+# What one disk that turns does: the figure that the published thresholds rest on. An SSD does a hundred times as many.
+STORAGE_READS_PER_SECOND = 100
 
 Need = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A threshold: its value, unit and reason. Where the site set another value, `shipped` is the rule's own."""
+    """A threshold: its value, unit and reason. Where the site set another value, `shipped` is the rule's own.
+
+    `storage_share` makes it a share of the random reads that the storage does in a second, which a site says once for all rules.
+    """
 
     default: Value
     unit: str
     why: str
     shipped: Value = None
+    storage_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,14 @@ class Applicability:
 
     when: str
     otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A second sign that says no: a query whose rows silence the findings they speak of, and the sentence that says why."""
+
+    when: str
+    because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,7 @@ class Rule:
     versions: Mapping[str, str] = field(default_factory=dict)
     not_in_version: str = ""
     applicable: tuple[Applicability, ...] = ()
+    not_if: tuple[Contradiction, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     commands: tuple[str, ...] = ()
@@ -225,6 +240,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         versions=applies.get("versions", {}),
         not_in_version=applies.get("otherwise", ""),
         applicable=tuple(Applicability(**entry) for entry in content.get("applicable", [])),
+        not_if=tuple(Contradiction(**entry) for entry in content.get("not_if", [])),
         parameters={name: Parameter(**entry) for name, entry in content.get("parameters", {}).items()},
         evidence=tuple(Evidence(**entry) for entry in content.get("evidence", [])),
         commands=tuple(content.get("commands", [])),

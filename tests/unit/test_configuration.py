@@ -114,9 +114,25 @@ def test_a_threshold_decides(tmp_path: Path) -> None:
     assert not judge(facts, site(tmp_path, "thresholds: {key-buffer-too-small: {minimum_misses_per_second: 100}}")).findings
 
 
+def test_the_storage_moves_what_is_a_share_of_it(tmp_path: Path) -> None:
+    facts = facts_from_document({"schema": 1, "interval_seconds": 10, "status_per_second": {"Key_reads": 80}})
+    flash = site(tmp_path, "storage_reads_per_second: 10000")
+    assert not judge(facts, flash).findings
+    moved = {rule.id: parameter.default for rule in flash.rules for parameter in rule.parameters.values() if parameter.storage_share}
+    assert len(moved) == 6
+    assert set(moved.values()) == {5000}
+    assert "5000.0 misses per second (here; shipped: 50)" in " ".join(explain_rule("key-buffer-too-small", flash.rules).split())
+    # What the site says of one threshold goes before what it says of all.
+    own = site(tmp_path, "storage_reads_per_second: 10000\nthresholds: {key-buffer-too-small: {minimum_misses_per_second: 60}}")
+    chosen = next(rule for rule in own.rules if rule.id == "key-buffer-too-small").parameters["minimum_misses_per_second"]
+    assert (chosen.default, chosen.shipped) == (60, 50)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("storage_reads_per_second: 0", "0 is less than the minimum of 1"),
+        ("storage_reads_per_second: fast", "'fast' is not of type 'number'"),
         ("thresholds: {io-bound-data: {minimum_iowait: 20}}", "line 1: thresholds.io-bound-data.minimum_iowait: 20 is no ratio: write 0.2 or 20%"),
         ("thresholds:\n  io-bound-data:\n    minimum_iowait: 5min", "line 3: .*'5min' is no ratio"),
         ("thresholds: {key-buffer-too-large: {minimum_excess_bytes: 5 apples}}", "'5 apples' is no size"),

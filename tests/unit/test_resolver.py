@@ -76,6 +76,16 @@ def test_a_row_can_say_that_it_makes_nothing_pointless() -> None:
     assert ("key-buffer-too-small", "default") not in said(resolved(seen, small))
 
 
+def test_a_suspicion_hides_nothing_that_is_confirmed() -> None:
+    suspicion, proof = replace(candidate("query-cache-contention"), confidence="suspected"), replace(candidate("key-cache-contention", "default"), confidence="confirmed")
+    assert len(said(resolved(suspicion, proof))) == 2
+    for known in (replace(proof, confidence="likely"), replace(proof, confidence="suspected")):
+        assert said(resolved(suspicion, known)) == [("query-cache-contention", "")]
+    assert said(resolved(replace(suspicion, confidence="confirmed"), proof)) == [("query-cache-contention", "")]
+    # Without MyISAM tables there is nothing to advise on, however well it is proven.
+    assert said(resolved(replace(candidate("no-myisam"), confidence="suspected"), proof)) == [("no-myisam", "")]
+
+
 def test_what_cannot_be_planned_is_dropped_or_undecided_and_takes_no_variable() -> None:
     def outcome(one: Candidate) -> Outcome:
         unplanned: dict[str, Outcome] = {"key-buffer-too-small": NoRoom("no room"), "table-cache-too-small": PlanNeeds("more", "how")}

@@ -10,7 +10,7 @@ from myisam_advisor.engine import judge, version_matches
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.planning import planner_named
-from myisam_advisor.rules import load_rule, load_rules, schema, shipped_rules
+from myisam_advisor.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.texts import with_unit
 from myisam_advisor.thresholds import threshold_value
@@ -48,7 +48,9 @@ def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: 
         assert table in ("variable", "status") or not column or column in {declared.name for declared in declared_columns()[table]}, fact
     assert all(evidence.threshold is None or evidence.threshold in rule.parameters or f"AS {evidence.threshold}" in rule.query for evidence in rule.evidence)
     assert rule.planner is None or callable(planner_named(rule.planner))
-    assert all(f":{name}" in rule.query or rule.planner for name in rule.parameters)
+    queries = " ".join([rule.query, *(condition.when for condition in rule.not_if)])
+    assert all(f":{name}" in queries or rule.planner for name in rule.parameters)
+    assert all(parameter.default == parameter.storage_share * STORAGE_READS_PER_SECOND for parameter in rule.parameters.values() if parameter.storage_share)
     assert rule.id in explain_rule(rule.id, RULES)
 
 
@@ -120,6 +122,8 @@ def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:
         ({"finding": "{{ one | nofilter }}"}, "nofilter"),
         ({"finding": "{{ one.__class__.__mro__ }}"}, "unsafe|undefined"),
         ({"finding": "{{ 1 // 0 }}"}, "zero"),
+        ({"not_if": [{"when": "SELECT no_such_fact FROM host", "because": "no"}]}, "unknown fact"),
+        ({"not_if": [{"when": "SELECT 1", "because": "{{ two }}"}]}, "'two' is undefined"),
         ({"needs": ["nowhere.column"]}, "there is no nowhere.column"),
         ({"needs": ["host.no_such_column"]}, "there is no host.no_such_column"),
         ({"planner": "no_such_planner"}, "no_such_planner"),
@@ -132,6 +136,36 @@ def test_a_rule_at_fault_is_not_evaluated_and_named(tmp_path: Path, changes: dic
     (fault,) = judgement.not_evaluated
     assert fault.rule == "own-rule"
     assert any(word in fault.needs for word in message.split("|"))
+
+
+def test_a_second_sign_silences_what_it_speaks_of(tmp_path: Path) -> None:
+    busy = "SELECT 1 FROM host WHERE io_pressure_some_ratio < :low_pressure"
+    low = {"low_pressure": {"default": 0.05, "unit": "ratio", "why": "so"}}
+    calm = {"not_if": [{"when": busy, "because": "nobody waits below {{ low_pressure | percent }}"}], "parameters": low}
+    silenced = outcome(tmp_path, {"host": {"io_pressure_some_ratio": 0.01}}, **calm)
+    assert (silenced.findings, silenced.quiet) == ([], ["own-rule"])
+    assert [(one.rule, one.why, one.contradicted) for one in silenced.dropped] == [("own-rule", "nobody waits below 5 %", True)]
+    for facts in ({"host": {"io_pressure_some_ratio": 0.5}}, {"host": {"cpu_count": 4}}, {}):
+        assert outcome(tmp_path, facts, **calm).findings, "what is unknown contradicts nothing"
+    # It says no to what could not be judged too, and stays unasked where nothing was found.
+    undecided = {"query": "SELECT NULL AS verdict, 'more light' AS needs, 1 AS one"}
+    assert outcome(tmp_path, {"host": {"io_pressure_some_ratio": 0.01}}, **calm, **undecided).quiet == ["own-rule"]
+    assert outcome(tmp_path, query="SELECT 1 AS one WHERE 0", not_if=[{"when": "SELECT no_such_fact", "because": "no"}]).quiet == ["own-rule"]
+
+
+def test_a_second_sign_may_speak_of_one_thing(tmp_path: Path) -> None:
+    facts = {"tables": [{"schema_name": "a", "table_name": name, "rows": rows} for name, rows in (("b", 0), ("c`d", 0), ("e", 9))]}
+    query = "SELECT schema_name, table_name, 1 AS one, iif(table_name = 'b', 'confirmed', 'suspected') AS confidence FROM tables"
+    of_tables = {"when": "SELECT schema_name, table_name FROM tables WHERE rows = 0", "because": "{{ object }} is empty"}
+    judged = outcome(tmp_path, facts, query=query, scope="table", not_if=[of_tables])
+    assert [finding.object for finding in judged.findings] == ["a.e"]
+    assert {one.why for one in judged.dropped} == {"a.b is empty", "a.`c``d` is empty"}
+    assert judged.quiet == []
+    of_suspicions = {"when": "SELECT 'suspected' AS confidence", "because": "it is known better"}
+    assert [finding.object for finding in outcome(tmp_path, facts, query=query, scope="table", not_if=[of_suspicions]).findings] == ["a.b"]
+    by_name = {"when": "SELECT 'one' AS object", "because": "no"}
+    caches = "SELECT column1 AS object, 1 AS one FROM (VALUES ('one'), ('two'))"
+    assert [finding.object for finding in outcome(tmp_path, query=caches, scope="key_cache", not_if=[by_name]).findings] == ["two"]
 
 
 def test_a_rule_that_returns_a_million_rows_is_bounded(tmp_path: Path) -> None:

@@ -295,7 +295,7 @@ def _remarks(look: Look, clean: Callable[[object], str]) -> Iterable[tuple[str, 
     for suspicion in judgement.suspicious[:SHOWN_OUTCOMES]:
         about = f"{suspicion.object}: " if suspicion.object else ""
         yield "Suspicious", clean(f"{about}{suspicion.why}. Set aside.")
-    dropped = sorted({(one.rule, one.why) for one in judgement.dropped})
+    dropped = sorted({(one.rule, one.why) for one in judgement.dropped if not one.contradicted})
     yield from (("Dropped", clean(f"{rule}: {why}")) for rule, why in dropped[:SHOWN_OUTCOMES])
     if judgement.suppressed:
         yield "Hidden", f"{count(len(judgement.suppressed))} suppressed by the configuration."

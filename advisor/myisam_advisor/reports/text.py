@@ -232,8 +232,9 @@ def _unknown(outcomes: Sequence[NotEvaluated], shown: Shown) -> Iterable[tuple[s
 
 
 def _dropped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
-    """What was found and is not said, and why; alike ones in one line."""
-    for (rule, why), group in groupby(judgement.dropped, key=lambda one: (one.rule, one.why)):
+    """What was found and is not said, and why; alike ones in one line. What a second sign contradicted is quiet unless asked for."""
+    told = [one for one in judgement.dropped if shown.verbose or not one.contradicted]
+    for (rule, why), group in groupby(told, key=lambda one: (one.rule, one.why)):
         objects = [one.object for one in group if one.object]
         named = f" ({', '.join(objects[:TOLD_PER_RULE])}{' ...' if len(objects) > TOLD_PER_RULE else ''})"
         yield "dropped", f"{rule}{named if objects and (shown.verbose or len(objects) > 1) else ''}: {why}"
