@@ -126,7 +126,7 @@ def under_names(facts: dict[str, Any], database: str, names: list[str]) -> dict[
         table = str(row["schema_name"]), str(row["table_name"])
         known.setdefault(table, names[len(known)])
         # The tables that are there have no partitions.
-        return {name: value for name, value in row.items() if name not in ("partitions", "crashed_partitions")} | {"schema_name": database, "table_name": known[table]}
+        return {name: value for name, value in row.items() if "partition" not in name} | {"schema_name": database, "table_name": known[table]}
 
     return {name: [renamed(row) for row in content] if isinstance(content, list) and content and "table_name" in content[0] else content for name, content in facts.items()}
 

@@ -122,6 +122,10 @@ def test_partitions_are_one_table(server: PrivateServer) -> None:
         assert sum(compare(path).rows for path in files) == 5
         (row,) = look(server).tables["tables"].dictionaries()
         assert (row["table_name"], row["partitions"], row["rows"]) == ("parted", 4, 5)
+        # Of 1 to 5 the rest of 1 by 4 is there twice; index files are larger than data files of seven bytes a row.
+        assert row["fullest_partition"] in {"p0", "p1", "p2", "p3"}
+        used = max(path.stat().st_size / compare(path).definition.maximum_index_bytes for path in files)
+        assert row["fullest_partition_used_ratio"] == pytest.approx(used)
 
 
 def test_symbolic_links_of_data_and_index_directories_are_followed(mariadb: PrivateServer) -> None:

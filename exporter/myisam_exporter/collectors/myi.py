@@ -87,6 +87,8 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("header_problem", "text", "What is wrong with an index file that holds no header."),
             ("partitions", "integer", "Number of partitions; unknown for a table without any."),
             ("crashed_partitions", "text", "The crashed partitions, by name."),
+            ("fullest_partition", "text", "The partition that has used most of what its pointers can address."),
+            ("fullest_partition_used_ratio", "real", "How much of it that partition has used, of its data or index file."),
             (
                 "write_statements_per_second",
                 "real",
@@ -281,6 +283,8 @@ def _table_row(
             None,
             None,
             None,
+            None,
+            None,
             age,
             *[None] * 5,
         )
@@ -301,6 +305,7 @@ def _table_row(
         problem,
         partitions,
         crashed_partitions,
+        *_fullest_partition(files),
         *_write_rates(files, before, pair),
         age,
         None if header.definition.blob_columns else header.definition.record_bytes,
@@ -308,6 +313,21 @@ def _table_row(
         int(header.definition.auto_increment_within_index),
         None,
         None,
+    )
+
+
+def _fullest_partition(files: list[TableFile]) -> tuple[str | None, float | None]:
+    """The partition nearest to what its pointers can address, and how near; unknown for a table without any."""
+    used = [(_used(file.header), file.partition) for file in files if file.partition is not None and file.header]
+    ratio, name = max(used, default=(None, None))
+    return name, ratio
+
+
+def _used(header: Header) -> float:
+    limits = header.definition
+    return max(
+        header.data_bytes / limits.maximum_data_bytes if limits.maximum_data_bytes else 0.0,
+        header.index_bytes / limits.maximum_index_bytes if limits.maximum_index_bytes else 0.0,
     )
 
 
