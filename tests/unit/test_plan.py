@@ -157,6 +157,13 @@ def test_disk_space_is_checked() -> None:
     assert offline.fits is None
     assert "not known here" in offline.disk
     assert "MiB/s, measured on MySQL 5.6.24" in " ".join(format_named("sql").render(plan).replace("--", "").split())
+    # What was measured was in memory: of a table that does not fit no time is said.
+    facts["host"] = {"memory_available_bytes": 2 * GIB}
+    (offline,) = plan_of({"facts": facts}, "table-near-size-limit").offline
+    assert "was not measured: 4 GiB do not fit into 2 GiB" in offline.lasts
+    facts["host"] = {"memory_available_bytes": 8 * GIB}
+    (offline,) = plan_of({"facts": facts}, "table-near-size-limit").offline
+    assert "measured on MySQL 5.6.24" in offline.lasts
 
 
 def test_named_caches_on_mysql_8_are_noted_as_deprecated() -> None:

@@ -82,12 +82,13 @@ def describe_offline(
         return Offline(findings, tuple(group), statements.LOCKS[kind], "an unknown time", None, None)
     row = tables.get(name, {}) if name else {}
     present = sum_of(row, "data_bytes", "index_bytes")
-    free = known.all.single("host").get("data_directory_free_bytes")
+    host = known.all.single("host")
+    free, memory = host.get("data_directory_free_bytes"), host.get("memory_available_bytes")
     return Offline(
         findings,
         tuple(group),
         statements.LOCKS[kind],
-        _lasts(kind, command, present, rates),
+        _lasts(kind, command, present, rates, memory if isinstance(memory, int | float) else None),
         needed_bytes(kind, command, row, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
@@ -96,13 +97,16 @@ def describe_offline(
     )
 
 
-def _lasts(kind: str, command: str, present: int | None, rates: RebuildRates) -> str:
+def _lasts(kind: str, command: str, present: int | None, rates: RebuildRates, memory: float | None) -> str:
+    """A time only where it was measured: with everything in memory."""
     if "DISABLE KEYS" in command:
         return "at once"
     if present is None:
         return "for a time that depends on its size, which is not known here"
     if INNODB in command:
         return f"about {duration(max(present / COPY_BYTES_PER_SECOND, 0.1))} ({size(present)} at {size(COPY_BYTES_PER_SECOND)}/s, assumed: it depends on the buffer pool)"
+    if memory is not None and present > memory:
+        return f"for a time that was not measured: {size(present)} do not fit into {size(memory)} of available memory (reported: 3 days for 4 GB)"
     rate = rates.bytes_per_second.get(RATE_NAMES[kind])
     if not rate:
         return f"for as long as {size(present)} take to be read and written"

@@ -88,7 +88,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("partitions", "integer", "Number of partitions; unknown for a table without any."),
             ("crashed_partitions", "text", "The crashed partitions, by name."),
             ("fullest_partition", "text", "The partition that has used most of what its pointers can address."),
-            ("fullest_partition_used_ratio", "real", "How much of it that partition has used, of its data or index file."),
+            (
+                "fullest_partition_used_ratio",
+                "real",
+                "How much of it that partition has used, of its data or index file.",
+            ),
             (
                 "write_statements_per_second",
                 "real",
