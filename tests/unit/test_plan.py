@@ -45,7 +45,6 @@ BULK = {
         "tables": [{**table, "fixed_row_bytes": 110} for table in OLD_BULK["facts"]["tables"]],
     },
 }
-BULK = case("key-cache-contention", "fires_for_the_bulk_inserts_of_2008")
 # The same tables, scanned too, of fixed length in spirit, and with a trial that proved the unpacked keys.
 PROVED = {"facts": {**BULK["facts"], "tables": [{**table, "unpacked_keys_speed_ratio": 1.4, "fixed_row_bytes": 103, "rows_read_per_second": 20000} for table in BULK["facts"]["tables"]]}}
 HOSTILE = "x`; DROP TABLE y; --\nSET GLOBAL general_log = 1"
