@@ -38,7 +38,7 @@ def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:
 
 
 def test_a_table_cache_that_is_too_small_is_found() -> None:
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=20", "--table-open-cache-instances=1"]) as server:
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=20", "--table-open-cache-instances=1", "--open-files-limit=4096"]) as server:
         server.execute("CREATE DATABASE d", *(f"CREATE TABLE d.t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(200)))
         stop = threading.Event()
 
