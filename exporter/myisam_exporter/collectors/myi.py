@@ -35,11 +35,7 @@ MINIMUM_COUNTED_SHARE = 0.8
 NOT_IN_HEADER = Unknown(
     "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE has them", off=True
 )
-NOT_RECORDED = Unknown(
-    "results of trials are not recorded: who has one writes it into a facts file",
-    "myisam-advisor trial pack-keys --table DB.TABLE",
-    off=True,
-)
+NOT_RECORDED = Unknown("results of trials are not recorded: who has one writes it into a facts file", off=True)
 ONLY_IN_FACTS_FILES = {"unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
