@@ -17,7 +17,7 @@ from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactRows, FactSet
-from myisam_exporter.sql import quote_account, quote_identifier, quote_table
+from myisam_exporter.sql import Sql, quote_account, quote_identifier, quote_table
 from tests.rules.test_cases import CASES
 
 from .conftest import binaries_of, look, schema
@@ -58,8 +58,12 @@ def test_statements_on_tables_touch_the_table_they_name(server: PrivateServer) -
         executed = set()
         for commands in commands_for_crashed(facts):
             for command in commands:
+                if not isinstance(command, Sql) or command.startswith("-- "):
+                    continue  # the copy of the files, for a shell or in words
                 cursor.execute(command)
                 rows = cursor.fetchall()
+                if command.startswith("FLUSH TABLES "):
+                    continue
                 assert {row[2] for row in rows} == {"status"}, (command, rows)
                 assert {row[3] for row in rows} <= {"OK", "Table is already up to date"}, (command, rows)
                 executed |= {row[0] for row in rows}
