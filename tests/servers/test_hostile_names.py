@@ -105,14 +105,18 @@ def test_what_every_rule_would_have_one_run_does_what_it_says(kind: str) -> None
         cursor.execute(f"CREATE TABLE {BYSTANDER} {columns.format('k')}")
         cursor.execute(f"INSERT INTO {BYSTANDER} VALUES (1, 2, 'three')")
         before = state(cursor)
+        # What one case left on a table (ROW_FORMAT=FIXED) must not stop another's change of its engine.
+        cursor.execute("SET SESSION innodb_strict_mode = OFF")
         chance = random.Random(1)
         for _, case in CASES:
             facts = under_names(case["facts"], database, chance.sample(names, len(names)))
             for finding in judge(facts_from_document({"schema": 1, **facts}), Site(shipped_rules())).findings:
                 for statement in (*finding.commands, *finding.undo_commands):
+                    if not isinstance(statement, Sql) or statement.startswith("-- "):
+                        continue  # for a shell, or in words
                     if quote_identifier(database) not in statement and not SIZES.search(statement):
                         continue  # it names no table, or undoes what was left out
-                    assert "bystander`" not in statement or "``; DROP TABLE ``bystander`" in statement
+                    assert not re.search(f"(?<!`){BYSTANDER}", statement)
                     cursor.execute(SIZES.sub(r"\g<1>65536", statement))
                     assert "Error" not in {str(row[2]) for row in cursor.fetchall() if len(row) > 2}, statement
                     if statement.startswith("LOCK TABLES"):

@@ -78,7 +78,7 @@ def test_another_users_file_behind_a_link_is_not_told(server: PrivateServer, tmp
 
 
 def test_tables_with_a_data_directory_of_their_own_are_whole(mariadb: PrivateServer) -> None:
-    elsewhere = mariadb.directory / "elsewhere"
+    elsewhere = mariadb.directory / "links-elsewhere"
     elsewhere.mkdir()
     mariadb.give_away(elsewhere)
     with schema(mariadb, "placed") as name:
