@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from myisam_advisor.facts import may_be_part
 from myisam_advisor.findings import LOAD, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
@@ -18,14 +19,15 @@ IDLE_STATEMENTS_PER_SECOND = 1.0
 IDLE_ROWS_READ = 20_000.0
 IDLE_KEY_REQUESTS = 1_000.0
 ROWS_READ = ("Handler_read_next", "Handler_read_prev", "Handler_read_rnd", "Handler_read_rnd_next", "Handler_read_key")
+UNSEEN_ONES = "Whether these are crashed, or near their limits, is not known"
 BESIDE_THE_SERVER = "on the server's own host: sudo myisam-advisor check"
 
 
 def tables_are_seen(facts: FactSet) -> bool:
-    """Whether it is known which MyISAM tables there are, be it none."""
+    """Whether it is known which MyISAM tables there are, be it none. One whose file could not be read is enough to say no."""
     if facts.single("totals").get("myisam_tables") is not None:
         return True
-    return "tables" not in facts.unknown and not _is_sample(facts)
+    return "tables" not in facts.unknown and not may_be_part(facts)
 
 
 def blind_spots(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> tuple[Blind, ...]:
@@ -33,27 +35,35 @@ def blind_spots(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> tuple[
     return tuple(_tables(facts, not_evaluated)) + tuple(_load(facts))
 
 
-def _is_sample(facts: FactSet) -> bool:
+def _is_far(facts: FactSet) -> bool:
     return facts.single("server").get("local") == 0
 
 
 def _tables(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
     if tables_are_seen(facts):
         return
-    lacking = tuple(
-        outcome.rule
-        for outcome in not_evaluated
-        if outcome.facts and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in outcome.facts)
-    )
-    seen = len(facts.tables["tables"].rows)
-    what = f"Only {count(seen)} of the tables can be seen" if seen else "Tables cannot be seen"
     reason = facts.why_unknown("totals", "myisam_tables")
+    seen = facts.tables["tables"]
+    if seen.has("crashed") and not _is_far(facts):
+        # The headers were read, but for these: every rule judged the others, and the tables that nobody looked at are what matters.
+        yield Blind(TABLES, f"{_capital(reason.reason)}.", UNSEEN_ONES, reason.remedy)
+        return
+    lacking = tuple(outcome.rule for outcome in not_evaluated if _lacks_tables(outcome))
+    what = f"Only {count(len(seen.rows))} of the tables can be seen" if seen.rows else "Tables cannot be seen"
     named = f", {GRAVEST_RULE} among them," if GRAVEST_RULE in lacking and len(lacking) > 1 else ""
     rules = f"{len(lacking)} rule{'s' if len(lacking) != 1 else ''}{named} could not judge"
     # As long as anything is missing the others are too: without a rule that lacks it, the fact itself is what is said.
     sentence = f"{what}: {rules}." if lacking else f"{what}."
-    remedy = reason.remedy or (BESIDE_THE_SERVER if _is_sample(facts) else "")
-    yield Blind(TABLES, sentence, f"{reason.reason[:1].upper()}{reason.reason[1:]}", remedy, lacking)
+    remedy = reason.remedy or (BESIDE_THE_SERVER if _is_far(facts) else "")
+    yield Blind(TABLES, sentence, _capital(reason.reason), remedy, lacking)
+
+
+def _lacks_tables(outcome: NotEvaluated) -> bool:
+    return bool(outcome.facts) and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in outcome.facts)
+
+
+def _capital(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}"
 
 
 def _load(facts: FactSet) -> Iterable[Blind]:

@@ -208,7 +208,7 @@ def _completed_key_caches(facts: FactSet) -> FactRows | None:
 
 def _derived_totals(facts: FactSet) -> FactRows | None:
     known = facts.single("totals")
-    if not facts.tables["tables"].rows or known.get("myisam_tables") is not None or _is_sample(facts):
+    if not facts.tables["tables"].rows or known.get("myisam_tables") is not None or may_be_part(facts):
         return None
     tables = facts.tables["tables"]
     formats = tables.values("row_format")
@@ -232,10 +232,13 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
     return _rows(facts, "totals", [derived | {name: value for name, value in known.items() if value is not None}])
 
 
-def _is_sample(facts: FactSet) -> bool:
-    """Whether there may be more tables than these: those of a live server whose files are out of sight come by SQL, a few at a time."""
-    reason = facts.unknown.get("totals") or facts.unknown.get("totals.myisam_tables")
-    return facts.single("server").get("local") == 0 or (reason is not None and reason != NOT_IN_FILE)
+def may_be_part(facts: FactSet) -> bool:
+    """Whether there may be more tables than these.
+
+    Those of a live server whose files are out of sight come by SQL, a few at a time; and of those whose files are read some may be out of sight.
+    """
+    reasons = {facts.unknown.get("totals"), facts.unknown.get("totals.myisam_tables")} - {None, NOT_IN_FILE}
+    return facts.single("server").get("local") == 0 or bool(reasons)
 
 
 def _derived_server(facts: FactSet) -> FactRows | None:

@@ -40,6 +40,9 @@ def _state(facts: FactSet) -> list[str]:
             f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}"
             + (f" ({size(data)} data, {size(indexes)} indexes)" if sizes else "")  # type: ignore[arg-type]
         )
+    elif facts.tables["tables"].rows:
+        seen = len(facts.tables["tables"].rows)
+        parts.append(f"{count(seen)} MyISAM table{'s' if seen != 1 else ''} seen, others are not")
     parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
     return [*parts, facts.origin] if facts.origin else parts
 

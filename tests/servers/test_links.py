@@ -8,12 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.findings import Judgement
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.verdict import verdict_of
 from myisam_exporter.data_directory import YOUNG_SECONDS
 from myisam_exporter.fact_set import FactSet
 
 from ..unit.test_myi_header import of_length
-from .conftest import look, run, schema
+from .conftest import look, run, schema, working
 
 SECRET_BYTES = 300_000
 TABLE = "CREATE TABLE {} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM"
@@ -35,6 +41,10 @@ def checked(server: PrivateServer) -> str:
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
     return " ".join(done.stdout.split())
+
+
+def judged(server: PrivateServer) -> Judgement:
+    return judge(complete(look(server, 1.0)), Site(shipped_rules()))
 
 
 def rows(facts: FactSet) -> dict[object, dict[str, object]]:
@@ -75,6 +85,34 @@ def test_another_users_file_behind_a_link_is_not_told(server: PrivateServer, tmp
         assert not any(row["crashed"] for row in known.values())
         assert any(f"{name}.leak (it belongs to another user" in note.reason for note in facts.notes)
         assert any(f"{name}.tty (it is no regular file" in note.reason for note in facts.notes)
+
+
+def test_a_table_that_may_not_be_followed_is_named_first_and_is_never_an_all_clear(server: PrivateServer, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the server runs as we do: there is no file of another user's")
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"x" * SECRET_BYTES)
+    with schema(server, "linked") as name:
+        server.execute("CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", "FLUSH TABLES", database=name)
+        with working(server, name, ["INSERT INTO t VALUES ()"]):
+            assert [spot.what for spot in judged(server).blind] == []
+            with planted(server.data_directory / name / "leak.MYI", secret):
+                judgement = judged(server)
+                done = run("check", "--socket", server.socket, "--user", "root", "--interval", "1s", "--format", "nagios")
+                text = checked(server)
+        (spot,) = judgement.blind
+        assert spot.what == "tables"
+        assert spot.sentence.startswith(f"Not all tables can be seen: {name}.leak (it belongs to another user")
+        # The others were looked at by every rule.
+        assert "table-crashed" in judgement.quiet
+        assert judgement.count("critical") is None
+        if judgement.worst is None:
+            assert verdict_of(judgement, 1.0).tone == "unknown"
+            assert done.returncode == 3
+            assert done.stdout.startswith(f"MYISAM UNKNOWN - Not all tables can be seen: {name}.leak")
+        assert "blind=1;" in done.stdout
+        assert "1 MyISAM table seen, others are not" in text
+        assert "Nothing to change" not in text
 
 
 def test_tables_with_a_data_directory_of_their_own_are_whole(mariadb: PrivateServer) -> None:

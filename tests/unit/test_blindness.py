@@ -1,6 +1,7 @@
 """What was not seen: no report takes silence about it for health."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.verdict import verdict_of
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.unknown import Unknown
 
 SERVER = {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 864000}
 TABLE = {"schema_name": "shop", "table_name": "orders", "row_format": "fixed", "rows": 1000, "data_bytes": 20000, "index_bytes": 20000, "crashed": 0, "has_holes": 0}
@@ -84,6 +86,34 @@ def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, s
     assert f"<title>{said}" in page
     assert 'class="verdict unknown"' in page
     assert "Nothing to change" not in page
+
+
+def test_one_table_out_of_sight_is_named_and_not_an_all_clear(capsys: pytest.CaptureFixture[str]) -> None:
+    """As MyiCollector tells it of a look whose other tables were read."""
+    reason = Unknown("not all tables can be seen: shop.leak (it belongs to another user than the server's files)", "give them back")
+    seen = facts_of(**SEEN)
+    assert "totals" in seen.unknown
+    facts = FactSet(seen.tables, {**without(dict(seen.unknown), "totals"), "totals.myisam_tables": reason}, seen.interval_seconds)
+    judgement = judge(facts, Site(shipped_rules()))
+    (spot,) = judgement.blind
+    assert (spot.what, spot.remedy, spot.rules) == ("tables", "give them back", ())
+    assert "table-crashed" in judgement.quiet
+    assert verdict_of(judgement, facts.interval_seconds).tone == "unknown"
+    first = printed(judgement, facts, "nagios", capsys).splitlines()[0]
+    assert first.startswith("MYISAM UNKNOWN - Not all tables can be seen: shop.leak")
+    text = printed(judgement, facts, "text", capsys)
+    assert "1 MyISAM table seen, others are not" in text
+    assert "Nothing to change" not in text
+    assert "<title>Not all tables can be seen: shop.leak" in render(view_of(look_at(judgement, facts, 0.0)))
+
+
+@pytest.mark.parametrize(("rules", "said"), [(1, "1 rule quiet"), (2, "2 rules quiet")])
+def test_one_quiet_rule_is_one_rule(rules: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    judgement, facts = judged(**SEEN)
+    few = replace(judgement, quiet=judgement.quiet[:rules])
+    assert printed(few, facts, "nagios", capsys).startswith(f"MYISAM OK - {said} |")
+    page = " ".join(render(view_of(look_at(few, facts, 0.0))).split())
+    assert f"{said.removesuffix(' quiet')} looked, and found nothing." in page
 
 
 def test_the_headline_counts_the_rules_that_could_not_judge_and_names_the_gravest() -> None:

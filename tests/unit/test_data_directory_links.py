@@ -198,7 +198,7 @@ def test_a_link_into_a_closed_directory_is_one_entry_that_cannot_be_read(data: P
         os.seteuid(0)
     assert names(found) == {"db.sound"}
     assert set(found.unreadable) == {"inside", "db.part"}
-    assert "cannot be read: inside, db.part" in told(found)
+    assert "not all tables can be seen: inside (it cannot be read), db.part (it cannot be read)" in told(found)
 
 
 def test_tables_with_directories_of_their_own_are_followed_and_told_whole(data: Path, scan: Scan, tmp_path: Path) -> None:

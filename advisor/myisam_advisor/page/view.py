@@ -304,6 +304,6 @@ def _remarks(look: Look, clean: Callable[[object], str]) -> Iterable[tuple[str, 
             yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
     quiet, skipped = len(judgement.quiet), len(judgement.not_applicable)
     if quiet:
-        yield "Quiet", f"{count(quiet)} rules looked, and found nothing."
+        yield "Quiet", f"{count(quiet)} rule{'s' if quiet != 1 else ''} looked, and found nothing."
     if skipped:
         yield "Skipped", f"{count(skipped)} rules do not apply here."

@@ -67,7 +67,8 @@ def _summary(judgement: Judgement, facts: FactSet) -> str:
     told = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}" if rules else ""
     if judgement.worst in SERIOUS or judgement.blind:
         return f"{verdict_of(judgement, facts.interval_seconds).headline} {told}".strip()
-    return told or f"{len(judgement.quiet)} rules quiet"
+    quiet = len(judgement.quiet)
+    return told or f"{quiet} rule{'s' if quiet != 1 else ''} quiet"
 
 
 def plain(text: str) -> str:

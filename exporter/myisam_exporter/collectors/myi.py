@@ -39,6 +39,7 @@ NOT_RECORDED = Unknown("results of trials are not recorded: who has one writes i
 ONLY_IN_FACTS_FILES = {"unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
+NOT_READABLE = "it cannot be read"
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
@@ -211,13 +212,12 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
         """Directories and files that could not be read, or that are another user's."""
+        unread = [LeftOut(name, NOT_READABLE, True) for name in sample.unreadable]
         others = [one for one in sample.left_out if one.is_table]
-        if sample.unreadable:
-            unread = [LeftOut(name, "", True) for name in sample.unreadable]
-            return Unknown(f"databases or tables that cannot be read: {_named([*unread, *others])}", READ_FILES)
-        if others:
-            return Unknown(f"databases or tables that are not the server's own: {_named(others)}", GIVE_BACK)
-        return None
+        if not unread and not others:
+            return None
+        seen = "not all tables" if sample.files else "none of the tables"
+        return Unknown(f"{seen} can be seen: {_named([*unread, *others])}", READ_FILES if unread else GIVE_BACK)
 
 
 def _named(entries: Sequence[LeftOut]) -> str:
