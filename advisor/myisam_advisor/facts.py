@@ -274,7 +274,7 @@ def _rows(facts: FactSet, table: str, rows: list[dict[str, Value]]) -> FactRows:
 
 
 def as_document(facts: FactSet) -> dict[str, object]:
-    """The facts as a facts file holds them: what is unknown is absent."""
+    """The facts as a facts file holds them: what is unknown is absent, and null where there is more than was seen."""
     document: dict[str, object] = {"schema": 1}
     if facts.interval_seconds is not None:
         document["interval_seconds"] = round(facts.interval_seconds, 3)
@@ -287,6 +287,9 @@ def as_document(facts: FactSet) -> dict[str, object]:
             document |= _pair_mappings(table.name, rows)
         elif rows or table.name not in facts.unknown:
             document[table.name] = rows
+    if facts.tables["tables"].rows and may_be_part(facts):
+        # Whoever reads it must not add these tables up and take that for all there are.
+        document["totals"] = {"myisam_tables": None, **_known(facts.single("totals"))}
     return document
 
 

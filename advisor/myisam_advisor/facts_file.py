@@ -23,6 +23,10 @@ from myisam_exporter.unknown import Unknown
 
 SCHEMA_VERSION = 1
 NOT_IN_FILE = Unknown("not in the facts file")
+# What is absent was not asked. `totals: {myisam_tables: null}` was: there are tables that could not be seen (`snapshot` writes it).
+NOT_SEEN_THEN = Unknown(
+    "not all tables could be seen when the facts were written", "on the server's own host: sudo myisam-advisor check"
+)
 # `snapshot` writes 2.7 KB a table: a server with 100,000 of them has its place here.
 MAXIMUM_BYTES = 320 << 20
 MAXIMUM_JSON_MEMORY_BYTES = 512 << 20
@@ -86,6 +90,9 @@ def facts_from_document(document: object) -> FactSet:
     absent = {name: reason for name, reason in absent.items() if name not in present}
     unknown = mark_unknown(tables, absent)
     unknown |= {f"{table.name}.*": NOT_IN_FILE for table in TABLES if table.shape == "pairs"}
+    totals = document.get("totals")
+    if isinstance(totals, dict) and totals.get("myisam_tables", ...) is None:
+        unknown["totals.myisam_tables"] = NOT_SEEN_THEN
     return FactSet(tables, unknown, None if seconds is None else float(seconds))
 
 
@@ -117,7 +124,8 @@ def _rows(table: FactTable, document: dict[str, Any]) -> FactRows:
         return FactRows(names, [])
     by_name = {column.name: column for column in columns}
     if table.shape == "single":
-        return FactRows(names, [_row((table.name,), content, names, by_name)])
+        row = _row((table.name,), content, names, by_name)
+        return FactRows(names, [row] if row != [None] * len(row) else [])
     if not isinstance(content, list):
         raise _FactsError((table.name,), f"{table.name} must be a list of mappings")
     return FactRows(names, [_row((table.name, place), row, names, by_name) for place, row in enumerate(content)])

@@ -100,6 +100,11 @@ def test_a_table_that_may_not_be_followed_is_named_first_and_is_never_an_all_cle
                 judgement = judged(server)
                 done = run("check", "--socket", server.socket, "--user", "root", "--interval", "1s", "--format", "nagios")
                 text = checked(server)
+                written = tmp_path / "facts.json"
+                written.write_text(run("snapshot", "--socket", server.socket, "--user", "root", "--interval", "1s").stdout)
+        elsewhere = run("check", "--facts", written, "--format", "nagios").stdout
+        assert "Not all tables could be seen when the facts were written" in elsewhere
+        assert "blind=1;" in elsewhere
         (spot,) = judgement.blind
         assert spot.what == "tables"
         assert spot.sentence.startswith(f"Not all tables can be seen: {name}.leak (it belongs to another user")
