@@ -352,6 +352,7 @@ class _Wording:
                 undo_commands=remedy.undo_commands,
                 my_cnf=remedy.my_cnf,
                 init_file=remedy.init_file,
+                refused=admitted.instead,
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),
                 resource=rule.resource,

@@ -30,6 +30,7 @@ class Finding:
 
     `memory_bytes` is what the change takes beyond what is taken now; `resource` what holds the server back, where that is what was found
     (the lowest `resource_order` of several).
+    `refused` is what the rule would have had run and this server's state forbids, with what to do instead (the recommendation ends with it).
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them.
     """
@@ -53,6 +54,7 @@ class Finding:
     undo_commands: tuple[Sql, ...] = ()
     my_cnf: tuple[OptionLine, ...] = ()
     init_file: tuple[Sql, ...] = ()
+    refused: tuple[str, ...] = ()
     memory_bytes: float = 0.0
     measured: str = ""
     resource: str = ""

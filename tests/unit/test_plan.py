@@ -82,6 +82,38 @@ def test_only_online_statements_run_when_the_script_is_fed_to_a_client() -> None
     assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=DYNAMIC;" in script.splitlines()
 
 
+def grown_both_ways(free_bytes: int) -> ChangePlan:
+    """Rows that are a third longer in fixed format, an index that is several times as large unpacked; each change alone has room for longer than both."""
+    facts = PROVED["facts"]
+    tables = [{**table, "fixed_row_bytes": 129} for table in facts["tables"] if table["table_name"] == "a"]
+    index = {"schema_name": "log", "table_name": "a", "index_number": 1, "algorithm": "btree", "is_packed": 1, "binary_search": 0, "binary_search_without_packing": 1, "maximum_key_bytes": 40}
+    host = {**facts["host"], "data_directory_free_bytes": free_bytes}
+    return plan_of({"facts": {**facts, "tables": tables, "indexes": [index], "host": host}}, "fixed-row-format", "pack-keys")
+
+
+def test_one_alter_of_two_changes_may_need_more_disk_than_each_of_them() -> None:
+    (roomy,) = grown_both_ways(10**12).offline
+    assert roomy.statements == ("ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;",)
+    assert roomy.needed_bytes is not None
+    for free_bytes, fits in ((roomy.needed_bytes, True), (roomy.needed_bytes - 1, False)):
+        plan = grown_both_ways(free_bytes)
+        (one,) = plan.offline
+        assert (one.statements, one.fits) == (roomy.statements, fits)
+        script = format_named("sql").render(plan)
+        assert ("-- NOT ENOUGH DISK: make room first." in script.splitlines()) is not fits
+        assert ("**Not enough disk: make room first.**" in format_named("markdown").render(plan)) is not fits
+
+
+def test_what_the_disk_has_no_room_for_is_told_and_not_in_the_plan() -> None:
+    """Beside a change that stays: what was left out would look as if nobody had thought of it."""
+    facts = {"host": {"data_directory_free_bytes": 10**8}, "tables": [{"schema_name": "x", "table_name": "a", "row_format": "fixed", "data_bytes": 5 * GIB, "index_bytes": 3 * GIB, "crashed": 1}]}
+    plan = plan_of({"facts": facts}, "table-crashed")
+    for form, begins in (("sql", "LEFT OUT: No REPAIR TABLE yet"), ("markdown", "Left out")):
+        told = " ".join(format_named(form).render(plan).replace("\n--", " ").split())
+        assert begins in told
+        assert "REPAIR TABLE `x`" not in told
+
+
 def test_memory_is_given_back_before_it_is_taken_and_indexes_are_loaded_last() -> None:
     commands = ["LOAD INDEX INTO CACHE `a`.`b`;", "FLUSH TABLES;", "CACHE INDEX `a`.`b` IN hot_1;", "SET GLOBAL key_buffer_size = 9;", "SET GLOBAL x = 1;"]
     order = sorted(commands, key=lambda line: statements.phase(line, gives_back=line.startswith("SET GLOBAL key")))

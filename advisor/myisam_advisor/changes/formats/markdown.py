@@ -53,6 +53,8 @@ def _findings(findings: Sequence[Finding]) -> Iterable[str]:
         yield f"  Expect: {_plain(finding.expect)} Cost: {_plain(finding.cost)}"
         if finding.measured:
             yield f"  {_plain(finding.measured)}"
+        for refused in finding.refused:
+            yield f"  **Left out:** {_plain(refused)}"
     yield ""
 
 

@@ -61,6 +61,8 @@ def _evidence(script: Script, findings: Sequence[Finding]) -> None:
         if finding.measured:
             _wrapped(script, finding.measured)
         _wrapped(script, f"Cost: {finding.cost}")
+        for refused in finding.refused:
+            _wrapped(script, f"LEFT OUT: {refused}")
 
 
 def _online(script: Script, plan: ChangePlan) -> None:
