@@ -13,6 +13,8 @@ from myisam_advisor.texts import printable
 from myisam_advisor.verdict import SERIOUS, verdict_of
 from myisam_exporter.fact_set import FactSet
 
+# Where not all was seen, none found is not none there (Nagios plugin API: "value may be a literal U").
+UNDETERMINED = "U"
 UNKNOWN_AS = {
     "ok": statuses.NAGIOS_OK,
     "warning": statuses.NAGIOS_WARNING,
@@ -40,9 +42,9 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     findings = judgement.findings
     status = exit_status(judgement, shown)
     summary = _summary(judgement, facts)
-    counts = {severity: sum(finding.severity == severity for finding in findings) for severity in SEVERITIES}
+    counts = {severity: judgement.count(severity) for severity in SEVERITIES}
     data = (
-        " ".join(f"{severity}={count};;;0" for severity, count in counts.items())
+        " ".join(f"{severity}={UNDETERMINED if count is None else count};;;0" for severity, count in counts.items())
         + f" not_evaluated={len(judgement.not_evaluated)};;;0 suppressed={len(judgement.suppressed)};;;0 blind={len(judgement.blind)};;;0"
     )
     print(f"MYISAM {WORDS[status]} - {plain(summary)} | {data}")
