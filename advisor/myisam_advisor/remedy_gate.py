@@ -234,7 +234,7 @@ class RemedyGate:
             name = object_name(*map(str, does.table)) if does.table else "the table"
             return (
                 f"No ALTER on a cluster node: the other nodes hold an empty copy of {name}, which the ALTER makes an empty InnoDB table there, and the next write stops them. "
-                "Instead, with its writers stopped: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB while it is empty; INSERT INTO new SELECT * FROM old in batches, "
+                "Instead, with its writers stopped: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty; INSERT INTO new SELECT * FROM old in batches, "
                 "on the node that has the rows; then RENAME TABLE both at once."
             )
         if statements.phase(command) == statements.LOCKED:
@@ -270,6 +270,8 @@ class RemedyGate:
     def _columns_are_unknown(self, command: Sql, does: Effects) -> str:
         if "ROW_FORMAT=FIXED" not in command or self._row(does).get("fixed_row_bytes") is not None:
             return ""
+        if self._row(does).get("row_format") == "fixed":
+            return ""  # the way back to what it is now
         return (
             "No ALTER while its columns are not known: with a TEXT or BLOB it copies the table for nothing, and wide VARCHARs make it many times as large. "
             "Run myisam-advisor beside the server, where it can read the .MYI files."

@@ -15,7 +15,8 @@ from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.option_lines import OptionLine, option_line
-from myisam_advisor.planning import Command, PlanFacts
+from myisam_advisor.planners import engine_migration
+from myisam_advisor.planning import Command, Plan, PlanContext, PlanFacts
 from myisam_advisor.remedy_gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.shell_lines import ShellLine
@@ -183,3 +184,30 @@ def test_a_compressed_table_tells_its_format_by_its_data_file_and_is_not_repaire
         (before,) = mariadb.execute(f"SELECT COUNT(*) FROM {database}.t")
         mariadb.execute(statement("REPAIR TABLE {} USE_FRM", name))
         assert mariadb.execute(f"SELECT COUNT(*) FROM {database}.t") != [before]
+
+
+# What a definition keeps from MyISAM. KEY_BLOCK_SIZE means something else in InnoDB: there it makes a compressed table.
+@pytest.mark.parametrize("options", ["", "ROW_FORMAT=FIXED", "ROW_FORMAT=DYNAMIC", "ROW_FORMAT=COMPRESSED", "ROW_FORMAT=FIXED KEY_BLOCK_SIZE=4", "PACK_KEYS=0 ROW_FORMAT=FIXED"])
+def test_the_move_to_innodb_passes_its_strict_mode_and_comes_back(server: PrivateServer, options: str) -> None:
+    before = server.execute("SELECT @@GLOBAL.innodb_strict_mode")[0][0]
+    server.execute("SET GLOBAL innodb_strict_mode = ON")
+    try:
+        with schema(server, "moved") as database:
+            server.execute(f"CREATE TABLE {database}.t (a INT NOT NULL PRIMARY KEY, b VARCHAR(20), KEY (b)) ENGINE=MyISAM {options}", f"INSERT INTO {database}.t VALUES (1, 'x'), (2, 'y')")
+            if "FIXED" in options:
+                with pytest.raises(Error, match="option"):
+                    server.execute(f"ALTER TABLE {database}.t ENGINE=InnoDB")
+            known = PlanFacts(complete(look(server)))
+            planned = engine_migration.plan(known.tables_by_name[database, "t"], PlanContext(known, {}))
+            assert isinstance(planned, Plan)
+            passed = RemedyGate(known).admit(Remedy(planned.commands, planned.undo_commands)).remedy
+            assert len(passed.commands) == len(passed.undo_commands) == 1
+            made = f"SELECT ENGINE, ROW_FORMAT FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{database}'"
+            first = server.execute(made)
+            run_all(server, passed.commands)
+            assert server.execute(made) in ([("InnoDB", "Dynamic")], [("InnoDB", "Compact")])
+            server.execute(*passed.undo_commands)
+            assert server.execute(made) == first
+            assert server.execute(f"SELECT COUNT(*) FROM {database}.t") == [(2,)]
+    finally:
+        server.execute(f"SET GLOBAL innodb_strict_mode = {before}")

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.texts import duration, object_name, printable, size
 from myisam_exporter.columns import Row, Value
-from myisam_exporter.sql import quote_table, statement
+from myisam_exporter.sql import Sql, quote_table, statement
 
 COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
 COPY_BYTES_PER_SECOND = 20 << 20
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
+KEY_BLOCK_SIZE_FROM = 50110  # the option of a table: manual, "CREATE TABLE"
 SHORT_KEY_BYTES, LONG_KEY_BYTES = 767, 3072
 ROW_POINTER_BYTES = 8
 
@@ -34,9 +35,23 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
             "price": _price(innodb_bytes, seconds),
         },
-        commands=() if blockers else (statement("ALTER TABLE {} ENGINE=InnoDB;", quote_table(schema, table)),),
-        undo_commands=() if blockers else (statement("ALTER TABLE {} ENGINE=MyISAM;", quote_table(schema, table)),),
+        commands=() if blockers else (_conversion(schema, table, context),),
+        undo_commands=() if blockers else (_way_back(schema, table, row),),
     )
+
+
+def _conversion(schema: str, table: str, context: PlanContext) -> Sql:
+    """The ALTER, without what the table's definition keeps for MyISAM: innodb_strict_mode refuses ROW_FORMAT=FIXED, and with Antelope files DYNAMIC too."""
+    name = quote_table(schema, table)
+    if context.version_number is not None and context.version_number < KEY_BLOCK_SIZE_FROM:
+        return statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT;", name)
+    return statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", name)
+
+
+def _way_back(schema: str, table: str, row: Mapping[str, Value]) -> Sql:
+    """The ALTER that makes it MyISAM again. Rows of fixed length want to be asked for where a column could vary."""
+    fixed = statement(", ROW_FORMAT=FIXED" if row.get("row_format") == "fixed" else "")
+    return statement("ALTER TABLE {} ENGINE=MyISAM{};", quote_table(schema, table), fixed)
 
 
 def innodb_size(row: Mapping[str, Value]) -> int | None:
