@@ -44,6 +44,7 @@ SERVER_SHUTDOWN, CONNECTION_KILLED = 1053, 1927
 ENDING = frozenset({SERVER_SHUTDOWN, CONNECTION_KILLED})
 # What the library could do with a password and never may: its names for clear text, for questions, and for the hash of before 4.1.
 NEVER = ("mysql_clear_password", "dialog", "mysql_old_password")
+LONGEST_NAME = 64  # of a plugin: mysql.user.plugin
 _CREDENTIALS = struct.Struct("3i")  # unix(7), SO_PEERCRED: process, user, group
 _log = logging.getLogger(__name__)
 
@@ -54,6 +55,10 @@ class UnreachableError(Exception):
 
 class BrokenConnectionError(Exception):
     """The connection ended, or what came over it is not the protocol. The message says what is known."""
+
+
+class UnknownPluginError(UserError):
+    """The account logs in by an authentication plugin that this client does not speak."""
 
 
 class UnverifiedWayError(UserError):
@@ -223,7 +228,7 @@ class ServerConnection:
             raise self._known(error) from None
         return library
 
-    def _handlers(self) -> dict[str, Callable[[Any], Any]]:
+    def _handlers(self) -> _Handlers:
         """For each plugin that may not be used, what refuses it; sha256_password takes no socket for a verified way, but TLS only."""
         allowed = self.target.plugins - (frozenset() if self._with_tls else SENDING_PLUGINS)
 
@@ -233,7 +238,14 @@ class ServerConnection:
 
             return refuse
 
-        return {name: refusing(name) for name in {*NEVER, *ALL_PLUGINS} - allowed}
+        return _Handlers({name: refusing(name) for name in {*NEVER, *ALL_PLUGINS} - allowed}, self._not_spoken)
+
+    def _not_spoken(self, plugin: str) -> UserError:
+        target = self.target
+        return UnknownPluginError(
+            f"the server at {target.label} wants the user {target.user!r} to log in by the plugin {plugin!r}, which this program does not speak. Make an account "
+            "that logs in otherwise (myisam-advisor grants prints one: by the server's own socket, or by a password), and name it with --user or in the option file."
+        )
 
     def _known(self, error: Exception) -> Exception:
         """What happened, as one of ours. What the library raised is not kept: it is only told to the log for debugging."""
@@ -242,6 +254,11 @@ class ServerConnection:
         # Where the library cryptography is missing, PyMySQL says so before it touches the password.
         if isinstance(error, PasswordKeptError) or (isinstance(error, RuntimeError) and "cryptography" in str(error)):
             return self._kept("its plugin")
+        if isinstance(error, RuntimeError) and "pynacl" in str(error):
+            return UnknownPluginError(
+                f"the server at {self.target.label} wants the user {self.target.user!r} to log in by the plugin 'client_ed25519', which needs the Python library PyNaCl: "
+                "install it (python3-nacl on Debian, or pip install PyNaCl), or name an account that logs in otherwise (--user; myisam-advisor grants prints one)."
+            )
         if isinstance(error, TooMuchError):
             return ServerLostError(
                 f"the server at {self.target.label} sent {error}, which no server does: the connection was closed. "
@@ -273,6 +290,32 @@ class ServerConnection:
         if result is not None:
             result.unbuffered_active = False
         self.close()
+
+
+class _Handlers(dict[str, "Callable[[Any], Any]"]):
+    """What the library asks for each plugin that the server names. Those that nobody knows get one that says so, once it is to answer."""
+
+    def __init__(self, refused: dict[str, Callable[[Any], Any]], not_spoken: Callable[[str], Exception]) -> None:
+        super().__init__(refused)
+        self._not_spoken = not_spoken
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """None for plugins that the library itself speaks, which it asks for as bytes first."""
+        known = super().get(name, default)
+        if known is not None or not isinstance(name, str) or name in ALL_PLUGINS:
+            return known
+        error = self._not_spoken(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}...")
+
+        class Refusing:
+            """Made when the plugin is named in the greeting too, where the account may have another: it speaks when it is to answer."""
+
+            def __init__(self, connection: object) -> None:
+                pass
+
+            def authenticate(self, packet: object) -> object:
+                raise error
+
+        return Refusing
 
 
 def refuse_open_way(target: Target, wire: sockets.socket) -> None:

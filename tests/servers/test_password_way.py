@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -182,6 +183,41 @@ def test_the_message_says_what_was_asked_for_and_what_to_do(certificates: Path, 
     assert "asks for the password by mysql_clear_password, which would show it: it was not sent" in done.stderr
     assert "ssl-ca" in done.stderr
     assert SECRET not in done.stderr
+
+
+@pytest.mark.parametrize("in_greeting", [False, True])
+@pytest.mark.parametrize("plugin", [b"auth_gssapi_client", b"authentication_ldap_sasl_client", b"parsec", b"", b"\x1b[31m" + b"x" * 300])
+def test_a_plugin_that_is_not_spoken_is_named_with_what_to_do(certificates: Path, tmp_path: Path, plugin: bytes, in_greeting: bool) -> None:
+    with HostileServer(asking(plugin, certificates, "none", in_greeting)) as server:
+        done = run("check", "--defaults-file", option_file(tmp_path, certificates, ""), "--host", "127.0.0.1", "--port", server.port)
+    assert done.returncode == 2
+    assert f"to log in by the plugin {plugin.decode()[:64]!r}"[:-1] in done.stderr
+    assert "which this program does not speak" in done.stderr
+    assert "myisam-advisor grants" in done.stderr
+    assert "did not answer" not in done.stderr
+    assert "\x1b" not in done.stderr
+    assert len(done.stderr) < 700
+
+
+def test_ed25519_without_its_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real server and account; only the library is hidden."""
+    from pymysql import _auth
+
+    monkeypatch.setattr(_auth, "_nacl_bindings", False)
+    monkeypatch.setitem(sys.modules, "nacl", None)
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--plugin-load-add=auth_ed25519"]) as server:
+        server.execute(f"CREATE USER 'mon'@'localhost' IDENTIFIED VIA ed25519 USING PASSWORD('{SECRET}')")
+        said = outcome(Target("mon", SECRET, socket=server.socket))
+        assert "'client_ed25519', which needs the Python library PyNaCl" in said
+        monkeypatch.undo()
+        assert outcome(Target("mon", SECRET, socket=server.socket)) == IN
+
+
+def test_an_account_by_another_plugin_of_a_real_server_is_told_of_it() -> None:
+    """PAM asks questions: what it would have sent shows the password."""
+    with PrivateServer(binaries_of("mariadb-10.11"), ["--plugin-load-add=auth_pam_v1"]) as server:
+        server.execute("CREATE USER 'mon'@'localhost' IDENTIFIED VIA pam USING 'mariadb'")
+        assert "asks for the password by dialog" in outcome(Target("mon", SECRET, socket=server.socket))
 
 
 @pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6"])
