@@ -9,13 +9,11 @@ from myisam_advisor.changes import statements
 from myisam_advisor.changes.effects import INNODB, needed_bytes, sum_of
 from myisam_advisor.findings import Finding
 from myisam_advisor.measured import RebuildRates
-from myisam_advisor.planners.engine_migration import COPY_BYTES_PER_SECOND
 from myisam_advisor.planning import PlanFacts, TableName
-from myisam_advisor.texts import duration, size
+from myisam_advisor.rebuild_times import INTO_INNODB, lasts
+from myisam_advisor.texts import size
 from myisam_exporter.columns import Row
 from myisam_exporter.sql import Sql, quote_table, sql_list, statement
-
-RATE_NAMES = {"ALTER TABLE": "ALTER", "OPTIMIZE TABLE": "OPTIMIZE", "REPAIR TABLE": "REPAIR", "CHECK TABLE": "CHECK", "ANALYZE TABLE": "CHECK"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +96,6 @@ def describe_offline(
 
 
 def _lasts(kind: str, command: str, present: int | None, rates: RebuildRates, memory: float | None) -> str:
-    """A time only where it was measured: with everything in memory."""
     if "DISABLE KEYS" in command:
         return "at once"
-    if present is None:
-        return "for a time that depends on its size, which is not known here"
-    if INNODB in command:
-        return f"about {duration(max(present / COPY_BYTES_PER_SECOND, 0.1))} ({size(present)} at {size(COPY_BYTES_PER_SECOND)}/s, assumed: it depends on the buffer pool)"
-    if memory is not None and present > memory:
-        return f"for a time that was not measured: {size(present)} do not fit into {size(memory)} of available memory (reported: 3 days for 4 GB)"
-    rate = rates.bytes_per_second.get(RATE_NAMES[kind])
-    if not rate:
-        return f"for as long as {size(present)} take to be read and written"
-    measured = f"measured on {rates.measured_on} with everything in the page cache; a slow disk takes longer"
-    return f"about {duration(max(present / rate, 0.1))} ({size(present)} at {size(rate)}/s, {measured})"
+    return INTO_INNODB if INNODB in command else lasts(kind, present, memory, rates)

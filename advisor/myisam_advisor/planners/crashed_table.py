@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from myisam_advisor.measured import rebuild_rates_for
 from myisam_advisor.planning import Command, Plan, PlanContext, Planned
+from myisam_advisor.rebuild_times import lasts
 from myisam_advisor.shell_lines import ShellLine, shell_line
 from myisam_advisor.texts import object_name, printable, size
 from myisam_exporter.columns import Value
@@ -28,7 +30,9 @@ DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi bes
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The copy, CHECK and REPAIR; nothing where only the number of crashed tables is known."""
     if row.get("table_name") is None:
-        return Plan({"files": _files(context), "backup_bytes": None, "recovery": ""})
+        return Plan(
+            {"files": _files(context), "backup_bytes": None, "check_lasts": "", "repair_lasts": "", "recovery": ""}
+        )
     schema, table = str(row["schema_name"]), str(row["table_name"])
     name = quote_table(schema, table)
     sizes = [row.get(column) for column in ("data_bytes", "index_bytes")]
@@ -42,9 +46,12 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
     commands = (*copied, statement("CHECK TABLE {};", name), repair)
     recovery = str(context.variable("myisam_recover_options") or "")
+    rates, memory = rebuild_rates_for(context.facts), context.number("host", "memory_available_bytes")
     values = {
         "files": _files(context),
         "backup_bytes": backup_bytes,
+        "check_lasts": lasts("CHECK TABLE", backup_bytes, memory, rates),
+        "repair_lasts": lasts("REPAIR TABLE", backup_bytes, memory, rates),
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
     }
     return Plan(values, commands)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.planning import Plan, PlanContext, Planned
-from myisam_advisor.texts import duration, object_name, printable, size
+from myisam_advisor.rebuild_times import INTO_INNODB
+from myisam_advisor.texts import object_name, printable, size
 from myisam_exporter.columns import Row, Value
 from myisam_exporter.sql import Sql, quote_table, statement
 
 COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
-COPY_BYTES_PER_SECOND = 20 << 20
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
 KEY_BLOCK_SIZE_FROM = 50110  # the option of a table: manual, "CREATE TABLE"
@@ -27,13 +27,12 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     indexes = context.known.indexes_of(schema, table)
     innodb_bytes = innodb_size(row)
     blockers = [*_blockers(row, indexes, context), *_disk(innodb_bytes, context)]
-    seconds = None if innodb_bytes is None else innodb_bytes / COPY_BYTES_PER_SECOND
     return Plan(
         {
             "innodb_bytes": innodb_bytes,
             "blockers": f"In the way: {'; '.join(blockers)}." if blockers else "",
             "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
-            "price": _price(innodb_bytes, seconds),
+            "price": _price(innodb_bytes),
         },
         commands=() if blockers else (_conversion(schema, table, context),),
         undo_commands=() if blockers else (_way_back(schema, table, row),),
@@ -128,18 +127,15 @@ def _set_to(value: Value) -> str:
     return "" if value is None else f" ({printable(str(value))} here)"
 
 
-def _price(innodb_bytes: int | None, seconds: float | None) -> str:
+def _price(innodb_bytes: int | None) -> str:
     """What the conversion and the table afterwards cost."""
     afterwards = (
         "Each statement may become slower: with durable commits the load that was measured, updates by key beside full scans, "
         "got 0.6 to 0.8 times its statements done (MariaDB 10.11, three noisy runs)."
     )
-    if innodb_bytes is None or seconds is None:
+    if innodb_bytes is None:
         return f"The ALTER copies the table while writers wait; its size in InnoDB is not known here, one and a half to three times is usual. {afterwards}"
-    return (
-        f"The ALTER copies the table while writers wait, for about {duration(seconds)} (at {size(COPY_BYTES_PER_SECOND)}/s) where the copy fits the buffer pool and many "
-        f"times as long where it does not, and needs {size(innodb_bytes)} of disk. Readers go on until the end. {afterwards}"
-    )
+    return f"The ALTER copies the table while writers wait, for {INTO_INNODB}; it needs {size(innodb_bytes)} of disk. Readers go on until the end. {afterwards}"
 
 
 def _number(value: Value) -> float:

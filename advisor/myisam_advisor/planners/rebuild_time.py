@@ -1,0 +1,18 @@
+"""How long the ALTER of a rule lasts that copies a table; the rule itself says what to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.measured import rebuild_rates_for
+from myisam_advisor.planning import Plan, PlanContext, Planned
+from myisam_advisor.rebuild_times import lasts
+from myisam_exporter.columns import Value
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """`lasts`: words for the time."""
+    known = [value for value in (row.get("data_bytes"), row.get("index_bytes")) if isinstance(value, int | float)]
+    table_bytes = sum(known) if len(known) == 2 else None
+    memory = context.number("host", "memory_available_bytes")
+    return Plan({"lasts": lasts("ALTER TABLE", table_bytes, memory, rebuild_rates_for(context.facts))})

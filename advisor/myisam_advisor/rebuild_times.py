@@ -1,0 +1,40 @@
+"""How long a statement that goes over a whole table lasts: as measured, where everything fits memory, or no figure at all."""
+
+from __future__ import annotations
+
+from myisam_advisor.measured import RebuildRates
+from myisam_advisor.texts import duration, size
+
+RATE_NAMES = {
+    "ALTER TABLE": "ALTER",
+    "OPTIMIZE TABLE": "OPTIMIZE",
+    "REPAIR TABLE": "REPAIR",
+    "CHECK TABLE": "CHECK",
+    "ANALYZE TABLE": "CHECK",
+}
+SHORTEST_SECONDS = 0.1
+INTO_INNODB = "a time that was not measured: it depends on the buffer pool and on the disk"
+
+
+def lasts(verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates) -> str:
+    """In words, to stand behind "it takes".
+
+    The rates hold where data and indexes fit memory. Beyond, the same statement was reported to take 3 days for 4 GB, so no figure is given;
+    nor where the memory is not known.
+    """
+    if table_bytes is None:
+        return "a time that depends on its size, which is not known here"
+    if available_bytes is None:
+        return f"a time that was not measured: whether {size(table_bytes)} fit into memory is not known here"
+    if table_bytes > available_bytes:
+        return (
+            f"a time that was not measured: {size(table_bytes)} do not fit into {size(available_bytes)} of available memory "
+            "(reported: 3 days for 4 GB with 2 GB of RAM)"
+        )
+    rate = rates.bytes_per_second.get(RATE_NAMES[verb])
+    if not rate:
+        return f"as long as {size(table_bytes)} take to be read and written"
+    return (
+        f"about {duration(max(table_bytes / rate, SHORTEST_SECONDS))} ({size(table_bytes)} at {size(rate)}/s, "
+        f"measured on {rates.measured_on} with everything in the page cache; a slow disk takes longer)"
+    )

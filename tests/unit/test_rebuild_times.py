@@ -1,0 +1,73 @@
+"""Times of rebuilds are those that were measured, with everything in memory, or none."""
+
+import re
+from typing import Any
+
+import pytest
+
+from myisam_advisor.changes.plan import make_plan
+from myisam_advisor.engine import judge
+from myisam_advisor.facts import complete
+from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.findings import Finding
+from myisam_advisor.measured import RebuildRates, evidence
+from myisam_advisor.rebuild_times import lasts
+from myisam_advisor.rules import shipped_rules
+from myisam_advisor.site import Site
+from tests.rules.test_cases import CASES
+
+GIB = 1 << 30
+RATES = RebuildRates("a server", {"ALTER": GIB / 100, "CHECK": GIB / 10})
+FIGURE = re.compile(r"about \d[\d.,]* (?:ms|s|second|minute|hour|day|min|h)\b|\bat \d[\d.,]* [KMG]iB/s")
+CRASHED: dict[str, Any] = {"schema_name": "x", "table_name": "t", "row_format": "fixed", "data_bytes": 3 * GIB, "index_bytes": GIB, "crashed": 1}
+NEARLY_FULL: dict[str, Any] = {**CRASHED, "crashed": 0, "row_format": "dynamic", "max_data_bytes": 3 * GIB, "rows": 1000}
+
+
+def judged(table: dict[str, Any], available: int | None, version: str = "5.6.24") -> tuple[Finding, str]:
+    """The finding, and the plan's time for the statement that rewrites the table."""
+    host = {} if available is None else {"host": {"memory_available_bytes": available, "data_directory_free_bytes": 100 * GIB}}
+    facts = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": version}, "tables": [table], **host}))
+    (finding,) = (one for one in judge(facts, Site(shipped_rules())).findings if one.rule in ("table-crashed", "table-near-size-limit"))
+    return finding, make_plan([finding], facts).offline[-1].lasts
+
+
+def test_a_figure_where_it_was_measured() -> None:
+    assert lasts("ALTER TABLE", GIB, 2 * GIB, RATES).startswith("about 100 s (1 GiB at 10.2 MiB/s, measured on a server with everything in the page cache")
+    assert FIGURE.search(lasts("CHECK TABLE", GIB, 2 * GIB, RATES))
+
+
+@pytest.mark.parametrize(("table_bytes", "available", "rates"), [(2 * GIB, GIB, RATES), (GIB, None, RATES), (None, GIB, RATES), (GIB, 2 * GIB, RebuildRates("no server", {}))])
+def test_no_figure_where_it_was_not(table_bytes: int | None, available: int | None, rates: RebuildRates) -> None:
+    assert not FIGURE.search(lasts("ALTER TABLE", table_bytes, available, rates))
+
+
+@pytest.mark.parametrize("table", [CRASHED, NEARLY_FULL], ids=["crashed", "nearly full"])
+@pytest.mark.parametrize(("available", "figure"), [(8 * GIB, True), (2 * GIB, False), (None, False)])
+def test_findings_and_plans_give_the_same_time_or_none(table: dict[str, Any], available: int | None, figure: bool) -> None:
+    finding, planned = judged(table, available)
+    assert bool(FIGURE.search(finding.cost)) is figure, finding.cost
+    assert planned in finding.cost
+    assert ("measured on MySQL 5.6.24" in finding.cost) is figure
+
+
+def test_each_server_has_its_own_rates() -> None:
+    costs = {judged(NEARLY_FULL, 8 * GIB, about["version"])[0].cost for about in evidence()["servers"].values() if about["flavour"] == "mysql"}
+    assert len(costs) == 2
+
+
+def test_no_finding_of_any_case_gives_a_time_of_a_rebuild_that_was_not_measured() -> None:
+    seen = 0
+    for _, case in CASES:
+        facts = complete(facts_from_document({"schema": 1, **case["facts"]}))
+        findings = judge(facts, Site(shipped_rules())).findings
+        for finding in findings:
+            if any(re.match(r"ALTER|OPTIMIZE|REPAIR", command) for command in finding.commands):
+                assert not FIGURE.search(finding.cost) or "measured on" in finding.cost, (finding.rule, finding.cost)
+                seen += 1
+        for offline in make_plan(findings, facts).offline:
+            assert not FIGURE.search(offline.lasts) or "measured on" in offline.lasts, offline
+    assert seen
+
+
+def test_no_rule_has_a_rate_of_its_own() -> None:
+    assert [(rule.id, name) for rule in shipped_rules() for name in rule.parameters if re.search(r"(?:rebuild|repair|copy)_bytes_per_second", name)] == []
