@@ -5,7 +5,8 @@ row format) is decided here, once for all rules: a command is let through, amend
 Unknown state forbids nothing; the cost says what to look at first. What cannot be undone (USE_FRM) wants to be known to be safe.
 
 Sources: MySQL and MariaDB manuals, "REPAIR TABLE Statement", "OPTIMIZE TABLE Statement", "read_only", "Server Command Options";
-sql/mysqld.cc of MySQL 5.1 (my_long_options); sql/mysqld.cc, adjust_open_files_limit; MySQL bug 17332; Galera, "Schema Upgrades".
+sql/mysqld.cc of MySQL 5.1 (my_long_options); sql/mysqld.cc, adjust_open_files_limit; MySQL bug 17332; Galera, "Schema Upgrades";
+MySQL manual, "Group Replication Requirements" and "Clone Plugin Limitations" (MyISAM tables are cloned empty).
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ REPAIRABLE_FROM_DEFINITION = frozenset({"fixed", "dynamic"})
 IN_MY_CNF = "Set it in my.cnf and restart"
 NOTHING_DONE = "No command is given here, so there is none to undo."
 OPTIONS_UNDONE = "Remove the lines from my.cnf, or set what was there, and restart."
+BY_A_NEW_TABLE = "CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty; INSERT INTO new SELECT * FROM old in batches,"
 REMOVED_ROWS = "rows that it cannot read are then missing here alone"
 
 
@@ -153,6 +155,7 @@ class RemedyGate:
             self._beyond_file_limit(command),
             self._loses_data(command, does),
             self._on_a_cluster(command, does),
+            self._in_a_group(command, does),
             self._on_a_read_only_server(command, does),
             self._disturbs_readers(command, does),
             self._columns_are_unknown(command, does),
@@ -234,29 +237,64 @@ class RemedyGate:
             name = object_name(*map(str, does.table)) if does.table else "the table"
             return (
                 f"No ALTER on a cluster node: the other nodes hold an empty copy of {name}, which the ALTER makes an empty InnoDB table there, and the next write stops them. "
-                "Instead, with its writers stopped: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty; INSERT INTO new SELECT * FROM old in batches, "
-                "on the node that has the rows; then RENAME TABLE both at once."
+                f"Instead, with its writers stopped: {BY_A_NEW_TABLE} on the node that has the rows; then RENAME TABLE both at once."
             )
         if statements.phase(command) == statements.LOCKED:
             return f"{IN_MY_CNF}, one node after the other: a cluster does not support LOCK TABLES, which would have to guard the change."
         return ""
 
+    def _in_a_group(self, command: Sql, does: Effects) -> str:
+        """On a secondary the answer for read-only servers follows."""
+        if not self._state.is_group_member or self._state.is_read_only or INNODB not in command:
+            return ""
+        name = object_name(*map(str, does.table)) if does.table else "the table"
+        return (
+            f"No ALTER on a member of a group: a member that was made by the clone plugin holds an empty copy of {name}, which the ALTER makes an empty InnoDB table there, "
+            "and the next change to a row of it throws the member out of the group. "
+            "Instead, on the primary: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty, with a PRIMARY KEY; dump the rows "
+            "where they are and load them into new (mysqldump --no-create-info: the group refuses INSERT ... SELECT from a MyISAM table too); then RENAME TABLE both at once."
+        )
+
     def _on_a_read_only_server(self, command: Sql, does: Effects) -> str:
         if not self._state.is_read_only or not does.rewrites:
             return ""
+        if self._state.is_group_member:
+            return self._on_a_secondary(does)
         if does.verb == "REPAIR TABLE":
             return (
                 "No REPAIR TABLE: the server is read-only, as replicas are. Copy the table from the server that this one replicates from; "
-                f"REPAIR NO_WRITE_TO_BINLOG TABLE works here too, but {REMOVED_ROWS}."
+                f"{self._unlogged_by_administrators('REPAIR')} works here too, but {REMOVED_ROWS}."
             )
         if does.verb == "OPTIMIZE TABLE":
             return (
                 "No OPTIMIZE TABLE: the server is read-only, as replicas are, and the lock would hold up replication. "
-                "With replication stopped, OPTIMIZE NO_WRITE_TO_BINLOG TABLE works here and leaves no transaction of its own."
+                f"With replication stopped, {self._unlogged_by_administrators('OPTIMIZE')} works here and leaves no transaction of its own."
             )
         return (
             f"No {does.verb or 'statement'} here: the server is read-only, as replicas are, and it would leave a transaction that its source does not have "
             "(with GTIDs, the next failover breaks). Run it on the server that this one replicates from."
+        )
+
+    def _unlogged_by_administrators(self, verb: str) -> str:
+        """Tried: read_only refuses OPTIMIZE and REPAIR to ordinary accounts, with NO_WRITE_TO_BINLOG too, and super_read_only to all."""
+        unlogged = f"{verb} NO_WRITE_TO_BINLOG TABLE"
+        if self._state.is_read_only_to_all:
+            return f"after SET GLOBAL super_read_only = OFF, {unlogged} by an administrator"
+        return f"{unlogged} by an administrator (ordinary accounts are refused)"
+
+    @staticmethod
+    def _on_a_secondary(does: Effects) -> str:
+        if does.verb in ("REPAIR TABLE", "OPTIMIZE TABLE"):
+            verb = does.verb.removesuffix(" TABLE")
+            means = f"; {REMOVED_ROWS}" if verb == "REPAIR" else ""
+            return (
+                f"No {does.verb}: the server is a read-only member of a group. After STOP GROUP_REPLICATION and SET GLOBAL super_read_only = OFF, "
+                f"{verb} NO_WRITE_TO_BINLOG TABLE works here and leaves no transaction of its own{means}."
+            )
+        return (
+            f"No {does.verb or 'statement'} here: the server is a read-only member of a group. Run it on the primary, from where it reaches every member "
+            "(SELECT MEMBER_HOST, MEMBER_ROLE FROM performance_schema.replication_group_members names it); run here, it would leave a transaction "
+            "that the group does not have, and the member could not join again."
         )
 
     def _disturbs_readers(self, command: Sql, does: Effects) -> str:
@@ -296,8 +334,8 @@ class RemedyGate:
         """What it costs on this server beyond what the rule says."""
         if not isinstance(command, Sql) or statements.is_remark(command):
             return
-        if statements.repairs_from_definition(command):
-            yield "USE_FRM forgets the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server made."
+        if does.verb == "REPAIR TABLE":
+            yield from self._repair_costs(command)
         assigned = statements.assignment(command)
         if (
             assigned
@@ -315,19 +353,41 @@ class RemedyGate:
             yield from self._logged_costs(does.verb or "statement")
         elif does.logged is Logged.UNLESS_TOLD and self._state.logs_changes is None:
             yield f"If this server has replicas, say {does.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long."
+        yield from self._shared_costs(command, does)
+        yield from self._disk_costs(does)
+
+    def _repair_costs(self, command: Sql) -> Iterable[str]:
+        if statements.repairs_from_definition(command):
+            yield "USE_FRM forgets the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server made."
+        if self._state.is_replica:
+            yield f"This server is a replica: {REMOVED_ROWS}, and its source still has them. Where its table is whole, copy that one instead."
+
+    def _shared_costs(self, command: Sql, does: Effects) -> Iterable[str]:
+        """What it costs the other nodes of a cluster, or members of a group."""
         if self._state.is_cluster_node:
             yield "On this cluster it runs in total order isolation (TOI): all nodes stop until it is done."
-        elif INNODB in command and self._state.is_cluster_node is None:
-            yield "Never on a node of a Galera cluster (wsrep_on), where the other nodes hold empty copies of MyISAM tables."
-        yield from self._disk_costs(does)
+        elif self._state.is_group_member and does.logged is Logged.ALWAYS:
+            yield "In this group every member runs it too, one after the other with all else; the group refuses writes to MyISAM tables (error 3098) in any case."
+        elif INNODB in command and None in (self._state.is_cluster_node, self._state.is_group_member):
+            yield (
+                "Never on a node of a Galera cluster (wsrep_on) or a member of a group (group_replication_group_name), where other nodes may hold empty copies "
+                "of MyISAM tables."
+            )
 
     def _logged_costs(self, what: str) -> Iterable[str]:
         if self._state.logs_changes:
             yield f"The binary log is on: each replica runs the {what} too, and applies nothing else meanwhile."
         elif self._state.logs_changes is None:
             yield f"If this server replicates, each replica runs the {what} too and applies nothing else meanwhile; on a replica itself, run it on its source only."
-        if self._state.is_replica and not self._state.is_read_only:
-            yield "This server is a replica itself: run here, it leaves a transaction that its source does not have."
+        if not self._state.is_replica or self._state.is_read_only:
+            return
+        if self._state.logs_changes is False:
+            yield "This server is a replica itself: run here, its table is no longer defined as its source's. Run it on the source, from where it comes here."
+        else:
+            yield (
+                "This server is a replica itself: run here, it leaves a transaction that its source does not have, and with GTIDs the next failover breaks. "
+                "Run it on the source, or after SET SESSION sql_log_bin = 0 in the same session, which keeps it out of the binary log."
+            )
 
     def _disk_costs(self, does: Effects) -> Iterable[str]:
         if does.needed_bytes is None:
@@ -358,7 +418,8 @@ class RemedyGate:
     @property
     def _keeps_out_of_the_log(self) -> bool:
         """Whether what can stay out of the binary log should: there is one, or this may be a replica with one."""
-        return bool(self._state.logs_changes) or (bool(self._state.is_read_only) and self._state.logs_changes is None)
+        may_be_a_replica = bool(self._state.is_read_only or self._state.is_replica)
+        return bool(self._state.logs_changes) or (may_be_a_replica and self._state.logs_changes is None)
 
     def _brake(self, said: _Said) -> Iterable[Sql]:
         """What keeps the log of statements without an index small."""

@@ -7,6 +7,8 @@ from functools import cached_property
 from myisam_advisor.planning import PlanFacts
 from myisam_exporter.columns import Value
 
+# Channels of a group are its own way to itself.
+GROUP_CHANNELS = "group_replication_"
 _OFF = frozenset({"OFF", "0", "NO", "FALSE", "NONE", ""})
 
 
@@ -28,16 +30,32 @@ class ServerState:
         return True if True in switches else False if False in switches else None
 
     @cached_property
+    def is_read_only_to_all(self) -> bool | None:
+        """Whether administrators may not write either."""
+        return self.switch("super_read_only")
+
+    @cached_property
     def is_replica(self) -> bool | None:
-        """Whether it is known to take its changes from another server; no counter says for sure that it does not."""
+        """Whether it is known to take its changes from another server, running or stopped; nothing says for sure that it does not."""
         running = self._status("Slave_running")
-        return True if running is not None and str(running).upper() not in _OFF else None
+        if running is not None and str(running).upper() not in _OFF:
+            return True
+        channels = self._known.all.tables["replica"].dictionaries()
+        return True if any(not str(row["channel"]).startswith(GROUP_CHANNELS) for row in channels) else None
 
     @cached_property
     def is_cluster_node(self) -> bool | None:
         """Whether it is a node of a Galera cluster. Where all variables are listed and this one is not, it is none."""
         wsrep = self.switch("wsrep_on")
         return False if wsrep is None and self.value("version") is not None else wsrep
+
+    @cached_property
+    def is_group_member(self) -> bool | None:
+        """Whether it is set up as a member of a group (MySQL Group Replication), which has the variable only where the plugin is loaded."""
+        name = self.value("group_replication_group_name")
+        if name not in (None, ""):
+            return True
+        return False if name is not None or self.value("version") is not None else None
 
     @cached_property
     def is_mariadb(self) -> bool:

@@ -85,6 +85,7 @@ TABLES: tuple[FactTable, ...] = (
         "Connections counted by state; query texts are never read.",
         ("schema_name", "state", "command"),
     ),
+    FactTable("replica", "list", "The channels by which the server takes changes from others.", ("channel",)),
 )
 
 

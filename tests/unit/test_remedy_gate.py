@@ -41,6 +41,9 @@ STATES: dict[str, dict[str, Any]] = {
     "MariaDB's read_only of other names": {"variable": {"read_only": "NO_LOCK_NO_ADMIN"}},
     "super_read_only": {"variable": {"read_only": "ON", "super_read_only": "ON"}},
     "cluster node": {"variable": {"wsrep_on": "ON", "log_bin": "ON"}},
+    "member of a group": {"variable": {"group_replication_group_name": "c0ffee00-0000-4000-8000-000000000001", "log_bin": "ON", "read_only": "OFF"}},
+    "secondary of a group": {"variable": {"group_replication_group_name": "c0ffee00-0000-4000-8000-000000000001", "log_bin": "ON", "read_only": "ON", "super_read_only": "ON"}},
+    "replica that may be written": {"variable": {"read_only": "OFF"}, "replica": [{"channel": "", "io_running": 0, "sql_running": 0}]},
     "full disk": {"host": {"data_directory_free_bytes": 1000, "temporary_directory_free_bytes": 1000}},
     "few files": {"variable": {"open_files_limit": 200, "max_connections": 151}},
     "MySQL 5.0": {"server": {"flavour": "mysql", "version": "5.0.96", "version_number": 50096}},
@@ -61,6 +64,8 @@ def merged(facts: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     for table, content in state.items():
         if content is None:
             document.pop(table, None)
+        elif isinstance(content, list):
+            document[table] = content
         else:
             document[table] = {**document.get(table, {}), **content}
     return document
@@ -126,12 +131,12 @@ def test_what_holds_in_every_state(state: str) -> None:
         if isinstance(free, int) and does.needed_bytes is not None:
             assert does.needed_bytes <= free, command
         if "ROW_FORMAT=FIXED" in command:
-            assert row["fixed_row_bytes"] is not None
+            assert row["fixed_row_bytes"] is not None or row["row_format"] == "fixed"
         if "log_queries_not_using_indexes = ON" in command:
             assert "log_throttle_queries_not_using_indexes" in finding.cost or "min_examined_row_limit" in finding.cost
 
 
-@pytest.mark.parametrize("state", ["binary log", "replica that is read-only", "cluster node", "everything at once"])
+@pytest.mark.parametrize("state", ["binary log", "replica that is read-only", "replica that may be written", "cluster node", "member of a group", "everything at once"])
 def test_nothing_that_can_stay_out_of_the_binary_log_is_in_it(state: str) -> None:
     seen = 0
     for known, _, command in remedies(state):
@@ -140,7 +145,7 @@ def test_nothing_that_can_stay_out_of_the_binary_log_is_in_it(state: str) -> Non
     assert seen
 
 
-@pytest.mark.parametrize("state", ["replica that is read-only", "super_read_only", "MariaDB's read_only of other names", "everything at once"])
+@pytest.mark.parametrize("state", ["replica that is read-only", "super_read_only", "secondary of a group", "MariaDB's read_only of other names", "everything at once"])
 def test_a_read_only_server_is_not_written(state: str) -> None:
     for known, _, command in remedies(state):
         assert not effects_of(command, known.tables_by_name, known).rewrites, command
@@ -155,6 +160,36 @@ def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None
         if effects_of(command, known.tables_by_name, known).rewrites:
             assert "TOI" in finding.cost
             told += 1
+    assert told
+
+
+def test_a_group_gets_no_engine_and_is_told_that_every_member_runs_the_rest() -> None:
+    told = 0
+    for known, finding, command in remedies("member of a group"):
+        assert "ENGINE=" not in command
+        if effects_of(command, known.tables_by_name, known).logged is Logged.ALWAYS:
+            assert "every member runs it too" in finding.cost
+            told += 1
+    assert told
+    refused = [finding.recommendation for _, findings in judged_in("member of a group") for finding in findings if finding.rule == "migrate-engine"]
+    assert any("throws the member out of the group" in words for words in refused)
+
+
+def test_a_secondary_sends_to_the_primary_and_not_to_a_source() -> None:
+    words = " ".join(finding.recommendation for _, findings in judged_in("secondary of a group") for finding in findings)
+    assert "names it" in words
+    assert "replicates from" not in words
+
+
+def test_a_replica_is_told_of_its_own_transactions_even_while_it_stands_still() -> None:
+    told = 0
+    for known, finding, command in remedies("replica that may be written"):
+        does = effects_of(command, known.tables_by_name, known)
+        if does.verb == "ALTER TABLE" and command in finding.commands:
+            assert "replica itself" in finding.cost
+            told += "sql_log_bin = 0" in finding.cost
+        if does.verb == "REPAIR TABLE":
+            assert "its source still has them" in finding.cost
     assert told
 
 
@@ -226,6 +261,18 @@ def test_a_writable_replica_is_told_that_an_alter_is_its_own() -> None:
     passed = admitted(TO_INNODB, variable={"log_bin": "ON", "read_only": "OFF"}, status={"Slave_running": "ON"})
     assert passed.remedy.commands == (TO_INNODB,)
     assert "replica itself" in " ".join(passed.cost)
+
+
+def test_a_replica_without_a_binary_log_has_no_transaction_to_leave() -> None:
+    passed = admitted(TO_INNODB, variable={"log_bin": "OFF", "read_only": "OFF"}, replica=[{"channel": "from_b"}])
+    said = " ".join(passed.cost)
+    assert "no longer defined as its source's" in said
+    assert "transaction" not in said
+
+
+def test_the_channels_of_a_group_make_no_replica() -> None:
+    passed = admitted(TO_INNODB, variable={"log_bin": "ON", "read_only": "OFF"}, replica=[{"channel": "group_replication_applier", "io_running": 1}])
+    assert "replica itself" not in " ".join(passed.cost)
 
 
 @pytest.mark.parametrize(("free", "passes"), [(2200, True), (2199, False), (0, False)])
