@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from myisam_exporter.file_names import decode_schema, decode_table
-from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.myi_definition import Definitions, HeaderError
 from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
-from myisam_exporter.numbers import bounded_sum
+from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
+from myisam_exporter.outside.numbers import bounded_sum
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from myisam_exporter.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, owner_of, read_root
 from myisam_exporter.directory_watch import DirectoryWatch
-from myisam_exporter.foreign_files import ForeignFiles
-from myisam_exporter.numbers import bounded_sum
+from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.numbers import bounded_sum
 from myisam_exporter.residency import file_system_type
 
 # statfs(2): what others change there is not told (another mount of the layers, another host): overlayfs, NFS, FUSE, SMB.

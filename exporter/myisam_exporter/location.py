@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_exporter.data_directory import only_root_writes, owner_of
-from myisam_exporter.foreign_files import can_be_named, read_small
+from myisam_exporter.outside.foreign_files import can_be_named, read_small
 from myisam_exporter.remedies import READ_FILES, READ_PROCESS, SHOW_DIRECTORY
 from myisam_exporter.server_process import process_owner, read_pid, server_process
 from myisam_exporter.unknown import Unknown

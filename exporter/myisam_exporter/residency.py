@@ -12,7 +12,7 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
-from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles
+from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.remedies import READ_FILES, READ_RESIDENCY
 from myisam_exporter.unknown import Unknown
 

@@ -12,7 +12,7 @@ import re
 import time
 from pathlib import Path
 
-from myisam_exporter.foreign_files import read_small
+from myisam_exporter.outside.foreign_files import read_small
 from myisam_exporter.unknown import Unknown
 
 UPTIME_TOLERANCE_SECONDS = 5.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from myisam_exporter.foreign_files import ForeignFiles
+from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.residency import FilePages, Prober
 from myisam_exporter.unknown import Unknown
 

@@ -38,7 +38,7 @@ from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.interval import Interval
 from myisam_exporter.location import ELSEWHERE
 from myisam_exporter.metric import Metric, Running, Scene, Value
-from myisam_exporter.numbers import finite_number
+from myisam_exporter.outside.numbers import finite_number
 from myisam_exporter.reading import Outcome, Reading, failed_reading
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from myisam_exporter.documents import read_yaml_document
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.documents import read_yaml_document
 
 _KEYS = {
     "tls_server_config": {

@@ -12,8 +12,15 @@ import pytest
 from myisam_advisor.configuration import load_site
 from myisam_advisor.rules import load_rule
 from myisam_exporter.brief import MAXIMUM_MESSAGE_CHARACTERS, brief, shortened
-from myisam_exporter.documents import DocumentError, Limits, parse_json, parse_yaml, read_text, read_yaml_document
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.documents import (
+    DocumentError,
+    Limits,
+    parse_json,
+    parse_yaml,
+    read_text,
+    read_yaml_document,
+)
 from myisam_exporter.probe_targets import read_probe_targets
 from myisam_exporter.web_config import read_web_config
 

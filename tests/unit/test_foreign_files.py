@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError, read_small
+from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError, read_small
 
 OTHER_UID = 54321
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.numbers import LARGEST_COUNTER, LARGEST_WHOLE, finite_number, parse_number, whole_number
+from myisam_exporter.outside.numbers import LARGEST_COUNTER, LARGEST_WHOLE, finite_number, parse_number, whole_number
 
 WORDS = ["18446744073709551615", "18446744073709551616", "9223372036854775808", "-9223372036854775809", "9" * 400, "9" * 5000, "nan", "inf", "-inf", "1e400", "1e308", "\uff11\uff12", "1_0", "0x10", "", " 5", "5\n", "+", ".", "1e", "--1"]  # fmt: skip
 

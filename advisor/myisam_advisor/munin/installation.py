@@ -14,7 +14,7 @@ from pathlib import Path
 from myisam_advisor.munin import SOCKET
 from myisam_advisor.output import OutputDirectory
 from myisam_exporter.errors import UserError
-from myisam_exporter.foreign_files import read_small
+from myisam_exporter.outside.foreign_files import read_small
 
 NAME = "myisam_advisor"
 FRAGMENT = "myisam-advisor"

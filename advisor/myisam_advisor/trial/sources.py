@@ -26,8 +26,8 @@ from myisam_exporter.data_directory import (
     scan_data_directory,
 )
 from myisam_exporter.file_names import decode_schema, decode_table
-from myisam_exporter.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
+from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.sql import quote_table
 
 DATA, INDEX = ".MYD", ".MYI"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns, single
-from myisam_exporter.foreign_files import ForeignFiles
+from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
-from myisam_exporter.foreign_files import read_small
-from myisam_exporter.numbers import whole_number
+from myisam_exporter.outside.foreign_files import read_small
+from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.sql import quote_variable, statement
 from myisam_exporter.unknown import Unknown
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, columns
-from myisam_exporter.numbers import whole_number
+from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.sql import statement
 from myisam_exporter.unknown import Unknown
 

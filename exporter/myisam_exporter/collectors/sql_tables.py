@@ -15,7 +15,7 @@ from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pa
 from myisam_exporter.collectors.myi import MyiCollector
 from myisam_exporter.columns import Block, Value
 from myisam_exporter.data_directory import SYSTEM_SCHEMAS
-from myisam_exporter.numbers import SQLITE_INTEGER_END, whole_number
+from myisam_exporter.outside.numbers import SQLITE_INTEGER_END, whole_number
 from myisam_exporter.unknown import Unknown
 
 MAXIMUM_TABLES = 100

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
-from myisam_exporter.numbers import parse_number
+from myisam_exporter.outside.numbers import parse_number
 from myisam_exporter.unknown import Unknown
 
 THREADS_RUNNING = "Threads_running"

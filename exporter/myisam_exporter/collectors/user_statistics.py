@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.columns import Block, Value, columns
-from myisam_exporter.numbers import whole_number
+from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
