@@ -21,9 +21,9 @@ from myisam_exporter.collectors.key_caches import (
     key_cache_block,
     usable_bytes,
 )
-from myisam_exporter.columns import TABLES, Value
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.sql import quote_identifier
 from myisam_exporter.version_number import parse_version
 

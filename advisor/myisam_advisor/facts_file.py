@@ -14,12 +14,12 @@ from myisam_advisor.storable import storable
 from myisam_advisor.yaml_files import line_of
 from myisam_exporter.brief import brief, shortened
 from myisam_exporter.collector import declared_columns
-from myisam_exporter.columns import TABLES, Column, FactTable, Value
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactRows, FactSet, mark_unknown
+from myisam_exporter.facts.columns import TABLES, Column, FactTable, Value
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.interval import empty_facts
 from myisam_exporter.outside.documents import DocumentError, Limits, parse_json, parse_yaml, read_text
-from myisam_exporter.unknown import Unknown
 
 SCHEMA_VERSION = 1
 NOT_IN_FILE = Unknown("not in the facts file")

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from myisam_advisor.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
 from myisam_exporter.brief import shortened
-from myisam_exporter.columns import TABLES, Value
+from myisam_exporter.facts.columns import TABLES, Value
 
 QUERY_SECONDS = 2.0
 MAXIMUM_ROWS = 1_000_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
 from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
-from myisam_exporter.columns import Value
+from myisam_exporter.facts.columns import Value
 
 EVERY_RULE = "*"
 CONFIRMED, SUSPECTED = CONFIDENCES[0], CONFIDENCES[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from myisam_advisor.planning import PlanFacts
-from myisam_exporter.columns import Value
+from myisam_exporter.facts.columns import Value
 
 # Channels of a group are its own way to itself.
 GROUP_CHANNELS = "group_replication_"

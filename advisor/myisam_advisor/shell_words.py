@@ -16,6 +16,6 @@ def rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str
 
 def fact_tables(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Names of fact tables that begin so."""
-    from myisam_exporter.columns import TABLES
+    from myisam_exporter.facts.columns import TABLES
 
     return [table.name for table in TABLES if table.name.startswith(incomplete)]

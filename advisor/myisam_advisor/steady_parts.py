@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from myisam_advisor.guard import GuardedDatabase, QueryError, Result
-from myisam_exporter.columns import TABLES, Value
+from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.sql import quote_identifier
 
 PER_TABLE = frozenset({"tables", "indexes"})

@@ -15,8 +15,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from myisam_exporter.columns import Block, Column
-from myisam_exporter.unknown import Unknown
+from myisam_exporter.facts.columns import Block, Column
+from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.directory_scanner import DirectoryScanner

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from myisam_exporter.collector import declared_columns
-from myisam_exporter.columns import Block, ColumnwiseRows, FactTable, Value, table_named
-from myisam_exporter.unknown import Unknown
+from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, table_named
+from myisam_exporter.facts.unknown import Unknown
 
 Result = TypeVar("Result")
 

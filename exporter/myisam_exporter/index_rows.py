@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from typing import overload
 
-from myisam_exporter.columns import ColumnwiseRows, Value
 from myisam_exporter.data_directory import TableFile
+from myisam_exporter.facts.columns import ColumnwiseRows, Value
 from myisam_exporter.myi_definition import Definition, Key
 
 MAXIMUM_TEXT_BYTES = 192 << 20

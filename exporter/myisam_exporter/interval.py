@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from myisam_exporter.collector import Collector, Pair, all_collectors, declared_columns
-from myisam_exporter.columns import TABLES
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.fact_merging import Contribution, Remembered
 from myisam_exporter.fact_set import FactSet, mark_unknown
+from myisam_exporter.facts.columns import TABLES
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.snapshot import Snapshot
-from myisam_exporter.unknown import Unknown
 
 RESTART_TOLERANCE_SECONDS = 2.0
 FLUSHED_BY_FLUSH_STATUS = frozenset({"status", "key_caches"})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.unknown import Unknown
+from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.mysqld_process import ProcessSample

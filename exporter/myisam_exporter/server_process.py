@@ -12,8 +12,8 @@ import re
 import time
 from pathlib import Path
 
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
-from myisam_exporter.unknown import Unknown
 
 UPTIME_TOLERANCE_SECONDS = 5.0
 # Crash recovery runs before Uptime starts to count: the process may be older than the server says.

@@ -11,7 +11,7 @@ from typing import Any
 from myisam_exporter.collector import Collector, Context, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
-from myisam_exporter.unknown import Unknown
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.wire import one_look
 
 FAILED = "unexpected failure of the collector"

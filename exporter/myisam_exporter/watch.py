@@ -33,6 +33,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.exposition import Page, joined, page_of
 from myisam_exporter.fact_merging import Remembered
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.glances import STATEMENT, Glance, Glances, Peak
 from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.interval import Interval
@@ -45,7 +46,6 @@ from myisam_exporter.snapshot import Snapshot, take_snapshot
 from myisam_exporter.sweeper import Sweeper
 from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.target import Target
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.tracepoints import PageCacheTracer

@@ -161,11 +161,11 @@ def server(data: bytes) -> None:
     """All that a server says in one session: greeting, login, and the answers to every question of a look."""
     from myisam_exporter.collector import Context
     from myisam_exporter.errors import UserError
+    from myisam_exporter.facts.unknown import Unknown
     from myisam_exporter.interval import Interval
     from myisam_exporter.session import Session
     from myisam_exporter.snapshot import FAILED, take_snapshot
     from myisam_exporter.target import Target
-    from myisam_exporter.unknown import Unknown
 
     ours, theirs = socket.socketpair()
     with theirs, patch.object(driver(), "dial", lambda target, seconds: ours):

@@ -148,8 +148,8 @@ def test_an_unreadable_data_directory_gives_facts_by_sql_and_says_so(server: Pri
 
 
 def test_another_servers_files_are_not_taken_for_this_ones(server: PrivateServer) -> None:
+    from myisam_exporter.facts.unknown import Unknown
     from myisam_exporter.location import locate
-    from myisam_exporter.unknown import Unknown
 
     variables = {"datadir": str(server.data_directory), "pid_file": str(server.directory / "pid"), "server_uuid": "00000000-0000-0000-0000-000000000000"}
     place = locate(variables, 10_000_000, None, True, Path("/proc"))

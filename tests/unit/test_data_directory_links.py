@@ -12,10 +12,10 @@ from myisam_exporter.collectors.myi import COLLECTOR
 from myisam_exporter.data_directory import NOBODY_AT_ALL, DataDirectoryScan, owner_of, scan_data_directory
 from myisam_exporter.directory_scanner import DirectoryScanner
 from myisam_exporter.fact_set import FactRows
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.location import _owner
 from myisam_exporter.residency import Prober
 from myisam_exporter.sweeper import Sweeper
-from myisam_exporter.unknown import Unknown
 
 from .test_directory_scanner import age, make_table
 from .test_myi_header import header, of_length

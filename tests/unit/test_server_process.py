@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server_process import server_process
-from myisam_exporter.unknown import Unknown
 
 UPTIME = 100.0
 

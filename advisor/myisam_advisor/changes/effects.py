@@ -12,7 +12,7 @@ from myisam_advisor.planners.engine_migration import innodb_size
 from myisam_advisor.planners.pack_keys_growth import grown_index_bytes
 from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.shell_lines import ShellLine
-from myisam_exporter.columns import Row
+from myisam_exporter.facts.columns import Row
 
 FIXED, UNPACKED, INNODB = "ROW_FORMAT=FIXED", "PACK_KEYS=0", "ENGINE=InnoDB"
 # Statements of a site's own rules that change data or definitions.

@@ -14,9 +14,9 @@ from myisam_advisor.measured import rebuild_rates_for
 from myisam_advisor.option_lines import OptionLine
 from myisam_advisor.planning import Command, PlanFacts
 from myisam_advisor.shell_lines import ShellLine
-from myisam_exporter.columns import Value
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
+from myisam_exporter.facts.columns import Value
 from myisam_exporter.sql import Sql, quote_value
 
 INIT_FILE = "init_file"

@@ -17,10 +17,10 @@ from typing import Any
 
 from myisam_exporter.collectors.mysqld_process import ProcessIo, ProcessSample
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.metric import Running
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.foreign_files import read_small
-from myisam_exporter.unknown import Unknown
 
 FORMAT = 1
 # What page_cache_hits.py wants of the status besides the process.

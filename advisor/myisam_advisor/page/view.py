@@ -18,7 +18,7 @@ from myisam_advisor.texts import count, printable, size, with_unit
 from myisam_advisor.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.verdict import Verdict
 from myisam_advisor.wording import NAMED_PER_RULE, TOLD_PER_RULE, headline, holds_since, server_name
-from myisam_exporter.columns import Value
+from myisam_exporter.facts.columns import Value
 
 CURVE_SECONDS = 86_400.0
 SHOWN_COMMANDS = 40

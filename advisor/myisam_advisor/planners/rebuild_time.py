@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from myisam_advisor.measured import rebuild_rates_for
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.rebuild_times import lasts
-from myisam_exporter.columns import Value
+from myisam_exporter.facts.columns import Value
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.planning import Plan, PlanContext, Planned
-from myisam_exporter.columns import Row, Value
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.sql import Sql, quote_table, sql_list, statement
 
 MAXIMUM_NAMED_TABLES = 200

@@ -9,7 +9,7 @@ from myisam_advisor.option_lines import option_line
 from myisam_advisor.planners.key_buffer_size import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
-from myisam_exporter.columns import Value
+from myisam_exporter.facts.columns import Value
 from myisam_exporter.sql import quote_variable, statement
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.facts.columns import Block, Value, columns, single
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.location import ELSEWHERE
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.columns import Block, columns
+from myisam_exporter.facts.columns import Block, columns
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.sql import quote_variable, statement
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.columns import Block, Value, columns, single
 from myisam_exporter.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
+from myisam_exporter.facts.columns import Block, Value, columns, single
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.index_rows import IndexRows
 from myisam_exporter.myi_header import Header
 from myisam_exporter.outside.numbers import bounded_sum
 from myisam_exporter.remedies import READ_FILES
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.columns import Block, Value, columns, single
+from myisam_exporter.facts.columns import Block, Value, columns, single
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.page_cache_hits import page_cache_hits_of
 from myisam_exporter.process_files import MALLOC_LIBRARIES, process_lines
 from myisam_exporter.remedies import READ_PROCESS
 from myisam_exporter.residency import storage_blind_spot
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.data_directory import DataDirectoryScan

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
-from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.sql import quote_text, sql_list, statement
-from myisam_exporter.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables

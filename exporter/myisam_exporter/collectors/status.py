@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import parse_number
-from myisam_exporter.unknown import Unknown
 
 THREADS_RUNNING = "Threads_running"
 # States, not counters: growing from 3 to 5 they have no rate. Everything else in SHOW GLOBAL STATUS counts events.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from myisam_exporter.collector import Collector, Context, Pair
-from myisam_exporter.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, parse_number
-from myisam_exporter.unknown import Unknown
 
 
 @dataclass(frozen=True, slots=True)

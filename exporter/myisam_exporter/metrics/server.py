@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.server import ServerIdentity
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.metric import Group, Metric, Scene, Value
-from myisam_exporter.unknown import Unknown
 
 
 class ServerMetrics(Group):

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from myisam_exporter.collector import Pair
 from myisam_exporter.fact_set import FactRows
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.metric import Group, Metric, Running, Scene, Value
 from myisam_exporter.table_choice import Choice, names_of
-from myisam_exporter.unknown import Unknown
 
 LABELS = ("schema", "table")
 BACKGROUND = "Looked at in the background."

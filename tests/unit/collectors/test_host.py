@@ -5,7 +5,7 @@ import pytest
 
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.host import COLLECTOR, Disk, HostSample, read_host
-from myisam_exporter.unknown import Unknown
+from myisam_exporter.facts.unknown import Unknown
 
 STAT = "cpu  {user} 0 100 {idle} {iowait} 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 1\nctxt {ctxt}\nbtime 1700000000\nprocesses 5\nprocs_running 3\nprocs_blocked 2\n"
 MEMINFO = "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 400 kB\nBuffers: 10 kB\nCached: 300 kB\nActive: 1 kB\nInactive: 1 kB\nShmem: 0 kB\nSlab: 0 kB\nSReclaimable: 0 kB\nSwapTotal: 50 kB\nSwapFree: 20 kB\n"

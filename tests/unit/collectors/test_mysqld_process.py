@@ -6,8 +6,8 @@ import pytest
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.mysqld_process import COLLECTOR, ProcessSample, read_process
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.page_cache_hits import PAGE_BYTES, page_cache_hits
-from myisam_exporter.unknown import Unknown
 
 PID = 77
 

@@ -1,0 +1,1 @@
+"""What a fact is: how one is declared, and what stands where it is not known."""
