@@ -20,10 +20,10 @@ from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.directory_scanner import DirectoryScanner
+    from myisam_exporter.kernel.tracepoints import PageCacheTracer
     from myisam_exporter.session import Session
     from myisam_exporter.sweeper import Sweeper
     from myisam_exporter.target import Target
-    from myisam_exporter.tracepoints import PageCacheTracer
 
 Sample = TypeVar("Sample")
 PAGE_CACHE_SWEEP_SECONDS = 2.0

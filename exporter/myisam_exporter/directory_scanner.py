@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from myisam_exporter.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, owner_of, read_root
-from myisam_exporter.directory_watch import DirectoryWatch
+from myisam_exporter.kernel.inotify import DirectoryWatch
+from myisam_exporter.kernel.residency import file_system_type
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
-from myisam_exporter.residency import file_system_type
 
 # statfs(2): what others change there is not told (another mount of the layers, another host): overlayfs, NFS, FUSE, SMB.
 UNTOLD = frozenset({0x794C_7630, 0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42})

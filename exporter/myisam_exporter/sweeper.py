@@ -15,8 +15,8 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.residency import FilePages, Prober
 
 if TYPE_CHECKING:
     from myisam_exporter.data_directory import TableFile

@@ -48,7 +48,7 @@ from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.target import Target
 
 if TYPE_CHECKING:
-    from myisam_exporter.tracepoints import PageCacheTracer
+    from myisam_exporter.kernel.tracepoints import PageCacheTracer
 
 DEFAULT_BACKGROUND_SECONDS = 60.0
 # Facts from the background older than this many intervals are no longer exposed.

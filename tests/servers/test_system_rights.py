@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.remedies import FILES_DROP_IN
+from myisam_exporter.kernel.rights import FILES_DROP_IN
 
 from .conftest import schema
 

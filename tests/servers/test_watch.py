@@ -12,10 +12,10 @@ from myisam_exporter.collector import Pair
 from myisam_exporter.collectors import key_caches
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
+from myisam_exporter.kernel.page_cache_hits import PageCacheHits
 from myisam_exporter.metric import Metric, Scene, Value
 from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
-from myisam_exporter.page_cache_hits import PageCacheHits
 from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.target import Target
 from myisam_exporter.watch import Watch, WatchOptions

@@ -13,8 +13,8 @@ from myisam_exporter.data_directory import NOBODY_AT_ALL, DataDirectoryScan, own
 from myisam_exporter.directory_scanner import DirectoryScanner
 from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.residency import Prober
 from myisam_exporter.location import _owner
-from myisam_exporter.residency import Prober
 from myisam_exporter.sweeper import Sweeper
 
 from .test_directory_scanner import age, make_table

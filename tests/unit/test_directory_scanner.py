@@ -14,7 +14,7 @@ import pytest
 from myisam_exporter import directory_scanner
 from myisam_exporter.data_directory import DataDirectoryScan, SchemaFiles, SchemaReader, scan_data_directory
 from myisam_exporter.directory_scanner import DirectoryScanner
-from myisam_exporter.directory_watch import DirectoryWatch
+from myisam_exporter.kernel.inotify import DirectoryWatch
 
 from .test_myi_header import header
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter import process_reader
-from myisam_exporter.process_files import process_lines
+from myisam_exporter.kernel.process_files import process_lines
 
 OTHER_UID = 64321
 # A process of a server's name that maps a data file.

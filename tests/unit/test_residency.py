@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.residency import (
+from myisam_exporter.kernel.residency import (
     PAGE_BYTES,
     FilePages,
     Prober,
@@ -95,7 +95,7 @@ def test_tmpfs_is_always_resident() -> None:
 
 
 def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from myisam_exporter import residency
+    from myisam_exporter.kernel import residency
 
     for kind, counted in ((residency.EXT, True), (residency.XFS, True), (residency.NFS, False), (residency.FUSE, False), (residency.ZFS, False)):
         monkeypatch.setattr(residency, "file_system_type", lambda _libc, _descriptor, kind=kind: kind)
@@ -105,7 +105,7 @@ def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, mon
 
 def test_system_calls_that_have_no_name_in_the_c_library() -> None:
     """Against the kernel's own table, which arm64 and riscv64 share, and this machine's."""
-    from myisam_exporter.tracepoints import SYSCALLS
+    from myisam_exporter.kernel.tracepoints import SYSCALLS
 
     assert SYSCALLS == {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
     shared = Path("/usr/include/asm-generic/unistd.h")

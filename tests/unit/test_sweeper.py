@@ -6,8 +6,8 @@ import pytest
 
 from myisam_exporter import sweeper
 from myisam_exporter.data_directory import TableFile
+from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.myi_header import Header, parse_header
-from myisam_exporter.residency import FilePages, Prober
 from myisam_exporter.sweeper import Sweeper
 
 from .test_myi_header import header

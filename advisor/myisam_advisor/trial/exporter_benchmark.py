@@ -24,7 +24,7 @@ from myisam_advisor.trial.benchmark import OPTIONS, Line, make_tables, median_se
 from myisam_advisor.trial.binaries import ServerBinaries, cache_directory
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.errors import UserError
-from myisam_exporter.tracepoints import PageCacheTracer
+from myisam_exporter.kernel.tracepoints import PageCacheTracer
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 SCRAPES = 200

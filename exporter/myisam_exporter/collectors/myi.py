@@ -17,9 +17,9 @@ from myisam_exporter.data_directory import DataDirectoryScan, LeftOut, TableFile
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.index_rows import IndexRows
+from myisam_exporter.kernel.rights import READ_FILES
 from myisam_exporter.myi_header import Header
 from myisam_exporter.outside.numbers import bounded_sum
-from myisam_exporter.remedies import READ_FILES
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -17,10 +17,10 @@ from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.page_cache_hits import page_cache_hits_of
-from myisam_exporter.process_files import MALLOC_LIBRARIES, process_lines
-from myisam_exporter.remedies import READ_PROCESS
-from myisam_exporter.residency import storage_blind_spot
+from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
+from myisam_exporter.kernel.process_files import MALLOC_LIBRARIES, process_lines
+from myisam_exporter.kernel.residency import storage_blind_spot
+from myisam_exporter.kernel.rights import READ_PROCESS
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

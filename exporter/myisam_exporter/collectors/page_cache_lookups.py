@@ -16,7 +16,7 @@ from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
     from myisam_exporter.data_directory import DataDirectoryScan
-    from myisam_exporter.tracepoints import File
+    from myisam_exporter.kernel.tracepoints import File
 
 FILES = {"data": ".MYD", "index": ".MYI"}
 TableFileName = tuple[str, str, str]

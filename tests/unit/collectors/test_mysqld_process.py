@@ -7,7 +7,7 @@ from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.mysqld_process import COLLECTOR, ProcessSample, read_process
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.page_cache_hits import PAGE_BYTES, page_cache_hits
+from myisam_exporter.kernel.page_cache_hits import PAGE_BYTES, page_cache_hits
 
 PID = 77
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from myisam_exporter.collectors.page_cache import COLLECTOR
 from myisam_exporter.data_directory import scan_data_directory
-from myisam_exporter.residency import PAGE_BYTES
+from myisam_exporter.kernel.residency import PAGE_BYTES
 from myisam_exporter.sweeper import Sweeper
 
 from ..test_myi_header import header

@@ -25,7 +25,7 @@ from myisam_advisor.trial.bench import Bench
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of, times
 from myisam_advisor.trial.experiment import Experiment, Published, Workload, WorkloadResult
-from myisam_exporter.residency import Prober
+from myisam_exporter.kernel.residency import Prober
 
 RECORD_BYTES = 103
 BUFFER_BYTES = (128 << 10) // RECORD_BYTES * RECORD_BYTES

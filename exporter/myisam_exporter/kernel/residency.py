@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.rights import READ_FILES, READ_RESIDENCY
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
-from myisam_exporter.remedies import READ_FILES, READ_RESIDENCY
 
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 CACHESTAT_SYSCALL_DEFAULT = 451

@@ -1,0 +1,1 @@
+"""What the kernel tells: pages, processes, changed directories. Nothing here knows MySQL."""
