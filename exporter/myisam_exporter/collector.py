@@ -19,10 +19,10 @@ from myisam_exporter.facts.columns import Block, Column
 from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
-    from myisam_exporter.directory_scanner import DirectoryScanner
+    from myisam_exporter.files.directory_scanner import DirectoryScanner
+    from myisam_exporter.files.sweeper import Sweeper
     from myisam_exporter.kernel.tracepoints import PageCacheTracer
     from myisam_exporter.session import Session
-    from myisam_exporter.sweeper import Sweeper
     from myisam_exporter.target import Target
 
 Sample = TypeVar("Sample")

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from myisam_exporter.data_directory import only_root_writes, owner_of
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import only_root_writes, owner_of
 from myisam_exporter.kernel.rights import READ_FILES, READ_PROCESS, SHOW_DIRECTORY
 from myisam_exporter.outside.foreign_files import can_be_named, read_small
 from myisam_exporter.server_process import process_owner, read_pid, server_process

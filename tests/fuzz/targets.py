@@ -29,7 +29,7 @@ def scratch(data: bytes, ending: str) -> Path:
 
 def myi_header(data: bytes) -> None:
     """The header of an index file."""
-    from myisam_exporter.myi_header import HeaderError, header_length, parse_header
+    from myisam_exporter.files.myi_header import HeaderError, header_length, parse_header
 
     try:
         header_length(data)
@@ -44,7 +44,7 @@ def myi_header(data: bytes) -> None:
 
 def file_name(data: bytes) -> None:
     """The name of a table's file."""
-    from myisam_exporter.file_names import decode_schema, decode_table
+    from myisam_exporter.files.file_names import decode_schema, decode_table
 
     stem = data.decode("utf-8", "surrogateescape")
     for name in (decode_schema(stem), *(decode_table(stem) or ())):

@@ -16,7 +16,7 @@ from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.verdict import verdict_of
-from myisam_exporter.myi_header import CHANGED_CRASHED
+from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.session import Session
 from myisam_exporter.target import Target
 

@@ -21,8 +21,8 @@ from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.site import Site
 from myisam_advisor.trial.demo import make_compressed_table
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.data_directory import YOUNG_SECONDS
-from myisam_exporter.myi_header import CHANGED_CRASHED
+from myisam_exporter.files.data_directory import YOUNG_SECONDS
+from myisam_exporter.files.myi_header import CHANGED_CRASHED
 
 from .conftest import binaries_of, look, run, schema
 

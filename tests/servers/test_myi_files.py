@@ -11,9 +11,9 @@ import pytest
 from myisam_advisor.trial.demo import make_compressed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collector import Context
-from myisam_exporter.file_names import decode_identifier
+from myisam_exporter.files.file_names import decode_identifier
+from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.interval import Interval
-from myisam_exporter.myi_header import Header, parse_header
 from myisam_exporter.session import Session
 from myisam_exporter.snapshot import take_snapshot
 

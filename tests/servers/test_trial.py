@@ -23,7 +23,7 @@ from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.experiment import Listener, experiment_names
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.sources import find_sources
-from myisam_exporter.myi_header import parse_header
+from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.sql import quote_table
 
 from .conftest import PROGRAM, as_other_user, binaries_of, schema, working

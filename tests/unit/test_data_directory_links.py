@@ -9,13 +9,13 @@ import pytest
 
 from myisam_exporter.collector import Pair
 from myisam_exporter.collectors.myi import COLLECTOR
-from myisam_exporter.data_directory import NOBODY_AT_ALL, DataDirectoryScan, owner_of, scan_data_directory
-from myisam_exporter.directory_scanner import DirectoryScanner
 from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import NOBODY_AT_ALL, DataDirectoryScan, owner_of, scan_data_directory
+from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import Prober
 from myisam_exporter.location import _owner
-from myisam_exporter.sweeper import Sweeper
 
 from .test_directory_scanner import age, make_table
 from .test_myi_header import header, of_length
@@ -238,7 +238,7 @@ def test_lengths_that_add_up_to_more_than_a_number_holds_are_the_most_that_it_ho
 
 
 def test_lengths_that_no_file_can_have_are_a_damaged_table_each(data: Path, scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("myisam_exporter.data_directory.YOUNG_SECONDS", 0)
+    monkeypatch.setattr("myisam_exporter.files.data_directory.YOUNG_SECONDS", 0)
     for name in ("forged", "forged_too"):
         make_table(data / "db", name)
         (data / "db" / f"{name}.MYI").write_bytes(of_length(2**64 - 1))
@@ -248,7 +248,7 @@ def test_lengths_that_no_file_can_have_are_a_damaged_table_each(data: Path, scan
 
 
 def test_the_indexes_that_have_no_room_are_counted_and_told(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from myisam_exporter import index_rows
+    from myisam_exporter.files import index_rows
 
     wide = header(keys=tuple((0, ((4, 0, 4),) * 16) for _ in range(64)))
     for number in range(20):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter import directory_scanner
-from myisam_exporter.data_directory import DataDirectoryScan, SchemaFiles, SchemaReader, scan_data_directory
-from myisam_exporter.directory_scanner import DirectoryScanner
+from myisam_exporter.files import directory_scanner
+from myisam_exporter.files.data_directory import DataDirectoryScan, SchemaFiles, SchemaReader, scan_data_directory
+from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.kernel.inotify import DirectoryWatch
 
 from .test_myi_header import header

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.file_names import decode_identifier, decode_table
+from myisam_exporter.files.file_names import decode_identifier, decode_table
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ import pytest
 from myisam_exporter.collector import all_collectors, declared_columns
 from myisam_exporter.collectors.key_caches import KeyCache, usable_bytes
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.data_directory import DataDirectoryScan
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.interval import Interval
 from myisam_exporter.snapshot import Snapshot
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.myi_definition import Definitions, Key
-from myisam_exporter.myi_header import Header, HeaderError, parse_header
+from myisam_exporter.files.myi_definition import Definitions, Key
+from myisam_exporter.files.myi_header import Header, HeaderError, parse_header
 
 
 def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = (), rows: int = 3) -> bytes:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from myisam_exporter import sweeper
-from myisam_exporter.data_directory import TableFile
+from myisam_exporter.files import sweeper
+from myisam_exporter.files.data_directory import TableFile
+from myisam_exporter.files.myi_header import Header, parse_header
+from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import FilePages, Prober
-from myisam_exporter.myi_header import Header, parse_header
-from myisam_exporter.sweeper import Sweeper
 
 from .test_myi_header import header
 

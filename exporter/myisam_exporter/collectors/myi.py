@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.index_rows import IndexRows
+from myisam_exporter.files.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
+from myisam_exporter.files.index_rows import IndexRows
+from myisam_exporter.files.myi_header import Header
 from myisam_exporter.kernel.rights import READ_FILES
-from myisam_exporter.myi_header import Header
 from myisam_exporter.outside.numbers import bounded_sum
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import bounded_sum
-from myisam_exporter.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 
 if TYPE_CHECKING:
-    from myisam_exporter.data_directory import DataDirectoryScan
+    from myisam_exporter.files.data_directory import DataDirectoryScan
 
 
 class PageCacheCollector(Collector[PageCacheSweep]):

@@ -15,7 +15,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
-    from myisam_exporter.data_directory import DataDirectoryScan
+    from myisam_exporter.files.data_directory import DataDirectoryScan
     from myisam_exporter.kernel.tracepoints import File
 
 FILES = {"data": ".MYD", "index": ".MYI"}

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.collectors.myi import MyiCollector
-from myisam_exporter.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.facts.columns import Block, Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END, whole_number
 
 MAXIMUM_TABLES = 100

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collector import Pair
+from myisam_exporter.files.sweeper import PageCacheSweep
 from myisam_exporter.metric import Group, Metric, Scene, Value
 from myisam_exporter.metrics.tables import BACKGROUND, LABELS, per_table, total
-from myisam_exporter.sweeper import PageCacheSweep
 
 # metric, what it is, column by file
 SIZES = (

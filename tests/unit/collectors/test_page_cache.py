@@ -1,9 +1,9 @@
 from pathlib import Path
 
 from myisam_exporter.collectors.page_cache import COLLECTOR
-from myisam_exporter.data_directory import scan_data_directory
+from myisam_exporter.files.data_directory import scan_data_directory
+from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import PAGE_BYTES
-from myisam_exporter.sweeper import Sweeper
 
 from ..test_myi_header import header
 

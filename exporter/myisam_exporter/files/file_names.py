@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from myisam_exporter.file_name_codes import SHORT_CODES
+from myisam_exporter.files.file_name_codes import SHORT_CODES
 
 OLD_NAME_PREFIX = "#mysql50#"
 TEMPORARY_PREFIX = "#sql"

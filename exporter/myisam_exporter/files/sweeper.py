@@ -19,7 +19,7 @@ from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
-    from myisam_exporter.data_directory import TableFile
+    from myisam_exporter.files.data_directory import TableFile
 
 CLOCK_EVERY_FILES = 64
 # Of each later sweep: tables that are asked for always, and tables whose turn it is.

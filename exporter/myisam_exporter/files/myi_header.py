@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from myisam_exporter.myi_definition import INTEGER_MAXIMUM, Definition, Definitions, HeaderError
+from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, Definitions, HeaderError
 
 __all__ = [
     "FIRST_READ_BYTES", "OPEN_COUNT_BYTES", "OPEN_COUNT_POSITION", "Header", "HeaderError", "header_length", "parse_header",

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from myisam_exporter.file_names import decode_schema, decode_table
-from myisam_exporter.myi_definition import Definitions, HeaderError
-from myisam_exporter.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
+from myisam_exporter.files.file_names import decode_schema, decode_table
+from myisam_exporter.files.myi_definition import Definitions, HeaderError
+from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
 

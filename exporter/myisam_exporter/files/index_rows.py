@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from typing import overload
 
-from myisam_exporter.data_directory import TableFile
 from myisam_exporter.facts.columns import ColumnwiseRows, Value
-from myisam_exporter.myi_definition import Definition, Key
+from myisam_exporter.files.data_directory import TableFile
+from myisam_exporter.files.myi_definition import Definition, Key
 
 MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.

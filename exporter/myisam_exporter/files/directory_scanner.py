@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from myisam_exporter.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, owner_of, read_root
+from myisam_exporter.files.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, owner_of, read_root
 from myisam_exporter.kernel.inotify import DirectoryWatch
 from myisam_exporter.kernel.residency import file_system_type
 from myisam_exporter.outside.foreign_files import ForeignFiles

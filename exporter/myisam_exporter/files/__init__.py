@@ -1,0 +1,1 @@
+"""MyISAM on disk: headers, names, directories. Nothing is asked of the server."""
