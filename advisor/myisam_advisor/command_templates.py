@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.option_lines import OptionLine, comment_line, option_value
 from myisam_advisor.texts import TextError, make_environment, printable, template
-from myisam_exporter.sql import Sql, written
+from myisam_exporter.server.sql import Sql, written
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment

@@ -24,8 +24,8 @@ from myisam_exporter.collectors.key_caches import (
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import TABLES, Value
-from myisam_exporter.sql import quote_identifier
-from myisam_exporter.version_number import parse_version
+from myisam_exporter.server.sql import quote_identifier
+from myisam_exporter.server.version_number import parse_version
 
 AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30

@@ -10,7 +10,7 @@ from myisam_advisor.option_lines import OptionLine
 from myisam_advisor.planning import Command
 from myisam_advisor.rules import SEVERITIES
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import Sql
+from myisam_exporter.server.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)

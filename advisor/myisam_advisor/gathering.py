@@ -36,7 +36,7 @@ def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentL
     if was_given("interval") or not paths:
         return None
     from myisam_advisor.daemon.history_reader import recent_look
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.session import Session
 
     with Session(target_of(options), options["timeout_seconds"]) as session:
         for path in paths:

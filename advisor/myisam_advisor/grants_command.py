@@ -17,9 +17,9 @@ from myisam_advisor.options import server_options, target_of
 @click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) and ask no server.")
 def grants(account: str, account_host: str, by_password: bool, server_version: str | None, **options: Any) -> None:
     """Print the statements that make an account with the rights the advisor needs, and no more."""
-    from myisam_advisor.grants import statements
-    from myisam_exporter.session import Session
-    from myisam_exporter.version_number import parse_version
+    from myisam_exporter.server.account import statements
+    from myisam_exporter.server.session import Session
+    from myisam_exporter.server.version_number import parse_version
 
     if server_version is not None:
         version = parse_version(server_version)

@@ -10,9 +10,9 @@ from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
-from myisam_exporter.session import Session
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
 from myisam_exporter.snapshot import take_snapshot
-from myisam_exporter.target import Target
 
 READINGS = 10
 MINIMUM_STEP_SECONDS = 0.2

@@ -15,7 +15,7 @@ import reprlib
 from typing import Any
 
 from myisam_advisor.texts import object_name, printable
-from myisam_exporter.sql import quote_variable, written
+from myisam_exporter.server.sql import quote_variable, written
 
 _CACHE = re.compile(r"[0-9A-Za-z_$][0-9A-Za-z_$-]{0,63}")
 _OPTION = re.compile(r"[A-Za-z][0-9A-Za-z_-]*(?:\.[A-Za-z][0-9A-Za-z_-]*)?")

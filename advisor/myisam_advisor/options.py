@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from myisam_advisor.site import Site
-    from myisam_exporter.target import Target
+    from myisam_exporter.server.target import Target
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")
 _DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, None: 1.0}
@@ -161,7 +161,7 @@ def was_given(parameter: str) -> bool:
 
 def target_of(options: dict[str, Any]) -> Target:
     """The server that the connection options name."""
-    from myisam_exporter.target import target_from_options
+    from myisam_exporter.server.target import target_from_options
 
     return target_from_options(
         options["defaults_files"],

@@ -16,7 +16,7 @@ from myisam_advisor.option_lines import OptionLine
 from myisam_advisor.shell_lines import ShellLine
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Row, Value
-from myisam_exporter.sql import Sql
+from myisam_exporter.server.sql import Sql
 
 TableName = tuple[Value, Value]
 Command = Sql | ShellLine

@@ -22,7 +22,7 @@ from myisam_advisor.server_state import ServerState
 from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.texts import count, object_name, printable, size
 from myisam_exporter.facts.columns import Row
-from myisam_exporter.sql import Sql, quote_value, quote_variable, statement
+from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 
 # Before, these are numbers in option files and in SET GLOBAL ("Unknown suffix 'O'"), and myisam_recover_options is called otherwise.
 WORDS_FROM = 50503

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from myisam_advisor.guard import GuardedDatabase, QueryError, Result
 from myisam_exporter.facts.columns import TABLES, Value
-from myisam_exporter.sql import quote_identifier
+from myisam_exporter.server.sql import quote_identifier
 
 PER_TABLE = frozenset({"tables", "indexes"})
 # More are not worth handing over: each value is a parameter of the query.

@@ -9,7 +9,7 @@ from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.brief import brief
-from myisam_exporter.sql import Sql, quote_identifier, quote_value
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_value
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -165,8 +165,8 @@ def _task(
     from myisam_advisor.trial.trial import settings_of
     from myisam_exporter.errors import UserError
     from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.location import locate
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.location import locate
+    from myisam_exporter.server.session import Session
 
     choice = ServerChoice.named(server) if server else None
     if not options["tables"] and (choice or not needs_server):

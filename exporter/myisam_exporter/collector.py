@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from myisam_exporter.files.directory_scanner import DirectoryScanner
     from myisam_exporter.files.sweeper import Sweeper
     from myisam_exporter.kernel.tracepoints import PageCacheTracer
-    from myisam_exporter.session import Session
-    from myisam_exporter.target import Target
+    from myisam_exporter.server.session import Session
+    from myisam_exporter.server.target import Target
 
 Sample = TypeVar("Sample")
 PAGE_CACHE_SWEEP_SECONDS = 2.0

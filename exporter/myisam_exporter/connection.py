@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from myisam_exporter.errors import ServerLostError, UserError
-from myisam_exporter.session import Session
-from myisam_exporter.target import Target
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 10.0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from myisam_exporter.collectors.mysqld_process import Switches, switches_between
 from myisam_exporter.collectors.status import THREADS_RUNNING
-from myisam_exporter.sql import quote_text, sql_list, statement
+from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 COUNTERS = ("Key_reads", "Key_writes", "Opened_tables", "Slow_queries", "Table_locks_waited")
 STATEMENT = statement(

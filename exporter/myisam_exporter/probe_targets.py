@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.option_files import read_option_files, standard_files
 from myisam_exporter.outside.documents import read_yaml_document
-from myisam_exporter.target import DEFAULT_PORT, Target, target_from_options
+from myisam_exporter.server.option_files import read_option_files, standard_files
+from myisam_exporter.server.target import DEFAULT_PORT, Target, target_from_options
 
 DEFAULT_MODULE = "client"
 _MODULE = re.compile(r"client(\..+)?")

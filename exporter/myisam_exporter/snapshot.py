@@ -12,7 +12,7 @@ from myisam_exporter.collector import Collector, Context, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.wire import one_look
+from myisam_exporter.server.wire import one_look
 
 FAILED = "unexpected failure of the collector"
 

@@ -38,14 +38,14 @@ from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.glances import STATEMENT, Glance, Glances, Peak
 from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.interval import Interval
-from myisam_exporter.location import ELSEWHERE
 from myisam_exporter.metric import Metric, Running, Scene, Value
 from myisam_exporter.outside.numbers import finite_number
 from myisam_exporter.reading import Outcome, Reading, failed_reading
+from myisam_exporter.server.location import ELSEWHERE
+from myisam_exporter.server.target import Target
 from myisam_exporter.single_flight import SingleFlight
 from myisam_exporter.snapshot import Snapshot, take_snapshot
 from myisam_exporter.table_choice import Choice, TableChooser
-from myisam_exporter.target import Target
 
 if TYPE_CHECKING:
     from myisam_exporter.kernel.tracepoints import PageCacheTracer

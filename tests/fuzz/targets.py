@@ -56,8 +56,8 @@ def file_name(data: bytes) -> None:
 def option_file(data: bytes) -> None:
     """A client's option file; what it includes is not followed out of the scratch directory here."""
     from myisam_exporter.errors import UserError
-    from myisam_exporter.option_files import read_option_files
-    from myisam_exporter.tls import tls_from_options
+    from myisam_exporter.server.option_files import read_option_files
+    from myisam_exporter.server.tls import tls_from_options
 
     if b"!include" in data:
         return
@@ -163,9 +163,9 @@ def server(data: bytes) -> None:
     from myisam_exporter.errors import UserError
     from myisam_exporter.facts.unknown import Unknown
     from myisam_exporter.interval import Interval
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.session import Session
+    from myisam_exporter.server.target import Target
     from myisam_exporter.snapshot import FAILED, take_snapshot
-    from myisam_exporter.target import Target
 
     ours, theirs = socket.socketpair()
     with theirs, patch.object(driver(), "dial", lambda target, seconds: ours):
@@ -192,9 +192,9 @@ ASKING = frozenset({"variables", "status", "server", "key_caches", "performance_
 
 def driver() -> Any:
     """Where a server is dialled, for a socket of ours to be put there."""
-    import myisam_exporter.driver
+    import myisam_exporter.server.driver
 
-    return myisam_exporter.driver
+    return myisam_exporter.server.driver
 
 
 def collector_names() -> list[str]:
@@ -207,9 +207,9 @@ def collector_names() -> list[str]:
 def conversation() -> bytes:
     """What a server that tells the truth says in such a session."""
     from myisam_exporter.collector import Context
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.session import Session
+    from myisam_exporter.server.target import Target
     from myisam_exporter.snapshot import take_snapshot
-    from myisam_exporter.target import Target
     from tests.servers.hostile import Client, HostileServer, honest, rows
 
     said: list[bytes] = []

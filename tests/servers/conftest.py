@@ -18,7 +18,7 @@ from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactSet
-from myisam_exporter.target import Target
+from myisam_exporter.server.target import Target
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 OTHER_UID = 54321

@@ -16,7 +16,7 @@ from myisam_advisor.doctor import print_examination
 from myisam_advisor.facts import complete
 from myisam_advisor.live import collect_facts
 from myisam_advisor.rules import shipped_rules
-from myisam_exporter.target import Target
+from myisam_exporter.server.target import Target
 
 from .conftest import OTHER_UID
 

@@ -21,7 +21,7 @@ from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.own_user import RANGES
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.target import Target
+from myisam_exporter.server.target import Target
 
 from .conftest import binaries_of
 

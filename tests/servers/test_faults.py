@@ -19,7 +19,7 @@ from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.files import data_directory
 from myisam_exporter.files.data_directory import YOUNG_SECONDS, LeftOut, scan_data_directory
 from myisam_exporter.interval import Interval
-from myisam_exporter.session import Session
+from myisam_exporter.server.session import Session
 from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import PROGRAM, as_other_user, binaries_of, connections_taken, look, run, schema, target
@@ -149,7 +149,7 @@ def test_an_unreadable_data_directory_gives_facts_by_sql_and_says_so(server: Pri
 
 def test_another_servers_files_are_not_taken_for_this_ones(server: PrivateServer) -> None:
     from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.location import locate
+    from myisam_exporter.server.location import locate
 
     variables = {"datadir": str(server.data_directory), "pid_file": str(server.directory / "pid"), "server_uuid": "00000000-0000-0000-0000-000000000000"}
     place = locate(variables, 10_000_000, None, True, Path("/proc"))

@@ -17,7 +17,6 @@ import pytest
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Judgement
-from myisam_advisor.grants import statements
 from myisam_advisor.live import collect_facts
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import PlanFacts
@@ -27,9 +26,10 @@ from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
-from myisam_exporter.session import Session
-from myisam_exporter.sql import statement
-from myisam_exporter.target import Target
+from myisam_exporter.server.account import statements
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.sql import statement
+from myisam_exporter.server.target import Target
 
 from .conftest import OTHER_UID, PROGRAM, binaries_of, schema, target, working
 from .daemon import Answer, Daemon, free_port, wait_for

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.facts import complete
-from myisam_advisor.grants import PERFORMANCE_SCHEMA, PROCESS, REASONS, statements
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
-from myisam_exporter.session import Session
-from myisam_exporter.target import Target
-from myisam_exporter.version_number import parse_version
+from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS, statements
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
+from myisam_exporter.server.version_number import parse_version
 
 from .conftest import as_other_user, look, run, schema
 from .daemon import serving

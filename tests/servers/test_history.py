@@ -15,7 +15,7 @@ from myisam_advisor.findings import Finding
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.fact_set import FactSet
-from myisam_exporter.session import Session
+from myisam_exporter.server.session import Session
 from myisam_exporter.table_choice import TableChooser
 
 from .conftest import binaries_of, look, run, schema, target

@@ -17,7 +17,7 @@ from myisam_advisor.findings import Finding
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.trial.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.sql import quote_identifier, quote_text, quote_variable, statement
+from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
 from tests.hostile import EVIL_NUMBER, EVIL_OPTION, MARKER, NAMES, PRECIOUS, hostile_plans
 
 from .clients import CLIENTS, client

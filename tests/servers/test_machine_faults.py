@@ -179,7 +179,7 @@ from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_exporter.table_choice import TableChooser
-from myisam_exporter.target import Target
+from myisam_exporter.server.target import Target
 from myisam_exporter.watch import Watch, WatchOptions
 
 began, looks, present = time.time(), 0, time.time

@@ -14,7 +14,7 @@ from myisam_exporter.collector import Context
 from myisam_exporter.files.file_names import decode_identifier
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.interval import Interval
-from myisam_exporter.session import Session
+from myisam_exporter.server.session import Session
 from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import binaries_of, look, schema, target

@@ -8,8 +8,8 @@ import pytest
 
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.errors import ServerLostError
-from myisam_exporter.session import Session
-from myisam_exporter.target import Target
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
 
 from .conftest import binaries_of, run
 from .daemon import Daemon, free_port, serving, wait_for

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter import default_sockets, driver
 from myisam_exporter.errors import UserError
-from myisam_exporter.session import Session
-from myisam_exporter.target import Target, target_from_options
+from myisam_exporter.server import default_sockets, driver
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target, target_from_options
 
 from .conftest import as_other_user, binaries_of, run
 from .daemon import free_port, serving

@@ -23,7 +23,7 @@ from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.site import Site
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.sql import Sql, quote_table, statement
+from myisam_exporter.server.sql import Sql, quote_table, statement
 
 from .conftest import binaries_of, look, schema
 

@@ -9,7 +9,7 @@ from myisam_exporter.collector import Context
 from myisam_exporter.collectors import sql_tables
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
-from myisam_exporter.session import Session
+from myisam_exporter.server.session import Session
 from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import schema, target

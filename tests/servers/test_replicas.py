@@ -11,7 +11,7 @@ from myisam_advisor.planning import PlanFacts
 from myisam_advisor.remedy_gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.server_state import ServerState
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.sql import Sql, quote_table, statement
+from myisam_exporter.server.sql import Sql, quote_table, statement
 
 from .conftest import binaries_of, look
 from .daemon import free_port

@@ -24,7 +24,7 @@ from myisam_advisor.trial.experiment import Listener, experiment_names
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.sources import find_sources
 from myisam_exporter.files.myi_header import parse_header
-from myisam_exporter.sql import quote_table
+from myisam_exporter.server.sql import quote_table
 
 from .conftest import PROGRAM, as_other_user, binaries_of, schema, working
 from .daemon import wait_for

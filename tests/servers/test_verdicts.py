@@ -15,7 +15,7 @@ from myisam_advisor.site import Site
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.sql import Sql
+from myisam_exporter.server.sql import Sql
 
 from .conftest import look, schema, with_thresholds
 

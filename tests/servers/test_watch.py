@@ -16,8 +16,8 @@ from myisam_exporter.kernel.page_cache_hits import PageCacheHits
 from myisam_exporter.metric import Metric, Scene, Value
 from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
+from myisam_exporter.server.target import Target
 from myisam_exporter.table_choice import Choice, TableChooser
-from myisam_exporter.target import Target
 from myisam_exporter.watch import Watch, WatchOptions
 
 from .conftest import binaries_of, look, schema, target

@@ -15,7 +15,7 @@ from myisam_exporter.files.data_directory import NOBODY_AT_ALL, DataDirectorySca
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import Prober
-from myisam_exporter.location import _owner
+from myisam_exporter.server.location import _owner
 
 from .test_directory_scanner import age, make_table
 from .test_myi_header import header, of_length

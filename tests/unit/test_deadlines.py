@@ -3,7 +3,7 @@
 import threading
 import time
 
-from myisam_exporter.deadlines import Deadlines
+from myisam_exporter.server.deadlines import Deadlines
 
 
 def test_what_is_late_is_told_once_and_what_is_in_time_never() -> None:

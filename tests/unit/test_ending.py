@@ -13,7 +13,7 @@ import pytest
 from myisam_advisor import ending
 from myisam_advisor.ending import OneLineErrors, log_what_threads_raise, status_of
 from myisam_exporter.errors import UserError
-from myisam_exporter.target import Target
+from myisam_exporter.server.target import Target
 
 from .test_cli import PROGRAM
 

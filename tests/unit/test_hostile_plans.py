@@ -17,7 +17,7 @@ from myisam_advisor.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.page.look import look_at
 from myisam_advisor.page.view import view_of
 from myisam_advisor.shell_lines import ShellLine, shell_line
-from myisam_exporter.sql import Sql, quote_identifier, quote_variable, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_variable, statement
 from tests.hostile import HARMLESS, NAMES, OPTION, findings_and_plan, hostile_plans, lines_of
 
 LINE_ENDS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")

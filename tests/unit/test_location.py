@@ -13,8 +13,8 @@ import pytest
 from myisam_exporter.collectors.disk_space import free_bytes
 from myisam_exporter.collectors.key_caches import _in_init_file
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.location import Location, locate
-from myisam_exporter.server_process import read_pid
+from myisam_exporter.server.location import Location, locate
+from myisam_exporter.server.server_process import read_pid
 
 from .test_server_process import UPTIME, process
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.option_files import read_option_files
-from myisam_exporter.target import target_from_options
+from myisam_exporter.server.option_files import read_option_files
+from myisam_exporter.server.target import target_from_options
 
 
 def write(path: Path, text: str) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from myisam_exporter.password import Password, PasswordKeptError
+from myisam_exporter.server.password import Password, PasswordKeptError
 
 SECRET = "S3cret-ä"
 

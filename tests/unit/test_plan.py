@@ -16,7 +16,7 @@ from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_exporter.errors import UserError
-from myisam_exporter.sql import quote_value
+from myisam_exporter.server.sql import quote_value
 from tests.rules.test_cases import CASES, judged
 
 from .test_cli import run

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter import process_reader
 from myisam_exporter.kernel.process_files import process_lines
+from myisam_exporter.server import process_reader
 
 OTHER_UID = 64321
 # A process of a server's name that maps a data file.
@@ -125,6 +125,6 @@ def test_who_asks_nothing_holds_up_nobody_for_long(mysqld: str, reader: Path) ->
 
 
 def test_without_systemd_it_says_who_starts_it() -> None:
-    done = subprocess.run([sys.executable, "-m", "myisam_exporter.process_reader"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "myisam_exporter.server.process_reader"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "process_reader: systemd starts this, by myisam-advisor-process.socket\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.server_process import server_process
+from myisam_exporter.server.server_process import server_process
 
 UPTIME = 100.0
 

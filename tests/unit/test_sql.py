@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from myisam_exporter.sql import (
+from myisam_exporter.server.sql import (
     Sql,
     comment,
     plain_words,

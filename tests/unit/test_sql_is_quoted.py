@@ -13,7 +13,7 @@ SQL = re.compile(
     r"\s*(?:SELECT|SET (?:GLOBAL|SESSION|@)|SHOW|ALTER|CREATE (?:TABLE|DATABASE|USER|INDEX)|DROP|INSERT|UPDATE|DELETE FROM|REPLACE INTO|FLUSH|LOCK TABLES|UNLOCK|CACHE INDEX"
     r"|LOAD (?:INDEX|DATA)|(?:CHECK|REPAIR|OPTIMIZE|TRUNCATE|RENAME|ANALYZE) |GRANT|REVOKE|INSTALL|KILL|PRAGMA|EXPLAIN|CALL|DO|PREPARE|EXECUTE)(?:\s|$)"
 )
-QUOTING = "exporter/myisam_exporter/sql.py"
+QUOTING = "exporter/myisam_exporter/server/sql.py"
 # Where SQL is put together otherwise, and why no name that somebody else chose can be in it.
 ALLOWED = {
     "advisor/myisam_advisor/trial/": "statements for private servers that are thrown away, on databases that the trial names; names of copied tables go through quote_table",
@@ -23,7 +23,7 @@ ALLOWED = {
     "advisor/myisam_advisor/facts.py": "SQLite in memory: tables and columns that collectors declare",
     "advisor/myisam_advisor/guard.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
     "advisor/myisam_advisor/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",
-    "exporter/myisam_exporter/session.py": "settings of the session's own, with numbers; an account through quote_account",
+    "exporter/myisam_exporter/server/session.py": "settings of the session's own, with numbers; an account through quote_account",
 }
 # Where text becomes Sql without a function of sql.py: the templates, whose values were checked one by one.
 MAKERS = {QUOTING, "advisor/myisam_advisor/command_templates.py"}
@@ -63,7 +63,7 @@ def calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
 
 def imports(tree: ast.AST, name: str) -> bool:
     """Whether the function is ours, and not one of the module's own of that name."""
-    ours = {"myisam_exporter.sql", "myisam_advisor.shell_lines"}
+    ours = {"myisam_exporter.server.sql", "myisam_advisor.shell_lines"}
     return any(isinstance(node, ast.ImportFrom) and node.module in ours and name in {alias.name for alias in node.names} for node in ast.walk(tree))
 
 
@@ -73,7 +73,7 @@ def allowed(path: str) -> bool:
 
 def test_sql_is_put_together_by_the_functions_that_quote() -> None:
     found = [f"{path}:{line}" for path, tree in sources() if not allowed(path) for line in raw_sql(tree)]
-    assert found == [], "use statement() of myisam_exporter.sql"
+    assert found == [], "use statement() of myisam_exporter.server.sql"
 
 
 def test_every_exception_is_still_one() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.target import Target, target_from_options
+from myisam_exporter.server.target import Target, target_from_options
 
 
 def target(tmp_path: Path, *lines: str) -> Target:

@@ -13,7 +13,7 @@ from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.rebuild_times import INTO_INNODB, lasts
 from myisam_advisor.texts import size
 from myisam_exporter.facts.columns import Row
-from myisam_exporter.sql import Sql, quote_table, sql_list, statement
+from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
 
 
 @dataclass(frozen=True, slots=True)

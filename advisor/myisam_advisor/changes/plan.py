@@ -17,7 +17,7 @@ from myisam_advisor.shell_lines import ShellLine
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import Sql, quote_value
+from myisam_exporter.server.sql import Sql, quote_value
 
 INIT_FILE = "init_file"
 NAMED_CACHES_DEPRECATED_FROM = 80000

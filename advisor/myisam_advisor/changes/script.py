@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from myisam_advisor.changes.statements import grouped
 from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.texts import escaped
-from myisam_exporter.sql import Sql
+from myisam_exporter.server.sql import Sql
 
 SQL_MARK = "-- "
 # Control characters, Unicode's line ends, what reorders text, and halves of surrogate pairs.

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.texts import printable
-from myisam_exporter.sql import (
+from myisam_exporter.server.sql import (
     Sql,
     comment,
     plain_words,

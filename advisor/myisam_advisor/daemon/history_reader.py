@@ -28,7 +28,7 @@ from myisam_advisor.findings import Judgement
 from myisam_exporter.fact_set import FactSet
 
 if TYPE_CHECKING:
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.session import Session
 
 # Facts as old as this many of their intervals are no longer those of a running daemon.
 FRESH_INTERVALS = 2.5

@@ -35,8 +35,8 @@ from myisam_exporter.gate import Gate
 from myisam_exporter.http_server import HttpServer
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.probe_targets import ProbeTargets, read_probe_targets
+from myisam_exporter.server.target import Target
 from myisam_exporter.table_choice import TableChooser, table_pattern
-from myisam_exporter.target import Target
 from myisam_exporter.watch import Follower, WatchOptions
 from myisam_exporter.web import MAXIMUM_SCRAPES, Exporter
 

@@ -17,7 +17,7 @@ from myisam_advisor.rebuild_times import lasts
 from myisam_advisor.shell_lines import ShellLine, shell_line
 from myisam_advisor.texts import object_name, printable, size
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import comment, quote_table, statement
+from myisam_exporter.server.sql import comment, quote_table, statement
 
 # Other characters stand in file names as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")

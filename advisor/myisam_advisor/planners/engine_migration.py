@@ -11,7 +11,7 @@ from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.rebuild_times import INTO_INNODB
 from myisam_advisor.texts import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
-from myisam_exporter.sql import Sql, quote_table, statement
+from myisam_exporter.server.sql import Sql, quote_table, statement
 
 COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.

@@ -9,7 +9,7 @@ from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import object_name, size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import quote_variable, statement
+from myisam_exporter.server.sql import quote_variable, statement
 
 HEADROOM = 1.1
 STEP_BYTES = 1 << 20

@@ -15,7 +15,7 @@ from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement
 
 MINIMUM_SEGMENTS, MAXIMUM_SEGMENTS = 8, 64
 MAXIMUM_CACHES = 16

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Row, Value
-from myisam_exporter.sql import Sql, quote_table, sql_list, statement
+from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
 
 MAXIMUM_NAMED_TABLES = 200
 RATES = ("rows_read_per_second", "rows_changed_per_second", "write_statements_per_second", "rows_added_per_second")

@@ -10,7 +10,7 @@ from myisam_advisor.planners.key_buffer_size import STEP_BYTES, named_cache, spo
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.texts import size
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import quote_variable, statement
+from myisam_exporter.server.sql import quote_variable, statement
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL
 

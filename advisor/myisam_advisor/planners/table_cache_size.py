@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import Plan, PlanContext, Planned, PlanNeeds
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import quote_variable, statement
+from myisam_exporter.server.sql import quote_variable, statement
 
 SMALLEST = 400
 RENAMED_IN = 50103  # table_cache became table_open_cache

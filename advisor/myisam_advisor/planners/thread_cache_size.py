@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.sql import statement
+from myisam_exporter.server.sql import statement
 
 SMALLEST, LARGEST = 16, 256
 

@@ -24,8 +24,8 @@ from myisam_advisor.trial.table_lock import Lock
 from myisam_advisor.trial.tables import CopiedTable
 from myisam_advisor.trial.unprivileged import words_before
 from myisam_exporter.files.myi_header import OPEN_COUNT_BYTES, OPEN_COUNT_POSITION
-from myisam_exporter.session import LOCK_WAIT_TIMEOUT_SECONDS
-from myisam_exporter.sql import quote_identifier, quote_table
+from myisam_exporter.server.session import LOCK_WAIT_TIMEOUT_SECONDS
+from myisam_exporter.server.sql import quote_identifier, quote_table
 
 TRIES = 5
 PAUSE_SECONDS = 1.0

@@ -32,7 +32,7 @@ from myisam_advisor.trial.load import SCHEMA, InsertLoad, LoadError
 from myisam_advisor.trial.private_server import PrivateServer, PrivateServerError
 from myisam_advisor.trial.unprivileged import words_before
 from myisam_exporter.collectors.mysqld_process import ProcessSample, read_process
-from myisam_exporter.target import Target
+from myisam_exporter.server.target import Target
 
 RULE = "key-cache-contention"
 ROUND_SECONDS = 9.0

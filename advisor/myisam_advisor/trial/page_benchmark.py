@@ -96,7 +96,7 @@ def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
     from myisam_advisor.page.view import view_of
     from myisam_advisor.rules import shipped_rules
     from myisam_advisor.site import Site
-    from myisam_exporter.target import Target
+    from myisam_exporter.server.target import Target
 
     with PrivateServer(binaries, OPTIONS) as server:
         console.print(f"the page of {TABLES:,} tables ...")

@@ -28,7 +28,7 @@ from myisam_exporter.files.data_directory import (
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
-from myisam_exporter.sql import quote_table
+from myisam_exporter.server.sql import quote_table
 
 DATA, INDEX = ".MYD", ".MYI"
 DEFINITIONS = (".frm", ".sdi")

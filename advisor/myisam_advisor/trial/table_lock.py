@@ -11,10 +11,10 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.channel import Channel, Message
 from myisam_advisor.trial.sources import Source
 from myisam_exporter.errors import StatementRefusedError
-from myisam_exporter.sql import quote_table
+from myisam_exporter.server.sql import quote_table
 
 if TYPE_CHECKING:
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.session import Session
 
 LOCK_WAIT_TIMEOUT = 1205
 # The longest that others wait for a copy: a process that does not answer must not hold them up for ever.

@@ -14,7 +14,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.texts import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.sql import quote_identifier, quote_table
+from myisam_exporter.server.sql import quote_identifier, quote_table
 
 LOOKUP_VALUES = 2000
 # Rows kept back from a copy, to be inserted again: a quarter of it, and no more than memory holds easily.

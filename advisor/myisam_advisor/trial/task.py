@@ -18,7 +18,7 @@ from myisam_advisor.trial.table_lock import answer_lock, remote_lock
 from myisam_advisor.trial.trial import Subject, run_trial
 
 if TYPE_CHECKING:
-    from myisam_exporter.session import Session
+    from myisam_exporter.server.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.location import ELSEWHERE
+from myisam_exporter.server.location import ELSEWHERE
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -17,7 +17,7 @@ from myisam_exporter.facts.columns import Block, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
 from myisam_exporter.outside.numbers import whole_number
-from myisam_exporter.sql import quote_variable, statement
+from myisam_exporter.server.sql import quote_variable, statement
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity

@@ -13,7 +13,7 @@ from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pa
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
-from myisam_exporter.sql import quote_text, sql_list, statement
+from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables

@@ -11,7 +11,7 @@ from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
-from myisam_exporter.sql import statement
+from myisam_exporter.server.sql import statement
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables

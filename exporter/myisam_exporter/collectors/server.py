@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collector import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.location import Location, locate
 from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.location import Location, locate
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.status import Status

@@ -10,7 +10,7 @@ from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Finding
 from myisam_advisor.texts import printable, with_unit
-from myisam_exporter.sql import Sql
+from myisam_exporter.server.sql import Sql
 
 FILE_NAME = "plan.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")

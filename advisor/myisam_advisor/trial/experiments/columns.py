@@ -22,7 +22,7 @@ from myisam_advisor.trial.conclusions import comparison_of, times
 from myisam_advisor.trial.experiment import Experiment, Published, Workload, WorkloadResult
 from myisam_advisor.trial.tables import SyntheticTable, literal_rows, subjects
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, header_length, parse_header
-from myisam_exporter.sql import quote_identifier, quote_table
+from myisam_exporter.server.sql import quote_identifier, quote_table
 
 SEED_ROWS, DOUBLINGS = 16_384, 4
 DISTINCT_VALUES = 10_000

@@ -19,7 +19,7 @@ from myisam_advisor.trial.tables import (
     most_statements,
     subjects,
 )
-from myisam_exporter.sql import quote_identifier
+from myisam_exporter.server.sql import quote_identifier
 
 ROWS = 200_000
 RANGE_ROWS, BATCH_ROWS, APPENDED_ROWS = 100, 20_000, 10

@@ -23,7 +23,7 @@ from myisam_advisor.trial.tables import (
     most_statements,
     subjects,
 )
-from myisam_exporter.sql import quote_identifier
+from myisam_exporter.server.sql import quote_identifier
 
 TABLES = 8
 FIRST_ROWS = 20_000

@@ -17,7 +17,7 @@ from myisam_advisor.trial.tables import (
     most_statements,
     subjects,
 )
-from myisam_exporter.sql import quote_identifier
+from myisam_exporter.server.sql import quote_identifier
 
 SEED_ROWS, DOUBLINGS = 16_384, 4
 # 103 bytes a row when fixed, 90 when dynamic: the published table's.

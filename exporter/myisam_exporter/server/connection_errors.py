@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 
-from myisam_exporter.driver import BrokenConnectionError, UnreachableError
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
-from myisam_exporter.greeting import NoServerError
-from myisam_exporter.target import Target
+from myisam_exporter.server.driver import BrokenConnectionError, UnreachableError
+from myisam_exporter.server.greeting import NoServerError
+from myisam_exporter.server.target import Target
 
 # Servers' error numbers: manual, "Error Message Reference".
 ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from myisam_exporter.wire import TooMuchError
+from myisam_exporter.server.wire import TooMuchError
 
 # The longest row: names have 64 letters, and grants a line each.
 MAXIMUM_ROW_BYTES = 1 << 20

@@ -16,7 +16,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import only_root_writes, owner_of
 from myisam_exporter.kernel.rights import READ_FILES, READ_PROCESS, SHOW_DIRECTORY
 from myisam_exporter.outside.foreign_files import can_be_named, read_small
-from myisam_exporter.server_process import process_owner, read_pid, server_process
+from myisam_exporter.server.server_process import process_owner, read_pid, server_process
 
 ELSEWHERE = Unknown(
     "the server is on another host: its process, files and machine cannot be seen from here",

@@ -6,8 +6,8 @@ Sources: MariaDB and MySQL manuals, "CREATE USER", "Pluggable Authentication: So
 from __future__ import annotations
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.sql import Sql, comment, quote_account, statement
-from myisam_exporter.version_number import ServerVersion
+from myisam_exporter.server.sql import Sql, comment, quote_account, statement
+from myisam_exporter.server.version_number import ServerVersion
 
 PROCESS = statement("PROCESS ON *.*")
 PERFORMANCE_SCHEMA = statement("SELECT ON performance_schema.*")

@@ -8,15 +8,15 @@ import threading
 from collections.abc import Sequence
 from types import TracebackType
 
-from myisam_exporter.connection_errors import explained
-from myisam_exporter.deadlines import DEADLINES
-from myisam_exporter.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number
-from myisam_exporter.sql import Sql, quote_account
-from myisam_exporter.target import Target
-from myisam_exporter.version_number import ServerVersion, parse_version
+from myisam_exporter.server.connection_errors import explained
+from myisam_exporter.server.deadlines import DEADLINES
+from myisam_exporter.server.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
+from myisam_exporter.server.sql import Sql, quote_account
+from myisam_exporter.server.target import Target
+from myisam_exporter.server.version_number import ServerVersion, parse_version
 
 DEFAULT_TIMEOUT_SECONDS = 10
 LOCK_WAIT_TIMEOUT_SECONDS = 1

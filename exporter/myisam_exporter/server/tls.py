@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.option_files import Options
+from myisam_exporter.server.option_files import Options
 
 if TYPE_CHECKING:
     import ssl

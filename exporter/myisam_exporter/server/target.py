@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from myisam_exporter.default_sockets import default_socket
 from myisam_exporter.errors import UserError
-from myisam_exporter.option_files import CLIENT_GROUPS, Options, read_option_files, standard_files
-from myisam_exporter.tls import Tls, tls_from_options
+from myisam_exporter.server.default_sockets import default_socket
+from myisam_exporter.server.option_files import CLIENT_GROUPS, Options, read_option_files, standard_files
+from myisam_exporter.server.tls import Tls, tls_from_options
 
 DEFAULT_PORT = 3306
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from myisam_exporter.kernel.process_files import DATA_FILE_SUFFIX, GRANTED, MALLOC_LIBRARIES
-from myisam_exporter.server_process import SERVER_PROGRAMS
+from myisam_exporter.server.server_process import SERVER_PROGRAMS
 
 FIRST_DESCRIPTOR = 3  # sd_listen_fds(3)
 IDLE_SECONDS = 600.0

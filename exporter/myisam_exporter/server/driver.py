@@ -17,13 +17,13 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from myisam_exporter.answer_rows import read_rows
-from myisam_exporter.default_sockets import server_users
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
-from myisam_exporter.greeting import Greeting, read_greeting
-from myisam_exporter.password import Password, PasswordKeptError
-from myisam_exporter.target import ALL_PLUGINS, SENDING_PLUGINS, Target
-from myisam_exporter.wire import ANSWER_BYTES, Meter, MeteredSocket, TooMuchError, keep, metered, metered_tls
+from myisam_exporter.server.answer_rows import read_rows
+from myisam_exporter.server.default_sockets import server_users
+from myisam_exporter.server.greeting import Greeting, read_greeting
+from myisam_exporter.server.password import Password, PasswordKeptError
+from myisam_exporter.server.target import ALL_PLUGINS, SENDING_PLUGINS, Target
+from myisam_exporter.server.wire import ANSWER_BYTES, Meter, MeteredSocket, TooMuchError, keep, metered, metered_tls
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection

@@ -1,0 +1,1 @@
+"""The server: where it is, over which connection it is asked, and as whom."""
