@@ -9,7 +9,7 @@ from typing import Any
 
 from myisam_advisor.rules import Rule
 from myisam_advisor.texts import printable
-from myisam_exporter.collector import Collector, Context, all_collectors
+from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target

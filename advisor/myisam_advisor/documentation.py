@@ -10,7 +10,7 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.history import History
 from myisam_advisor.explanation import texts_of
 from myisam_advisor.rules import Rule, shipped_rules
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.metric import Metric, all_groups
 from myisam_exporter.watch import COLLECTOR_METRICS, UP

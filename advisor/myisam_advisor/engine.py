@@ -19,7 +19,7 @@ from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.site import Site
 from myisam_advisor.texts import TextError, fill, object_name, printable
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Value
 

@@ -13,7 +13,7 @@ from myisam_advisor.guard import unlimited
 from myisam_advisor.steady_parts import SteadyParts
 from myisam_advisor.storable import SMALL_TABLE_ROWS, all_storable, storable, storable_rows
 from myisam_advisor.storable import total as sum_of
-from myisam_exporter.collector import Pair, declared_columns
+from myisam_exporter.collectors.base import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
     DEFAULT_BLOCK_SIZE_BYTES,
     DEFAULT_CACHE,

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from myisam_advisor.storable import storable
 from myisam_advisor.yaml_files import line_of
 from myisam_exporter.brief import brief, shortened
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 from myisam_exporter.fact_set import FactRows, FactSet, mark_unknown
 from myisam_exporter.facts.columns import TABLES, Column, FactTable, Value

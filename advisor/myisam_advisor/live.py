@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from myisam_exporter.collector import PAGE_CACHE_SWEEP_SECONDS, Context
+from myisam_exporter.collectors.base import PAGE_CACHE_SWEEP_SECONDS, Context
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.fact_set import FactSet

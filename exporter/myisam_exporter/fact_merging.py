@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from myisam_exporter.collector import Collector, Pair
+from myisam_exporter.collectors.base import Collector, Pair
 from myisam_exporter.fact_set import FactRows, merge_table
 from myisam_exporter.facts.columns import TABLES, Block, FactTable
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, table_named
 from myisam_exporter.facts.unknown import Unknown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from myisam_exporter.collector import Collector, Pair, all_collectors, declared_columns
+from myisam_exporter.collectors.base import Collector, Pair, all_collectors, declared_columns
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.fact_merging import Contribution, Remembered
 from myisam_exporter.fact_set import FactSet, mark_unknown

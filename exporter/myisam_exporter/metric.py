@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 
 if TYPE_CHECKING:
     from myisam_exporter.fact_set import FactSet

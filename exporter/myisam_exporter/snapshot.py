@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from myisam_exporter.collector import Collector, Context, all_collectors
+from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from myisam_exporter.collector import (
+from myisam_exporter.collectors.base import (
     NOT_TRACED,
     PAGE_CACHE_SWEEP_SECONDS,
     Context,

@@ -159,7 +159,7 @@ def munin_document(data: bytes) -> None:
 
 def server(data: bytes) -> None:
     """All that a server says in one session: greeting, login, and the answers to every question of a look."""
-    from myisam_exporter.collector import Context
+    from myisam_exporter.collectors.base import Context
     from myisam_exporter.errors import UserError
     from myisam_exporter.facts.unknown import Unknown
     from myisam_exporter.interval import Interval
@@ -199,14 +199,14 @@ def driver() -> Any:
 
 def collector_names() -> list[str]:
     """Every collector."""
-    from myisam_exporter.collector import all_collectors
+    from myisam_exporter.collectors.base import all_collectors
 
     return [collector.name for collector in all_collectors()]
 
 
 def conversation() -> bytes:
     """What a server that tells the truth says in such a session."""
-    from myisam_exporter.collector import Context
+    from myisam_exporter.collectors.base import Context
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
     from myisam_exporter.snapshot import take_snapshot

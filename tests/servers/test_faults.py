@@ -14,7 +14,7 @@ import pytest
 
 from myisam_advisor.facts import complete
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.collector import Context
+from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.files import data_directory
 from myisam_exporter.files.data_directory import YOUNG_SECONDS, LeftOut, scan_data_directory

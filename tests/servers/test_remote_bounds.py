@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.collector import Context
 from myisam_exporter.collectors import sql_tables
+from myisam_exporter.collectors.base import Context
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
 from myisam_exporter.server.session import Session

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.collector import Pair
 from myisam_exporter.collectors import key_caches
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.fact_set import FactSet
 from myisam_exporter.interval import Interval
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits

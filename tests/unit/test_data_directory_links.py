@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.myi import COLLECTOR
 from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.unknown import Unknown

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from myisam_exporter.collector import all_collectors
+from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.exposition import Page, clean_label, joined, page_of
 from myisam_exporter.metric import Metric, Value, all_groups
 

@@ -1,6 +1,6 @@
 import pytest
 
-from myisam_exporter.collector import all_collectors, declared_columns
+from myisam_exporter.collectors.base import all_collectors, declared_columns
 from myisam_exporter.collectors.key_caches import KeyCache, usable_bytes
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import ServerLostError

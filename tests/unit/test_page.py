@@ -24,7 +24,7 @@ from myisam_advisor.page.view import view_of
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.columns import Value
 

@@ -14,7 +14,7 @@ from myisam_advisor.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules
 from myisam_advisor.site import Site
 from myisam_advisor.texts import with_unit
 from myisam_advisor.thresholds import threshold_value
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 
 RULES = shipped_rules()

@@ -11,7 +11,7 @@ from typing import Any
 
 from myisam_advisor.daemon.records import Records, Table
 from myisam_advisor.errors import DamagedError
-from myisam_exporter.collector import declared_columns
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown

@@ -27,7 +27,7 @@ from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.site import Site
 from myisam_exporter.access import Access
 from myisam_exporter.allowed_hosts import AllowedHosts
-from myisam_exporter.collector import NOT_TRACED
+from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.fleet import Fleet

@@ -12,7 +12,7 @@ from myisam_advisor.facts import complete
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_advisor.site import Site
-from myisam_exporter.collector import Context, Pair
+from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.mysqld_process import ProcessSample
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.group_values import group_values

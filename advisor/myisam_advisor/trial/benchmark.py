@@ -156,7 +156,7 @@ def _ten_thousand(console: Console, binaries: ServerBinaries) -> list[Line]:
 
 
 def _snapshot_of(server: PrivateServer) -> Callable[[], object]:
-    from myisam_exporter.collector import Context
+    from myisam_exporter.collectors.base import Context
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
     from myisam_exporter.snapshot import take_snapshot
@@ -242,7 +242,7 @@ def measure_one(socket: str) -> str:
     from myisam_advisor.engine import judge
     from myisam_advisor.rules import shipped_rules
     from myisam_advisor.site import Site
-    from myisam_exporter.collector import Context
+    from myisam_exporter.collectors.base import Context
     from myisam_exporter.interval import Interval
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown

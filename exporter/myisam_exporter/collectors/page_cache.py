@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper

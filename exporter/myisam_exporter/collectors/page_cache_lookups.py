@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles

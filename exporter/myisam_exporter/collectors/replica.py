@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, columns
 from myisam_exporter.facts.unknown import Unknown
 

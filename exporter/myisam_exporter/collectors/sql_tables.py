@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collector import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
+from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.collectors.myi import MyiCollector
 from myisam_exporter.facts.columns import Block, Value
 from myisam_exporter.facts.unknown import Unknown

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collector import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import parse_number

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
 

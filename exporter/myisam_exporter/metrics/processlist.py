@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.processlist import Connections
 from myisam_exporter.metric import Group, Metric, Scene, Value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.metric import Group, Metric, Running, Scene, Value

@@ -3,7 +3,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.host import COLLECTOR, Disk, HostSample, read_host
 from myisam_exporter.facts.unknown import Unknown
 

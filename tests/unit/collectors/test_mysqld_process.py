@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.collector import Pair
+from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.mysqld_process import COLLECTOR, ProcessSample, read_process
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
