@@ -8,7 +8,7 @@ from myisam_advisor.facts import may_be_part
 from myisam_advisor.findings import LOAD, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 FACTS_OF_TABLES = frozenset({"tables", "indexes", "totals"})
 # The rule that people would least like to miss, and so the one that is named.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from myisam_advisor.findings import Suspicion
 from myisam_advisor.texts import count, object_name
-from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactRows, FactSet
 
 # Two counters are not read in the same instant.
 SLACK_RATIO = 0.05

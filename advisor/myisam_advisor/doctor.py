@@ -11,9 +11,9 @@ from myisam_advisor.rules import Rule
 from myisam_advisor.texts import printable
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
-from myisam_exporter.snapshot import take_snapshot
 
 WORKING, DEGRADED, OFF = "working", "degraded", "off"
 KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})

@@ -20,8 +20,8 @@ from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.site import Site
 from myisam_advisor.texts import TextError, fill, object_name, printable
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactSet
 
 MAXIMUM_FINDINGS_PER_RULE = 1000
 # All queries of one rule together: what it finds, and each condition under which it applies.

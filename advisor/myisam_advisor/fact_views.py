@@ -15,8 +15,8 @@ from myisam_advisor.guard import Result
 from myisam_advisor.texts import printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import TABLES, Value, table_named
+from myisam_exporter.look.fact_set import FactSet
 
 PIPED_WIDTH = 10_000
 UNKNOWN_SIGN = "-"

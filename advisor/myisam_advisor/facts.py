@@ -22,8 +22,8 @@ from myisam_exporter.collectors.key_caches import (
     usable_bytes,
 )
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import TABLES, Value
+from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import quote_identifier
 from myisam_exporter.server.version_number import parse_version
 

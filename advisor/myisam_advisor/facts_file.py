@@ -15,10 +15,10 @@ from myisam_advisor.yaml_files import line_of
 from myisam_exporter.brief import brief, shortened
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactRows, FactSet, mark_unknown
 from myisam_exporter.facts.columns import TABLES, Column, FactTable, Value
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.interval import empty_facts
+from myisam_exporter.look.fact_set import FactRows, FactSet, mark_unknown
+from myisam_exporter.look.interval import empty_facts
 from myisam_exporter.outside.documents import DocumentError, Limits, parse_json, parse_yaml, read_text
 
 SCHEMA_VERSION = 1

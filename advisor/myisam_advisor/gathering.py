@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from myisam_advisor.daemon.history_reader import RecentLook
     from myisam_advisor.findings import Judgement
     from myisam_advisor.site import Site
-    from myisam_exporter.fact_set import FactSet
+    from myisam_exporter.look.fact_set import FactSet
 
 
 def judged(
@@ -57,8 +57,8 @@ def gather(options: dict[str, Any], interval: float) -> FactSet:
         from myisam_advisor.facts_file import read_facts_file
 
         return read_facts_file(options["facts_file"])
-    from myisam_advisor.live import collect_facts
     from myisam_advisor.progress import observe_with_progress
+    from myisam_exporter.look.live import collect_facts
 
     return collect_facts(
         target_of(options),

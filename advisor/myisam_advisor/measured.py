@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from myisam_advisor.rules import SHIPPED, Measured
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}
 # Versions from which MyISAM is another: MySQL 8.0 took read buffers and mapping out of it, MariaDB 10.0 and 11.0 began new series.

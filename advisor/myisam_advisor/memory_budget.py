@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.look.fact_set import FactSet
 
 HEADROOM_RATIO = 0.1
 # Row data lives in the page cache: where all of it would take more, it keeps half of what is available.

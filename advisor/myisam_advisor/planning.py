@@ -14,8 +14,8 @@ from typing import cast
 from myisam_advisor.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.option_lines import OptionLine
 from myisam_advisor.shell_lines import ShellLine
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql
 
 TableName = tuple[Value, Value]

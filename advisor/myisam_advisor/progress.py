@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from myisam_advisor.live import observe_quietly
+from myisam_exporter.look.live import observe_quietly
 
 STEP_SECONDS = 0.1
 

@@ -8,8 +8,8 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from myisam_advisor.rules import Rule
-from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows, FactSet
 
 SCHEMA_TABLES = ("tables", "indexes", "processlist")
 SUMS = {"myisam_rows": "rows", "myisam_data_bytes": "data_bytes", "myisam_index_bytes": "index_bytes", "crashed_tables": "crashed"}  # fmt: skip

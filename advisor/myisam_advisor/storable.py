@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from itertools import chain
 
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows
 
 LARGEST_INTEGER = (1 << 63) - 1
 MAXIMUM_TEXT_CHARACTERS = 4096

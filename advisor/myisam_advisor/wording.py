@@ -7,7 +7,7 @@ from time import localtime, strftime
 
 from myisam_advisor.findings import Finding
 from myisam_advisor.texts import count, duration, size
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 TOLD_PER_RULE = 3
 SHOWN_PER_RULE = 8

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from myisam_exporter.collectors.base import Pair
 
 if TYPE_CHECKING:
-    from myisam_exporter.fact_set import FactSet
-    from myisam_exporter.table_choice import Choice
+    from myisam_exporter.look.fact_set import FactSet
+    from myisam_exporter.look.table_choice import Choice
 
 PREFIX = "myisam_"
 Kind = Literal["counter", "gauge"]

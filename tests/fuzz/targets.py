@@ -162,10 +162,10 @@ def server(data: bytes) -> None:
     from myisam_exporter.collectors.base import Context
     from myisam_exporter.errors import UserError
     from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.interval import Interval
+    from myisam_exporter.look.interval import Interval
+    from myisam_exporter.look.snapshot import FAILED, take_snapshot
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
-    from myisam_exporter.snapshot import FAILED, take_snapshot
 
     ours, theirs = socket.socketpair()
     with theirs, patch.object(driver(), "dial", lambda target, seconds: ours):
@@ -207,9 +207,9 @@ def collector_names() -> list[str]:
 def conversation() -> bytes:
     """What a server that tells the truth says in such a session."""
     from myisam_exporter.collectors.base import Context
+    from myisam_exporter.look.snapshot import take_snapshot
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
-    from myisam_exporter.snapshot import take_snapshot
     from tests.servers.hostile import Client, HostileServer, honest, rows
 
     said: list[bytes] = []

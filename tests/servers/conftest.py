@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from MySQLdb.connections import Connection
 
-from myisam_advisor.live import collect_facts
 from myisam_advisor.rules import Parameter, Rule, shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")

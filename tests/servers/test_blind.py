@@ -9,13 +9,13 @@ import pytest
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Judgement
-from myisam_advisor.live import collect_facts
 from myisam_advisor.reports import Shown, nagios
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.verdict import verdict_of
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
+from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.account import statements
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target

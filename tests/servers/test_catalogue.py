@@ -15,7 +15,7 @@ from myisam_advisor.findings import Finding
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 from tests.rules.test_cases import CASES, judged
 from tests.servers.conftest import look, schema, with_thresholds, working
 

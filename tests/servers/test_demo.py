@@ -13,7 +13,6 @@ import pytest
 
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
-from myisam_advisor.live import collect_facts
 from myisam_advisor.reports import Shown, text
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
@@ -21,6 +20,7 @@ from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.own_user import RANGES
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
 
 from .conftest import binaries_of

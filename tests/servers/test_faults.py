@@ -18,9 +18,9 @@ from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.files import data_directory
 from myisam_exporter.files.data_directory import YOUNG_SECONDS, LeftOut, scan_data_directory
-from myisam_exporter.interval import Interval
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
-from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import PROGRAM, as_other_user, binaries_of, connections_taken, look, run, schema, target
 from .daemon import wait_for

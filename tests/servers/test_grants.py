@@ -12,7 +12,7 @@ import pytest
 from myisam_advisor.facts import complete
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS, statements
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
@@ -67,7 +67,7 @@ def refused(facts: FactSet) -> set[str]:
 
 
 def seen(server: PrivateServer) -> FactSet:
-    from myisam_advisor.live import collect_facts
+    from myisam_exporter.look.live import collect_facts
 
     return complete(collect_facts(Target(ACCOUNT, PASSWORD, socket=server.socket), 0.3, 10))
 

@@ -14,9 +14,9 @@ from myisam_advisor.daemon.history_reader import curves, episodes, recent_look
 from myisam_advisor.findings import Finding
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.session import Session
-from myisam_exporter.table_choice import TableChooser
 
 from .conftest import binaries_of, look, run, schema, target
 from .daemon import Daemon, serving, wait_for

@@ -16,7 +16,7 @@ from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_account, quote_identifier, quote_table
 from tests.rules.test_cases import CASES
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.facts import complete, open_database
-from myisam_advisor.live import collect_facts
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.errors import UserError
+from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
@@ -261,7 +261,7 @@ def test_a_daemon_scrapes_nine_servers_without_a_gap_while_others_lie(mariadb: P
 def test_what_never_ends_takes_little_memory(lie: str) -> None:
     """Measured in a process of its own, from before it connects."""
     code = (
-        "import resource, sys\nfrom myisam_advisor.live import collect_facts\nfrom myisam_exporter.errors import UserError\nfrom myisam_exporter.server.target import Target\n"
+        "import resource, sys\nfrom myisam_exporter.look.live import collect_facts\nfrom myisam_exporter.errors import UserError\nfrom myisam_exporter.server.target import Target\n"
         "import pymysql, myisam_exporter.collectors.myi\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n    collect_facts(Target('u', host='127.0.0.1', port=int(sys.argv[1])), 0, 3)\nexcept UserError as error:\n    print(error, file=sys.stderr)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"

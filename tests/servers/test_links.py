@@ -15,8 +15,8 @@ from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.verdict import verdict_of
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
+from myisam_exporter.look.fact_set import FactSet
 
 from ..unit.test_myi_header import of_length
 from .conftest import look, run, schema, working

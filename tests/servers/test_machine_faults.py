@@ -178,7 +178,7 @@ from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
-from myisam_exporter.table_choice import TableChooser
+from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.target import Target
 from myisam_exporter.watch import Watch, WatchOptions
 

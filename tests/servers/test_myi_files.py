@@ -13,9 +13,9 @@ from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.files.file_names import decode_identifier
 from myisam_exporter.files.myi_header import Header, parse_header
-from myisam_exporter.interval import Interval
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
-from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import binaries_of, look, schema, target
 

@@ -6,11 +6,11 @@ import time
 from myisam_advisor.engine import judge
 from myisam_advisor.facts import complete
 from myisam_advisor.findings import Finding
-from myisam_advisor.live import collect_facts
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private_server import PrivateServer
+from myisam_exporter.look.live import collect_facts
 
 from .conftest import binaries_of, look, schema, target
 from .test_verdicts import under_load

@@ -7,10 +7,10 @@ import pytest
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collectors import sql_tables
 from myisam_exporter.collectors.base import Context
-from myisam_exporter.fact_set import FactSet
-from myisam_exporter.interval import Interval
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
-from myisam_exporter.snapshot import take_snapshot
 
 from .conftest import schema, target
 

@@ -10,14 +10,14 @@ import pytest
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collectors import key_caches
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.fact_set import FactSet
-from myisam_exporter.interval import Interval
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.table_choice import Choice, TableChooser
 from myisam_exporter.metric import Metric, Scene, Value
 from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
 from myisam_exporter.server.target import Target
-from myisam_exporter.table_choice import Choice, TableChooser
 from myisam_exporter.watch import Watch, WatchOptions
 
 from .conftest import binaries_of, look, schema, target

@@ -18,8 +18,8 @@ from myisam_advisor.reports import Shown, nagios, report_named
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.verdict import verdict_of
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactSet
 
 SERVER = {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 864000}
 TABLE = {"schema_name": "shop", "table_name": "orders", "row_format": "fixed", "rows": 1000, "data_bytes": 20000, "index_bytes": 20000, "crashed": 0, "has_holes": 0}

@@ -9,12 +9,12 @@ import pytest
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.myi import COLLECTOR
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import NOBODY_AT_ALL, DataDirectoryScan, owner_of, scan_data_directory
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import Prober
+from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.server.location import _owner
 
 from .test_directory_scanner import age, make_table

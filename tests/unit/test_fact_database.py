@@ -8,7 +8,7 @@ import pytest
 from myisam_advisor.facts import FactDatabase
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.guard import GuardedDatabase, QueryError
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 
 def facts(tables: list[str], size: int) -> FactSet:

@@ -13,7 +13,7 @@ from myisam_advisor.site import Site
 from myisam_advisor.texts import count, duration, percent, rate, size
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet
 
 GOOD = """schema: 1
 interval_seconds: 10

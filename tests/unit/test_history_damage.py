@@ -36,8 +36,8 @@ from myisam_advisor.findings import Finding
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactSet
-from myisam_exporter.table_choice import TableChooser
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.table_choice import TableChooser
 
 FLIPS, FLIPS_OF_A_DAEMON = 10_000, 300
 LABEL, SAMPLES = "db:3306", 6

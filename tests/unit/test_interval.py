@@ -7,8 +7,8 @@ from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
-from myisam_exporter.interval import Interval
-from myisam_exporter.snapshot import Snapshot
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import Snapshot
 
 NOTHING = Unknown("not in this test")
 

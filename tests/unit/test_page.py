@@ -25,8 +25,8 @@ from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 PLACE = Rectangle(10.0, 20.0, 300.0, 200.0)

@@ -20,7 +20,7 @@ from myisam_advisor.remedy_gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, Rem
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.shell_lines import ShellLine
 from myisam_advisor.site import Site
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.rules.test_cases import CASES
 

@@ -13,8 +13,8 @@ from myisam_advisor.guard import GuardedDatabase, QueryError
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.steady_parts import MAXIMUM_ROWS, common_table_expressions
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactSet
 
 AWKWARD = "a`b'c\"d\0\U0001f980"
 

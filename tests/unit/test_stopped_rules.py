@@ -14,7 +14,7 @@ from myisam_advisor.engine import STOPPED_SECONDS, StoppedRules, judge
 from myisam_advisor.facts_file import facts_from_document
 from myisam_advisor.rules import load_rule, shipped_rules
 from myisam_advisor.site import Site
-from myisam_exporter.table_choice import TableChooser
+from myisam_exporter.look.table_choice import TableChooser
 
 from .test_rules import write as write_rule
 

@@ -12,12 +12,12 @@ import pytest
 
 from myisam_exporter.collectors.cgroup import ControlGroup, read_control_group
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
+from myisam_exporter.look.fact_set import FactRows
+from myisam_exporter.look.table_choice import TableChooser, names_of, table_pattern
 from myisam_exporter.single_flight import SingleFlight
-from myisam_exporter.table_choice import TableChooser, names_of, table_pattern
 
 COLUMNS = ("schema_name", "table_name", "data_bytes", "index_bytes", "crashed", "write_statements_per_second", "rows_read_per_second")
 

@@ -15,8 +15,8 @@ from myisam_advisor.option_lines import OptionLine
 from myisam_advisor.planning import Command, PlanFacts
 from myisam_advisor.shell_lines import ShellLine
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_value
 
 INIT_FILE = "init_file"

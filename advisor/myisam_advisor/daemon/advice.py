@@ -16,9 +16,9 @@ from myisam_advisor.facts import FactDatabase, complete
 from myisam_advisor.findings import Judgement
 from myisam_advisor.page.look import look_at
 from myisam_advisor.site import Site
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metric import Value
-from myisam_exporter.table_choice import Choice
 
 TABLES_WORTH_KEEPING = 2000
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from itertools import islice
 from myisam_advisor.daemon.history_format import SAMPLE, unpack_sample_of
 from myisam_advisor.daemon.records import Records
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
-from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows, FactSet
 
 # Damaged ones are passed over, to the one before.
 SAMPLES_TRIED = 20

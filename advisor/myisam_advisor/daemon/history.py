@@ -35,9 +35,9 @@ from myisam_advisor.errors import HistoryError
 from myisam_advisor.findings import Finding
 from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactRows, FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metric import Metric, Value
-from myisam_exporter.table_choice import Choice
 
 Result = TypeVar("Result")
 DEFAULT_DAYS = 7

@@ -12,11 +12,11 @@ from typing import Any
 from myisam_advisor.daemon.records import Records, Table
 from myisam_advisor.errors import DamagedError
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.fact_set import FactRows, FactSet
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.outside.documents import DocumentError, parse_json
-from myisam_exporter.table_choice import Choice
 
 # 1 had no checksums. Both are read; what a newer version wrote is left alone.
 FORMAT = 2

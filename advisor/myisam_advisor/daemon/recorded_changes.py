@@ -11,8 +11,8 @@ from operator import itemgetter
 
 from myisam_advisor.daemon.history_format import CHANGE, SETTING
 from myisam_advisor.daemon.records import Records
-from myisam_exporter.fact_set import FactSet
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactSet
 
 # What the rules recommend to change, and what moves the same measures.
 VARIABLES = frozenset({

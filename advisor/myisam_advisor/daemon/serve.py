@@ -34,9 +34,9 @@ from myisam_exporter.fleet import Fleet
 from myisam_exporter.gate import Gate
 from myisam_exporter.http_server import HttpServer
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
+from myisam_exporter.look.table_choice import TableChooser, table_pattern
 from myisam_exporter.probe_targets import ProbeTargets, read_probe_targets
 from myisam_exporter.server.target import Target
-from myisam_exporter.table_choice import TableChooser, table_pattern
 from myisam_exporter.watch import Follower, WatchOptions
 from myisam_exporter.web import MAXIMUM_SCRAPES, Exporter
 

@@ -16,13 +16,13 @@ from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.mysqld_process import ProcessSample
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.group_values import group_values
-from myisam_exporter.interval import Interval
 from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import Snapshot, take_snapshot
+from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metric import Running, Scene
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
-from myisam_exporter.snapshot import Snapshot, take_snapshot
-from myisam_exporter.table_choice import TableChooser
 
 PROCESS = "mysqld_process"
 

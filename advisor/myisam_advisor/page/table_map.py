@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from myisam_advisor.page.treemap import Rectangle, treemap
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows
 
 CRASHED, HOT, EVICTED = "crashed", "hot", "evicted"
 MAXIMUM_TILES = 200

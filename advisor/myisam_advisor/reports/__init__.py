@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from myisam_advisor.exit_status import by_severity
 from myisam_advisor.findings import Judgement
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import time
 
 from myisam_advisor.findings import Judgement
 from myisam_advisor.reports import Shown, exit_status
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from myisam_advisor.findings import Judgement
 from myisam_advisor.memory_budget import MemoryBudget
 from myisam_advisor.reports import Shown, exit_status
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["document", "exit_status", "render"]
 

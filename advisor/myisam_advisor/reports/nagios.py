@@ -11,7 +11,7 @@ from myisam_advisor.reports import Shown
 from myisam_advisor.rules import SEVERITIES
 from myisam_advisor.texts import printable
 from myisam_advisor.verdict import SERIOUS, verdict_of
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 # Where not all was seen, none found is not none there (Nagios plugin API: "value may be a literal U").
 UNDETERMINED = "U"

@@ -18,7 +18,7 @@ from myisam_advisor.reports import Shown, exit_status
 from myisam_advisor.texts import printable, size, with_unit
 from myisam_advisor.verdict import GOOD, UNKNOWN, verdict_of
 from myisam_advisor.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
-from myisam_exporter.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
 

@@ -157,9 +157,9 @@ def _ten_thousand(console: Console, binaries: ServerBinaries) -> list[Line]:
 
 def _snapshot_of(server: PrivateServer) -> Callable[[], object]:
     from myisam_exporter.collectors.base import Context
+    from myisam_exporter.look.snapshot import take_snapshot
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
-    from myisam_exporter.snapshot import take_snapshot
 
     session = Session(Target("root", socket=server.socket))
     return lambda: take_snapshot(Context(session.target, session))
@@ -243,10 +243,10 @@ def measure_one(socket: str) -> str:
     from myisam_advisor.rules import shipped_rules
     from myisam_advisor.site import Site
     from myisam_exporter.collectors.base import Context
-    from myisam_exporter.interval import Interval
+    from myisam_exporter.look.interval import Interval
+    from myisam_exporter.look.snapshot import take_snapshot
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
-    from myisam_exporter.snapshot import take_snapshot
 
     with Session(Target("root", socket=Path(socket))) as session:
         context = Context(session.target, session, page_cache_sweep_seconds=60)

@@ -152,7 +152,7 @@ def _run_tool(command: Sequence[str]) -> None:
 
 
 def _check_under_load(server: PrivateServer, load: InsertLoad, site: Site) -> Finding | None:
-    from myisam_advisor.live import collect_facts
+    from myisam_exporter.look.live import collect_facts
 
     load.make_tables(server)
     running = load.start(server, CHECK_SECONDS + 3 * SETTLE_SECONDS)

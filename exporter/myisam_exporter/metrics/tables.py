@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactRows
+from myisam_exporter.look.table_choice import Choice, names_of
 from myisam_exporter.metric import Group, Metric, Running, Scene, Value
-from myisam_exporter.table_choice import Choice, names_of
 
 LABELS = ("schema", "table")
 BACKGROUND = "Looked at in the background."

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.fact_set import FactRows
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows
 
 DEFAULT_LIMIT = 100
 # Activity fades by half in ten looks: a table does not lose its series the moment it pauses.

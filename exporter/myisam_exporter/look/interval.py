@@ -7,11 +7,11 @@ from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair, all_collectors, declared_columns
 from myisam_exporter.errors import ServerLostError
-from myisam_exporter.fact_merging import Contribution, Remembered
-from myisam_exporter.fact_set import FactSet, mark_unknown
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.snapshot import Snapshot
+from myisam_exporter.look.fact_set import FactSet, mark_unknown
+from myisam_exporter.look.merging import Contribution, Remembered
+from myisam_exporter.look.snapshot import Snapshot
 
 RESTART_TOLERANCE_SECONDS = 2.0
 FLUSHED_BY_FLUSH_STATUS = frozenset({"status", "key_caches"})

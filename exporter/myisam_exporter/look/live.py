@@ -8,11 +8,11 @@ from collections.abc import Callable
 from myisam_exporter.collectors.base import PAGE_CACHE_SWEEP_SECONDS, Context
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.errors import ServerLostError, UserError
-from myisam_exporter.fact_set import FactSet
-from myisam_exporter.interval import Interval
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
-from myisam_exporter.snapshot import take_snapshot
 
 READINGS = 10
 MINIMUM_STEP_SECONDS = 0.2

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair
-from myisam_exporter.fact_set import FactRows, merge_table
 from myisam_exporter.facts.columns import TABLES, Block, FactTable
+from myisam_exporter.look.fact_set import FactRows, merge_table
 
 
 @dataclass(slots=True, eq=False)

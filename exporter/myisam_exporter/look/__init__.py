@@ -1,0 +1,1 @@
+"""All sources at one instant; of two such instants, facts."""
