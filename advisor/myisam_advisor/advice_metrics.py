@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import SEVERITIES
-from myisam_exporter.metric import Metric, Value
+from myisam_exporter.metrics.base import Metric, Value
 
 MAXIMUM_SERIES_PER_RULE = 100
 METRICS = (

@@ -12,7 +12,7 @@ from myisam_advisor.explanation import texts_of
 from myisam_advisor.rules import Rule, shipped_rules
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES
-from myisam_exporter.metric import Metric, all_groups
+from myisam_exporter.metrics.base import Metric, all_groups
 from myisam_exporter.watch import COLLECTOR_METRICS, UP
 from myisam_exporter.web import OWN_METRICS
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from myisam_exporter.metric import Metric, Value
+from myisam_exporter.metrics.base import Metric, Value
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric as Family

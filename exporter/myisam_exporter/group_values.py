@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import Snapshot
-from myisam_exporter.metric import Group, Metric, Scene, Value, all_groups
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value, all_groups
 
 _log = logging.getLogger(__name__)
 

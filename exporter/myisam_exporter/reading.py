@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition import Page
-from myisam_exporter.metric import Value
+from myisam_exporter.metrics.base import Value
 
 
 @dataclass(frozen=True, slots=True)

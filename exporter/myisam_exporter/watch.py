@@ -40,7 +40,7 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import Choice, TableChooser
-from myisam_exporter.metric import Metric, Running, Scene, Value
+from myisam_exporter.metrics.base import Metric, Running, Scene, Value
 from myisam_exporter.outside.numbers import finite_number
 from myisam_exporter.reading import Outcome, Reading, failed_reading
 from myisam_exporter.server.location import ELSEWHERE

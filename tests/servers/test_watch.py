@@ -14,9 +14,9 @@ from myisam_exporter.kernel.page_cache_hits import PageCacheHits
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.table_choice import Choice, TableChooser
-from myisam_exporter.metric import Metric, Scene, Value
 from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
+from myisam_exporter.metrics.base import Metric, Scene, Value
 from myisam_exporter.server.target import Target
 from myisam_exporter.watch import Watch, WatchOptions
 

@@ -18,7 +18,7 @@ from myisam_exporter.collectors.mysqld_process import ProcessIo, read_process
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.glances import KEPT_SECONDS, Glance, Glances, Peak, peak_of
-from myisam_exporter.metric import Running, Value
+from myisam_exporter.metrics.base import Running, Value
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
 

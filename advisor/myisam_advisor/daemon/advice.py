@@ -18,7 +18,7 @@ from myisam_advisor.page.look import look_at
 from myisam_advisor.site import Site
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
-from myisam_exporter.metric import Value
+from myisam_exporter.metrics.base import Value
 
 TABLES_WORTH_KEEPING = 2000
 _log = logging.getLogger(__name__)

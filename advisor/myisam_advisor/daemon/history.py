@@ -37,7 +37,7 @@ from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.table_choice import Choice
-from myisam_exporter.metric import Metric, Value
+from myisam_exporter.metrics.base import Metric, Value
 
 Result = TypeVar("Result")
 DEFAULT_DAYS = 7

@@ -20,7 +20,7 @@ from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import TableChooser
-from myisam_exporter.metric import Running, Scene
+from myisam_exporter.metrics.base import Running, Scene
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 

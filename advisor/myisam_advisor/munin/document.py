@@ -13,7 +13,7 @@ from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import SEVERITIES
 from myisam_advisor.verdict import verdict_of
 from myisam_exporter.glances import Peak
-from myisam_exporter.metric import Value
+from myisam_exporter.metrics.base import Value
 
 SCHEMA_VERSION = 1
 MAXIMUM_TABLES = 50

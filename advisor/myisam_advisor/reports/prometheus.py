@@ -12,7 +12,7 @@ from myisam_advisor.findings import Judgement
 from myisam_advisor.reports import Shown, exit_status
 from myisam_exporter.exposition import page_of
 from myisam_exporter.look.fact_set import FactSet
-from myisam_exporter.metric import Metric, Value
+from myisam_exporter.metrics.base import Metric, Value
 
 __all__ = ["exit_status", "render"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.cgroup import ControlGroup
-from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 
 class CgroupMetrics(Group):

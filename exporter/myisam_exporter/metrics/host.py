@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.host import HostSample
-from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 # metric, counters of /proc/vmstat (the first that this kernel has), what it is
 VMSTAT = (

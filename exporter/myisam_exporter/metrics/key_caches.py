@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.key_caches import KeyCache
-from myisam_exporter.metric import Group, Metric, Scene, Value, bytes_of
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value, bytes_of
 
 COUNTERS = {
     "read_requests": "Index blocks asked for: Key_read_requests",

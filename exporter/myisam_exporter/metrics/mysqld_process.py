@@ -13,7 +13,7 @@ from myisam_exporter.collectors.mysqld_process import (
 )
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
-from myisam_exporter.metric import Group, Metric, Running, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
 
 SINCE = "counted while this exporter runs"
 

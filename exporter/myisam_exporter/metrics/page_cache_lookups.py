@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.page_cache_lookups import FILES, Lookups
 from myisam_exporter.look.table_choice import names_of
-from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 from myisam_exporter.metrics.tables import LABELS
 
 WINDOWS = "in the windows in which the tracepoints are on"

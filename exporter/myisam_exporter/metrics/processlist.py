@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.processlist import Connections
-from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 TABLE_LOCK_STATES = frozenset({"Waiting for table level lock", "Locked", "System lock", "Table lock"})
 REPAIR_STATES = frozenset({"Repair by sorting", "Repair with keycache", "Repair done", "Checking table"})

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.server import ServerIdentity
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 
 class ServerMetrics(Group):

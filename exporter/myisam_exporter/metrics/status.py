@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.metric import Group, Kind, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Kind, Metric, Scene, Value
 
 # metric, type, status variable, what it is
 STATUS_METRICS: tuple[tuple[str, Kind, str, str], ...] = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.files.sweeper import PageCacheSweep
-from myisam_exporter.metric import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 from myisam_exporter.metrics.tables import BACKGROUND, LABELS, per_table, total
 
 # metric, what it is, column by file

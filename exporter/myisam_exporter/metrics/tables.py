@@ -12,7 +12,7 @@ from myisam_exporter.collectors.base import Pair
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.table_choice import Choice, names_of
-from myisam_exporter.metric import Group, Metric, Running, Scene, Value
+from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
 
 LABELS = ("schema", "table")
 BACKGROUND = "Looked at in the background."
