@@ -29,12 +29,13 @@ from myisam_exporter.collectors.server import ServerIdentity
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.connection import Connection
 from myisam_exporter.errors import UserError
-from myisam_exporter.exposition import Page, joined, page_of
+from myisam_exporter.exposition.reading import Outcome, Reading, failed_reading
+from myisam_exporter.exposition.text import Page, joined, page_of
+from myisam_exporter.exposition.values import GroupValues, group_values
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.glances import STATEMENT, Glance, Glances, Peak
-from myisam_exporter.group_values import GroupValues, group_values
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
@@ -42,7 +43,6 @@ from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import Choice, TableChooser
 from myisam_exporter.metrics.base import Metric, Running, Scene, Value
 from myisam_exporter.outside.numbers import finite_number
-from myisam_exporter.reading import Outcome, Reading, failed_reading
 from myisam_exporter.server.location import ELSEWHERE
 from myisam_exporter.server.target import Target
 from myisam_exporter.single_flight import SingleFlight

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from myisam_exporter.collectors.base import all_collectors
-from myisam_exporter.exposition import Page, clean_label, joined, page_of
+from myisam_exporter.exposition.text import Page, clean_label, joined, page_of
 from myisam_exporter.metrics.base import Metric, Value, all_groups
 
 METRICS = (Metric("things", "gauge", 'Help with\na line break and a "quote".', ("name",)), Metric("events_total", "counter", "Events."))

@@ -15,7 +15,7 @@ from myisam_advisor.site import Site
 from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.mysqld_process import ProcessSample
 from myisam_exporter.collectors.status import Status
-from myisam_exporter.group_values import group_values
+from myisam_exporter.exposition.values import group_values
 from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot

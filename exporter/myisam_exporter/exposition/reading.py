@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.exposition import Page
+from myisam_exporter.exposition.text import Page
 from myisam_exporter.metrics.base import Value
 
 
