@@ -14,11 +14,11 @@ from myisam_exporter.access import Access
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading
 from myisam_exporter.exposition.text import CONTENT_TYPE, Page, joined, page_of
-from myisam_exporter.fleet import Fleet
 from myisam_exporter.http_server import Request, Response
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
-from myisam_exporter.watch import Watch
+from myisam_exporter.watching.fleet import Fleet
+from myisam_exporter.watching.watch import Watch
 
 MAXIMUM_SCRAPES = 40
 DEFAULT_DEADLINE_SECONDS = 9.5

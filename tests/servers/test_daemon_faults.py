@@ -14,7 +14,7 @@ import pytest
 
 from myisam_advisor.daemon.serve import READERS
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.fleet import LOOKS_AT_ONCE
+from myisam_exporter.watching.fleet import LOOKS_AT_ONCE
 
 from .conftest import binaries_of, connections_taken, run
 from .daemon import Daemon, free_port, serving, wait_for

@@ -16,7 +16,7 @@ from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.look import snapshot
 from myisam_exporter.look.table_choice import TableChooser
-from myisam_exporter.watch import Watch, WatchOptions
+from myisam_exporter.watching.watch import Watch, WatchOptions
 
 from .conftest import binaries_of, target
 from .daemon import Answer, wait_for

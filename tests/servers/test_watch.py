@@ -18,7 +18,7 @@ from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
 from myisam_exporter.metrics.base import Metric, Scene, Value
 from myisam_exporter.server.target import Target
-from myisam_exporter.watch import Watch, WatchOptions
+from myisam_exporter.watching.watch import Watch, WatchOptions
 
 from .conftest import binaries_of, look, schema, target
 from .daemon import Answer, free_port, serving, wait_for

@@ -21,7 +21,7 @@ from myisam_exporter.outside.documents import (
     read_text,
     read_yaml_document,
 )
-from myisam_exporter.probe_targets import read_probe_targets
+from myisam_exporter.watching.probe_targets import read_probe_targets
 from myisam_exporter.web_config import read_web_config
 
 LEVELS = 10

@@ -17,8 +17,8 @@ from myisam_advisor.munin.process_state import ProcessState, read_state, write_s
 from myisam_exporter.collectors.mysqld_process import ProcessIo, read_process
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
-from myisam_exporter.glances import KEPT_SECONDS, Glance, Glances, Peak, peak_of
 from myisam_exporter.metrics.base import Running, Value
+from myisam_exporter.watching.glances import KEPT_SECONDS, Glance, Glances, Peak, peak_of
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.probe_targets import ProbeTargets, read_probe_targets
+from myisam_exporter.watching.probe_targets import ProbeTargets, read_probe_targets
 
 OPTIONS = "[client]\nuser=plain\n[client.prod]\nuser=prod\npassword=PRODsecret\n[client.dev]\nuser=dev\n"
 

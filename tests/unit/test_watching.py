@@ -17,7 +17,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.table_choice import TableChooser, names_of, table_pattern
-from myisam_exporter.single_flight import SingleFlight
+from myisam_exporter.watching.single_flight import SingleFlight
 
 COLUMNS = ("schema_name", "table_name", "data_bytes", "index_bytes", "crashed", "write_statements_per_second", "rows_read_per_second")
 

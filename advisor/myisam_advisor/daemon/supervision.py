@@ -8,7 +8,7 @@ from collections import Counter
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.notify import Notifier
 from myisam_advisor.rules import SEVERITIES
-from myisam_exporter.fleet import Fleet
+from myisam_exporter.watching.fleet import Fleet
 
 STATUS_SECONDS = 5.0
 # A look is bounded query by query and file by file; one that takes longer than this is stuck.

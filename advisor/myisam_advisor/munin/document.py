@@ -12,8 +12,8 @@ from typing import Any
 from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import SEVERITIES
 from myisam_advisor.verdict import verdict_of
-from myisam_exporter.glances import Peak
 from myisam_exporter.metrics.base import Value
+from myisam_exporter.watching.glances import Peak
 
 SCHEMA_VERSION = 1
 MAXIMUM_TABLES = 50

@@ -12,9 +12,9 @@ from typing import Any
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.table_choice import TableChooser
-from myisam_exporter.probe_targets import Listed, ProbeTargets
 from myisam_exporter.server.target import Target
-from myisam_exporter.watch import Follower, Watch, WatchOptions
+from myisam_exporter.watching.probe_targets import Listed, ProbeTargets
+from myisam_exporter.watching.watch import Follower, Watch, WatchOptions
 
 # Looks at the same time, whatever the number of targets: some of them wait for servers that hang.
 LOOKS_AT_ONCE = 8

@@ -27,7 +27,6 @@ from myisam_exporter.collectors.base import (
 from myisam_exporter.collectors.mysqld_process import thread_switches
 from myisam_exporter.collectors.server import ServerIdentity
 from myisam_exporter.collectors.status import THREADS_RUNNING
-from myisam_exporter.connection import Connection
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Outcome, Reading, failed_reading
 from myisam_exporter.exposition.text import Page, joined, page_of
@@ -35,7 +34,6 @@ from myisam_exporter.exposition.values import GroupValues, group_values
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.sweeper import Sweeper
-from myisam_exporter.glances import STATEMENT, Glance, Glances, Peak
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
@@ -45,7 +43,9 @@ from myisam_exporter.metrics.base import Metric, Running, Scene, Value
 from myisam_exporter.outside.numbers import finite_number
 from myisam_exporter.server.location import ELSEWHERE
 from myisam_exporter.server.target import Target
-from myisam_exporter.single_flight import SingleFlight
+from myisam_exporter.watching.connection import Connection
+from myisam_exporter.watching.glances import STATEMENT, Glance, Glances, Peak
+from myisam_exporter.watching.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from myisam_exporter.kernel.tracepoints import PageCacheTracer

@@ -1,0 +1,1 @@
+"""One target, all targets, and the beat on which they are looked at."""
