@@ -108,9 +108,9 @@ def configuration(data: bytes) -> None:
 
 def http_request(data: bytes) -> None:
     """Bytes that a client sends: an answer or nothing."""
-    from myisam_exporter.connection_budget import OpenConnection
-    from myisam_exporter.http_server import Request, Response, serve
-    from myisam_exporter.peers import NOBODY
+    from myisam_exporter.web.connection_budget import OpenConnection
+    from myisam_exporter.web.peers import NOBODY
+    from myisam_exporter.web.server import Request, Response, serve
 
     async def answer(request: Request) -> Response:
         assert request.method.isprintable()

@@ -17,7 +17,7 @@ import pytest
 
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.access import RELOADS_APART_SECONDS
+from myisam_exporter.web.access import RELOADS_APART_SECONDS
 
 from .conftest import schema
 from .daemon import Daemon, peer, serving, wait_for

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_exporter.access import RELOADS_APART_SECONDS
+from myisam_exporter.web.access import RELOADS_APART_SECONDS
 
 from .conftest import PROGRAM, schema
 from .daemon import serving, wait_for

@@ -22,7 +22,7 @@ from myisam_exporter.outside.documents import (
     read_yaml_document,
 )
 from myisam_exporter.watching.probe_targets import read_probe_targets
-from myisam_exporter.web_config import read_web_config
+from myisam_exporter.web.security import read_web_config
 
 LEVELS = 10
 

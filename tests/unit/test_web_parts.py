@@ -15,17 +15,17 @@ import bcrypt
 import pytest
 
 from myisam_advisor.page.host_paths import document_without_paths
-from myisam_exporter import logins as logins_module
-from myisam_exporter.access import Access
-from myisam_exporter.allowed_hosts import AllowedHosts
-from myisam_exporter.connection_budget import ConnectionBudget, OpenConnection, Stage
 from myisam_exporter.errors import UserError
-from myisam_exporter.gate import Gate
-from myisam_exporter.http_server import Request, Response
-from myisam_exporter.logins import WAITING_LOGINS, WAITING_LOGINS_PER_PEER, LoginQueue, Logins, TooManyLoginsError
-from myisam_exporter.peers import Peer, peer_of
-from myisam_exporter.token_bucket import TokenBucket
-from myisam_exporter.web_config import MAXIMUM_COST, read_web_config
+from myisam_exporter.web import logins as logins_module
+from myisam_exporter.web.access import Access
+from myisam_exporter.web.allowed_hosts import AllowedHosts
+from myisam_exporter.web.connection_budget import ConnectionBudget, OpenConnection, Stage
+from myisam_exporter.web.gate import Gate
+from myisam_exporter.web.logins import WAITING_LOGINS, WAITING_LOGINS_PER_PEER, LoginQueue, Logins, TooManyLoginsError
+from myisam_exporter.web.peers import Peer, peer_of
+from myisam_exporter.web.security import MAXIMUM_COST, read_web_config
+from myisam_exporter.web.server import Request, Response
+from myisam_exporter.web.token_bucket import TokenBucket
 
 
 def authorization(user: str, password: str) -> str:

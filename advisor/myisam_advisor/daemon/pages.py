@@ -24,10 +24,10 @@ from myisam_advisor.page.view import empty_view, view_of
 from myisam_advisor.reports import Shown
 from myisam_advisor.reports.json import document as advice_document
 from myisam_advisor.rules import Rule
-from myisam_exporter.http_server import Request, Response
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import Watch, cheap_collectors
-from myisam_exporter.web import BadRequestError, Route, accepts_gzip, parameters_of, reading_in_time
+from myisam_exporter.web.application import BadRequestError, Route, accepts_gzip, parameters_of, reading_in_time
+from myisam_exporter.web.server import Request, Response
 
 JSON = "application/json"
 # The plugin waits two seconds.

@@ -25,20 +25,20 @@ from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.site import Site
-from myisam_exporter.access import Access
-from myisam_exporter.allowed_hosts import AllowedHosts
 from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.gate import Gate
-from myisam_exporter.http_server import HttpServer
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.probe_targets import ProbeTargets, read_probe_targets
 from myisam_exporter.watching.watch import Follower, WatchOptions
-from myisam_exporter.web import MAXIMUM_SCRAPES, Exporter
+from myisam_exporter.web.access import Access
+from myisam_exporter.web.allowed_hosts import AllowedHosts
+from myisam_exporter.web.application import MAXIMUM_SCRAPES, Exporter
+from myisam_exporter.web.gate import Gate
+from myisam_exporter.web.server import HttpServer
 
 # Readings under way at once: one a scrape, and as many that hang and were given up.
 READERS = 2 * MAXIMUM_SCRAPES

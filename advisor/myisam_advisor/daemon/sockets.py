@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.http_server import HttpServer
+from myisam_exporter.web.server import HttpServer
 
 FIRST_INHERITED = 3
 _log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.logins import Logins
-from myisam_exporter.token_bucket import TokenBucket
-from myisam_exporter.web_config import WebSettings, read_web_config
+from myisam_exporter.web.logins import Logins
+from myisam_exporter.web.security import WebSettings, read_web_config
+from myisam_exporter.web.token_bucket import TokenBucket
 
 _log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import h11
 
-from myisam_exporter.connection_budget import ConnectionBudget, OpenConnection, Stage
-from myisam_exporter.peers import NOBODY, Peer, peer_of
-from myisam_exporter.unix_listener import unix_listener
+from myisam_exporter.web.connection_budget import ConnectionBudget, OpenConnection, Stage
+from myisam_exporter.web.peers import NOBODY, Peer, peer_of
+from myisam_exporter.web.unix_listener import unix_listener
 
 HEAD_BYTES = 16 * 1024
 BODY_BYTES = 64 * 1024

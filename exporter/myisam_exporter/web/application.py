@@ -10,15 +10,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from myisam_exporter.access import Access
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading
 from myisam_exporter.exposition.text import CONTENT_TYPE, Page, joined, page_of
-from myisam_exporter.http_server import Request, Response
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import Watch
+from myisam_exporter.web.access import Access
+from myisam_exporter.web.server import Request, Response
 
 MAXIMUM_SCRAPES = 40
 DEFAULT_DEADLINE_SECONDS = 9.5

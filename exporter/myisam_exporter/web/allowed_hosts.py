@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.peers import Address, Peer, parse_address
+from myisam_exporter.web.peers import Address, Peer, parse_address
 
 OPTION = "--web.allowed-host"
 MAXIMUM_NAME_CHARACTERS = 253  # RFC 1035, 2.3.4

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from myisam_exporter.peers import Peer
+from myisam_exporter.web.peers import Peer
 
 # A request and the taking of an answer are a matter of milliseconds for whoever means it.
 PATIENCE_SECONDS = 1.0

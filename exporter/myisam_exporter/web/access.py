@@ -11,11 +11,11 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 
-from myisam_exporter.allowed_hosts import OPTION, AllowedHosts, is_host_name
-from myisam_exporter.gate import Gate
-from myisam_exporter.http_server import Request, Response
-from myisam_exporter.logins import LoginQueue, TooManyLoginsError
-from myisam_exporter.token_bucket import TokenBucket
+from myisam_exporter.web.allowed_hosts import OPTION, AllowedHosts, is_host_name
+from myisam_exporter.web.gate import Gate
+from myisam_exporter.web.logins import LoginQueue, TooManyLoginsError
+from myisam_exporter.web.server import Request, Response
+from myisam_exporter.web.token_bucket import TokenBucket
 
 READING = ("GET", "HEAD")
 RELOADS_APART_SECONDS = 5.0

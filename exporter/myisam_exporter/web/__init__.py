@@ -1,0 +1,1 @@
+"""HTTP: who may ask, and what is answered."""
