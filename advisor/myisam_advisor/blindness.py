@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from myisam_advisor.facts import may_be_part
 from myisam_advisor.findings import LOAD, TABLES, Blind, NotEvaluated
-from myisam_advisor.texts import count, duration
+from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
 from myisam_exporter.look.fact_set import FactSet
 

@@ -101,8 +101,8 @@ def check(
 
     Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
     """
-    from myisam_advisor.output import written_whole
     from myisam_advisor.reports import Shown, report_named
+    from myisam_advisor.texts.whole_files import written_whole
 
     judgement, facts = judged(options, site_of(options), interval, history_file)
     report = report_named(format_name)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from myisam_advisor.option_lines import OptionLine, comment_line, option_value
-from myisam_advisor.texts import TextError, make_environment, printable, template
+from myisam_advisor.texts.templates import TextError, make_environment, printable, template
 from myisam_exporter.server.sql import Sql, written
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from myisam_advisor.findings import Suspicion
-from myisam_advisor.texts import count, object_name
+from myisam_advisor.texts.templates import count, object_name
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet

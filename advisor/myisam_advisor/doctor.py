@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from myisam_advisor.rules import Rule
-from myisam_advisor.texts import printable
+from myisam_advisor.texts.templates import printable
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import take_snapshot

@@ -80,7 +80,7 @@ def _verdict_on(error: BaseException) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return USER_ERROR, shortened(error.format_message())
     if isinstance(error, UserError):
-        from myisam_advisor.texts import printable
+        from myisam_advisor.texts.templates import printable
 
         return USER_ERROR, printable(str(error))
     if isinstance(error, OSError):
@@ -114,7 +114,7 @@ def _output_failed(error: OSError) -> str:
 
 def reason_of(error: BaseException) -> str:
     """An error in one line of bounded length, without the secrets that its frames know."""
-    from myisam_advisor.texts import printable
+    from myisam_advisor.texts.templates import printable
 
     text = " ".join(without_secrets(str(error), error).split())
     named = f"{type(error).__name__}: {text}" if text else type(error).__name__

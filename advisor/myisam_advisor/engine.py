@@ -18,7 +18,7 @@ from myisam_advisor.remedy_gate import Remedy, RemedyGate
 from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.site import Site
-from myisam_advisor.texts import TextError, fill, object_name, printable
+from myisam_advisor.texts.templates import TextError, fill, object_name, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet

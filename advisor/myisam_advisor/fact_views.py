@@ -12,7 +12,7 @@ from rich.text import Text
 
 from myisam_advisor.facts import as_document
 from myisam_advisor.guard import Result
-from myisam_advisor.texts import printable
+from myisam_advisor.texts.templates import printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import TABLES, Value, table_named

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from myisam_advisor.storable import storable
-from myisam_advisor.yaml_files import line_of
+from myisam_advisor.texts.yaml_files import line_of
 from myisam_exporter.brief import brief, shortened
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_advisor.daemon.history_reader import Curve, Episode, curves, episodes, recorded_facts
-from myisam_advisor.texts import count, duration, printable, size
+from myisam_advisor.texts.templates import count, duration, printable, size
 from myisam_exporter.errors import UserError
 
 BARS = "▁▂▃▄▅▆▇█"

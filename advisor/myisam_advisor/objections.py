@@ -9,7 +9,7 @@ from myisam_advisor.findings import Dropped
 from myisam_advisor.guard import Result
 from myisam_advisor.resolver import Candidate
 from myisam_advisor.rules import Rule
-from myisam_advisor.texts import TextError, fill, printable
+from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.facts.columns import Value
 
 # A condition that has one of these columns speaks of those findings alone that have the same value there.

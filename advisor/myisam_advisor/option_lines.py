@@ -14,7 +14,7 @@ import re
 import reprlib
 from typing import Any
 
-from myisam_advisor.texts import object_name, printable
+from myisam_advisor.texts.templates import object_name, printable
 from myisam_exporter.server.sql import quote_variable, written
 
 _CACHE = re.compile(r"[0-9A-Za-z_$][0-9A-Za-z_$-]{0,63}")

@@ -57,7 +57,7 @@ def plan(
 def _write(made: ChangePlan, folder: Path) -> None:
     """Every form that has something to say, each in a file; present ones of another plan are not overwritten."""
     from myisam_advisor.changes.formats import format_named
-    from myisam_advisor.output import OutputDirectory
+    from myisam_advisor.texts.whole_files import OutputDirectory
     from myisam_exporter.errors import UserError
 
     texts = {module.FILE_NAME: module.render(made) for module in map(format_named, FORMATS)}

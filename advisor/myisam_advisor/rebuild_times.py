@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from myisam_advisor.measured import RebuildRates
-from myisam_advisor.texts import duration, size
+from myisam_advisor.texts.templates import duration, size
 
 RATE_NAMES = {
     "ALTER TABLE": "ALTER",

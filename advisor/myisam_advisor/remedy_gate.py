@@ -20,7 +20,7 @@ from myisam_advisor.option_lines import OptionLine, option_line
 from myisam_advisor.planning import Command, PlanFacts
 from myisam_advisor.server_state import ServerState
 from myisam_advisor.shell_lines import ShellLine
-from myisam_advisor.texts import count, object_name, printable, size
+from myisam_advisor.texts.templates import count, object_name, printable, size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 

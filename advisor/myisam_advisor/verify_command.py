@@ -191,7 +191,7 @@ def _compared(
 
 
 def _print_changes(changes: Sequence[Change]) -> None:
-    from myisam_advisor.texts import printable
+    from myisam_advisor.texts.templates import printable
 
     for change in changes:
         click.echo(f"{_said(change.noticed_at)}  {printable(str(change))}")
@@ -210,7 +210,7 @@ def _print_text(
     from rich.table import Table
     from rich.text import Text
 
-    from myisam_advisor.texts import printable
+    from myisam_advisor.texts.templates import printable
     from myisam_advisor.verification import overall
 
     terminal = Console()

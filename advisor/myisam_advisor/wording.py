@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import localtime, strftime
 
 from myisam_advisor.findings import Finding
-from myisam_advisor.texts import count, duration, size
+from myisam_advisor.texts.templates import count, duration, size
 from myisam_exporter.look.fact_set import FactSet
 
 TOLD_PER_RULE = 3

@@ -10,7 +10,7 @@ from myisam_advisor.facts import as_document, complete, open_database
 from myisam_advisor.facts_file import facts_from_document, read_facts_file
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
-from myisam_advisor.texts import count, duration, percent, rate, size
+from myisam_advisor.texts.templates import count, duration, percent, rate, size
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactRows, FactSet

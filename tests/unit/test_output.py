@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.output import OutputDirectory, written_whole
+from myisam_advisor.texts.whole_files import OutputDirectory, written_whole
 from myisam_exporter.errors import UserError
 
 from .test_cli import run

@@ -44,7 +44,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.ending": {"os.open": "/dev/null", "open": "/dev/null"},
     "myisam_advisor.measured": {".read_text": SHIPPED},
     "myisam_advisor.munin.installation": {".is_dir": INSTALLATION, ".exists": INSTALLATION, ".is_file": INSTALLATION},
-    "myisam_advisor.output": {"os.open": "the one place where reports become files: name by name, through nobody else's link"},
+    "myisam_advisor.texts.whole_files": {"os.open": "the one place where reports become files: name by name, through nobody else's link"},
     "myisam_advisor.page.render": {".read_text": SHIPPED},
     "myisam_advisor.rules": {".is_dir": GIVEN, ".read_text": SHIPPED},
     "myisam_advisor.trial.apart": {"os.open": PRIVATE_SERVER},

@@ -11,7 +11,7 @@ from myisam_advisor.findings import Finding
 from myisam_advisor.measured import RebuildRates
 from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.rebuild_times import INTO_INNODB, lasts
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
 

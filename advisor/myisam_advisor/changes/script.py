@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from myisam_advisor.changes.statements import grouped
 from myisam_advisor.shell_lines import ShellLine
-from myisam_advisor.texts import escaped
+from myisam_advisor.texts.templates import escaped
 from myisam_exporter.server.sql import Sql
 
 SQL_MARK = "-- "

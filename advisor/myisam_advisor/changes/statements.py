@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from myisam_advisor.shell_lines import ShellLine
-from myisam_advisor.texts import printable
+from myisam_advisor.texts.templates import printable
 from myisam_exporter.server.sql import (
     Sql,
     comment,

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from myisam_advisor.munin import SOCKET
-from myisam_advisor.output import OutputDirectory
+from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import read_small
 

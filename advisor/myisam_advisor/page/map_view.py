@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from myisam_advisor.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
 from myisam_advisor.page.treemap import Rectangle
-from myisam_advisor.texts import count, percent, printable, rate, size
+from myisam_advisor.texts.templates import count, percent, printable, rate, size
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.
 LETTER_WIDTH, LABEL_HEIGHT = 6.6, 15.0

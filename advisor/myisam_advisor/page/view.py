@@ -14,7 +14,7 @@ from myisam_advisor.page.look import Look
 from myisam_advisor.page.map_view import MapView, TableLine, map_view, table_lines
 from myisam_advisor.page.sparkline import Sparkline, sparkline
 from myisam_advisor.planning import Command
-from myisam_advisor.texts import count, printable, size, with_unit
+from myisam_advisor.texts.templates import count, printable, size, with_unit
 from myisam_advisor.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.verdict import Verdict
 from myisam_advisor.wording import NAMED_PER_RULE, TOLD_PER_RULE, headline, holds_since, server_name

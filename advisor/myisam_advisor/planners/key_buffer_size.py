@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.texts import object_name, size
+from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import quote_variable, statement

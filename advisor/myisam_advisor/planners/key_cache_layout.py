@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planners.key_buffer_size import named_cache, spoken_prefix
 from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.texts import object_name, percent
+from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement

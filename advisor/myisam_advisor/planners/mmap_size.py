@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import Plan, PlanContext, Planned
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Value
 
 STEP_BYTES = 1 << 20

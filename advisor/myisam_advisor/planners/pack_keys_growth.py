@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.shell_lines import ShellLine, shell_line
-from myisam_advisor.texts import object_name, size
+from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.facts.columns import Row, Value
 
 PAGE_FILL = 0.67  # manual, "MyISAM key space": pages filled at random

@@ -8,7 +8,7 @@ from myisam_advisor.memory_budget import LARGEST_SHARE
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planners.key_buffer_size import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import quote_variable, statement
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from myisam_advisor.planning import Plan, PlanContext, Planned
 from myisam_advisor.shell_lines import shell_line
-from myisam_advisor.texts import object_name
+from myisam_advisor.texts.templates import object_name
 from myisam_exporter.facts.columns import Row, Value
 
 MAXIMUM_TABLES = 8

@@ -15,7 +15,7 @@ from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Blind, Finding, Judgement, NotEvaluated, ShownFact
 from myisam_advisor.memory_budget import MemoryBudget
 from myisam_advisor.reports import Shown, exit_status
-from myisam_advisor.texts import printable, size, with_unit
+from myisam_advisor.texts.templates import printable, size, with_unit
 from myisam_advisor.verdict import GOOD, UNKNOWN, verdict_of
 from myisam_advisor.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
 from myisam_exporter.look.fact_set import FactSet

@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.output import OutputDirectory
-from myisam_advisor.texts import printable
+from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.experiment import Experiment, TrialResult
 

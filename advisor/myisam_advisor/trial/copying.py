@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.experiment import Listener
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_advisor.trial.sources import DATA, INDEX, Source, SourceFile, over_limit

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 
 NICENESS = 10
 # An abstract socket (unix(7)): it leaves no file behind, and is gone with the process, however that ends.

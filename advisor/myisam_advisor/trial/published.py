@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.apart import apart, as_other
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.binaries import (

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.texts import printable
+from myisam_advisor.texts.templates import printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
 from myisam_advisor.trial.experiment import Experiment, TrialResult, WorkloadResult
 

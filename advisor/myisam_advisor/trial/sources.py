@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts import object_name, size
+from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.files.data_directory import (
     OTHER_ENGINE_ENDINGS,
     SYSTEM_SCHEMAS,

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Protocol
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts import object_name
+from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_table

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from myisam_advisor.texts import printable
+from myisam_advisor.texts.templates import printable
 from myisam_advisor.trial import result_document
 from myisam_advisor.trial.apart import Place
 from myisam_advisor.trial.bench import TrialOptions

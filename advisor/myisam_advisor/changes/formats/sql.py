@@ -10,7 +10,7 @@ from myisam_advisor.changes.formats import cnf
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.changes.script import Script
 from myisam_advisor.findings import Finding
-from myisam_advisor.texts import printable, with_unit
+from myisam_advisor.texts.templates import printable, with_unit
 
 FILE_NAME = "plan.sql"
 WIDTH = 110

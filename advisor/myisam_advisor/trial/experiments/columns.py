@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts import object_name
+from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench
 from myisam_advisor.trial.comparison import WORTH_IT, Run
 from myisam_advisor.trial.conclusions import comparison_of, times

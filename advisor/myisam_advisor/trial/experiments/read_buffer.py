@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 
-from myisam_advisor.texts import size
+from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.bench import SCHEMA, Bench
 from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
 from myisam_advisor.trial.conclusions import times
