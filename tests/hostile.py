@@ -7,7 +7,7 @@ from typing import Any
 
 from myisam_advisor.changes.plan import ChangePlan, make_plan
 from myisam_advisor.engine import judge
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site

@@ -150,8 +150,8 @@ def explain(rule_id: str | None, **options: Any) -> None:
 @output_option
 def facts(table: str | None, interval: float, describe: bool, format_name: str, **options: Any) -> None:
     """Show the facts: all tables, or one."""
-    from myisam_advisor.fact_views import describe_tables, print_result, print_tables, result_of
-    from myisam_advisor.facts import complete
+    from myisam_advisor.factbase.database import complete
+    from myisam_advisor.factbase.views import describe_tables, print_result, print_tables, result_of
 
     if describe:
         click.echo(describe_tables(table))
@@ -172,9 +172,9 @@ def facts(table: str | None, interval: float, describe: bool, format_name: str, 
 @output_option
 def query(statement: str, interval: float, format_name: str, **options: Any) -> None:
     """Ask the fact tables in SQL (SQLite's)."""
-    from myisam_advisor.fact_views import print_result
-    from myisam_advisor.facts import complete, open_database
-    from myisam_advisor.guard import GuardedDatabase, QueryError
+    from myisam_advisor.factbase.database import complete, open_database
+    from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
+    from myisam_advisor.factbase.views import print_result
 
     known = complete(gather(options, interval))
     with GuardedDatabase(open_database(known)) as database:
@@ -192,7 +192,7 @@ def snapshot(interval: float, **options: Any) -> None:
     """Write the facts as JSON, for `check --facts` anywhere."""
     import json
 
-    from myisam_advisor.facts import as_document
+    from myisam_advisor.factbase.database import as_document
 
     click.echo(json.dumps(as_document(gather(options, interval)), indent=1))
 

@@ -20,7 +20,7 @@ def judged(
 ) -> tuple[Judgement, FactSet]:
     """What the site's rules say, and the facts: a running daemon's last interval where there is one and none was asked for."""
     from myisam_advisor.engine import judge
-    from myisam_advisor.facts import complete
+    from myisam_advisor.factbase.database import complete
 
     recorded = None if options["facts_file"] else recorded_look(options, history_file)
     facts = site.without_ignored_schemas(complete(recorded.facts if recorded else gather(options, interval)))
@@ -54,7 +54,7 @@ def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentL
 def gather(options: dict[str, Any], interval: float) -> FactSet:
     """The facts of the file or the server that the options name."""
     if options["facts_file"]:
-        from myisam_advisor.facts_file import read_facts_file
+        from myisam_advisor.factbase.file import read_facts_file
 
         return read_facts_file(options["facts_file"])
     from myisam_advisor.progress import observe_with_progress

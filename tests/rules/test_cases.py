@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import FactDatabase
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Judgement
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site

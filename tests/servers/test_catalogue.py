@@ -10,7 +10,7 @@ import pytest
 from MySQLdb import Error
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site

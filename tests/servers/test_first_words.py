@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Judgement
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import PlanFacts

@@ -13,7 +13,7 @@ import pytest
 
 from myisam_advisor.changes import statements
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.planning import PlanFacts
 from myisam_advisor.rules import shipped_rules

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.facts import complete, open_database
+from myisam_advisor.factbase.database import complete, open_database
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.live import collect_facts

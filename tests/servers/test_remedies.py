@@ -12,8 +12,8 @@ from MySQLdb import Error
 
 from myisam_advisor.changes import statements
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.option_lines import OptionLine, option_line
 from myisam_advisor.planners import engine_migration
 from myisam_advisor.planning import Command, Plan, PlanContext, PlanFacts

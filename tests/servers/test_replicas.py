@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from MySQLdb import Error, connect
 
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.planning import PlanFacts
 from myisam_advisor.remedy_gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.server_state import ServerState

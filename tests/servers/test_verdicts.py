@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site

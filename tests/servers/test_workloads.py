@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Judgement
 from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.page.look import look_at

@@ -12,7 +12,7 @@ import yaml
 from myisam_advisor.configuration import load_site
 from myisam_advisor.engine import judge
 from myisam_advisor.explanation import explain_rule
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Judgement
 from myisam_advisor.site import Site
 from myisam_exporter.errors import UserError

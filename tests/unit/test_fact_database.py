@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from myisam_advisor.facts import FactDatabase
-from myisam_advisor.facts_file import facts_from_document
-from myisam_advisor.guard import GuardedDatabase, QueryError
+from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
 from myisam_exporter.look.fact_set import FactSet
 
 

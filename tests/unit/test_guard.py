@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from myisam_advisor.facts import open_database
-from myisam_advisor.facts_file import facts_from_document
-from myisam_advisor.guard import MAXIMUM_RESULT_BYTES, GuardedDatabase, QueryError
-from myisam_advisor.sqlite_limits import LENGTH, _set_limit_by_handle
+from myisam_advisor.factbase.database import open_database
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.guarded_query import MAXIMUM_RESULT_BYTES, GuardedDatabase, QueryError
+from myisam_advisor.factbase.sqlite_limits import LENGTH, _set_limit_by_handle
 
 FACTS = {"schema": 1, "server": {"flavour": "mysql"}, "tables": [{"schema_name": "a", "table_name": "b", "rows": 3}, {"schema_name": "a", "table_name": "c"}]}
 

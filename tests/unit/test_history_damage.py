@@ -30,8 +30,8 @@ from myisam_advisor.daemon.history_reader import (
 )
 from myisam_advisor.daemon.records import Records
 from myisam_advisor.errors import DamagedError
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site

@@ -10,8 +10,8 @@ import pytest
 from myisam_advisor.changes.formats import format_named
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.changes.script import for_copying, in_comments, is_plain
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.page.look import look_at

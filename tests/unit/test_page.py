@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import read_facts_file
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import read_facts_file
 from myisam_advisor.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.page.host_paths import without_host_paths
 from myisam_advisor.page.look import look_at

@@ -12,7 +12,7 @@ from myisam_advisor.changes.formats import format_named
 from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
 from myisam_advisor.changes.statements import grouped
 from myisam_advisor.engine import judge
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.rules import shipped_rules
 from myisam_advisor.site import Site
 from myisam_exporter.errors import UserError

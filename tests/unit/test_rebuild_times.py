@@ -7,8 +7,8 @@ import pytest
 
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
 from myisam_advisor.measured import RebuildRates, evidence
 from myisam_advisor.rebuild_times import lasts

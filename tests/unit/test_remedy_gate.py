@@ -11,8 +11,8 @@ from myisam_advisor.changes import statements
 from myisam_advisor.changes.effects import Logged, effects_of
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
 from myisam_advisor.option_lines import option_line
 from myisam_advisor.planning import PlanFacts

@@ -8,7 +8,7 @@ import yaml
 
 from myisam_advisor.engine import judge, version_matches
 from myisam_advisor.explanation import explain_rule, list_rules
-from myisam_advisor.facts_file import facts_from_document
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.planning import planner_named
 from myisam_advisor.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.site import Site

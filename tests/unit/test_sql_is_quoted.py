@@ -20,9 +20,9 @@ ALLOWED = {
     "advisor/myisam_advisor/changes/statements.py": "regular expressions that read statements, and make none",
     "advisor/myisam_advisor/daemon/history_file.py": "SQLite: numbers and names of pragmas and tables of its own code",
     "advisor/myisam_advisor/daemon/records.py": "SQLite: tables and columns that its own code declares, values as parameters",
-    "advisor/myisam_advisor/facts.py": "SQLite in memory: tables and columns that collectors declare",
-    "advisor/myisam_advisor/guard.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
-    "advisor/myisam_advisor/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",
+    "advisor/myisam_advisor/factbase/database.py": "SQLite in memory: tables and columns that collectors declare",
+    "advisor/myisam_advisor/factbase/guarded_query.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
+    "advisor/myisam_advisor/factbase/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",
     "exporter/myisam_exporter/server/session.py": "settings of the session's own, with numbers; an account through quote_account",
 }
 # Where text becomes Sql without a function of sql.py: the templates, whose values were checked one by one.

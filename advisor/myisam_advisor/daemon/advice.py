@@ -12,7 +12,7 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.history_format import samples_of
 from myisam_advisor.engine import StoppedRules, judge
-from myisam_advisor.facts import FactDatabase, complete
+from myisam_advisor.factbase.database import FactDatabase, complete
 from myisam_advisor.findings import Judgement
 from myisam_advisor.page.look import look_at
 from myisam_advisor.site import Site

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.engine import judge
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_advisor.site import Site

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from myisam_advisor.engine import judge
 from myisam_advisor.errors import TrialError
-from myisam_advisor.facts import complete
+from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.progress import observe_with_progress
 from myisam_advisor.reports import Shown, text

@@ -89,7 +89,7 @@ def _peer(server: PrivateServer) -> Iterator[tuple[Path, dict[str, str]] | None]
 
 def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
     from myisam_advisor.engine import judge
-    from myisam_advisor.facts import complete
+    from myisam_advisor.factbase.database import complete
     from myisam_advisor.page.look import look_at
     from myisam_advisor.page.render import render
     from myisam_advisor.page.view import view_of

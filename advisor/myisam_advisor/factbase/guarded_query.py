@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 
-from myisam_advisor.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
+from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
 from myisam_exporter.brief import shortened
 from myisam_exporter.facts.columns import TABLES, Value
 

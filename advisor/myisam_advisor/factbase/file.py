@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from myisam_advisor.storable import storable
+from myisam_advisor.factbase.storable import storable
 from myisam_advisor.texts.yaml_files import line_of
 from myisam_exporter.brief import brief, shortened
 from myisam_exporter.collectors.base import declared_columns

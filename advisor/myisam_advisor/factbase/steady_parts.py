@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from myisam_advisor.guard import GuardedDatabase, QueryError, Result
+from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.server.sql import quote_identifier
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from string import ascii_letters
 
-from myisam_advisor.facts_file import NOT_IN_FILE
-from myisam_advisor.guard import unlimited
-from myisam_advisor.steady_parts import SteadyParts
-from myisam_advisor.storable import SMALL_TABLE_ROWS, all_storable, storable, storable_rows
-from myisam_advisor.storable import total as sum_of
+from myisam_advisor.factbase.file import NOT_IN_FILE
+from myisam_advisor.factbase.guarded_query import unlimited
+from myisam_advisor.factbase.steady_parts import SteadyParts
+from myisam_advisor.factbase.storable import SMALL_TABLE_ROWS, all_storable, storable, storable_rows
+from myisam_advisor.factbase.storable import total as sum_of
 from myisam_exporter.collectors.base import Pair, declared_columns
 from myisam_exporter.collectors.key_caches import (
     DEFAULT_BLOCK_SIZE_BYTES,
