@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import ChangePlan, make_plan
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
-from myisam_advisor.rules import shipped_rules
-from myisam_advisor.site import Site
 from tests.rules.test_cases import CASES
 
 PRECIOUS = "precious"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.findings import Judgement
-from myisam_advisor.rules import SEVERITIES
 from myisam_exporter.metrics.base import Metric, Value
 
 MAXIMUM_SERIES_PER_RULE = 100

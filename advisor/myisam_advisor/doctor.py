@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from myisam_advisor.rules import Rule
+from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown

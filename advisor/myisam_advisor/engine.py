@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
+from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.command_templates import fill_command, fill_option_line
 from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.factbase.database import FactDatabase, complete
@@ -16,8 +18,6 @@ from myisam_advisor.objections import Objections
 from myisam_advisor.planning import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
 from myisam_advisor.remedy_gate import Remedy, RemedyGate
 from myisam_advisor.resolver import Candidate, Outcome, resolve
-from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
-from myisam_advisor.site import Site
 from myisam_advisor.texts.templates import TextError, fill, object_name, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Value
@@ -364,7 +364,7 @@ class _Wording:
     def _measured(self, rule: Rule) -> str:
         if rule.measured is None:
             return ""
-        from myisam_advisor.measured import quotation
+        from myisam_advisor.catalogue.measured import quotation
 
         server = self.known.all.single("server")
         return quotation(rule.measured, server.get("flavour"), server.get("version_number"))

@@ -20,7 +20,7 @@ NEVER = "never"
 
 def by_severity(judgement: Judgement, fail_on: str) -> int:
     """1 when a finding is as bad as `fail_on`, else 0."""
-    from myisam_advisor.rules import SEVERITIES
+    from myisam_advisor.catalogue.rules import SEVERITIES
 
     if fail_on == NEVER or judgement.worst is None:
         return OK

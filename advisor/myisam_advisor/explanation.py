@@ -8,8 +8,8 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from myisam_advisor.catalogue.rules import Measured, Parameter, Rule
 from myisam_advisor.planning import planner_named
-from myisam_advisor.rules import Measured, Parameter, Rule
 from myisam_exporter.errors import UserError
 
 WIDTH = 100

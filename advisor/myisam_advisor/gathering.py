@@ -9,9 +9,9 @@ from myisam_advisor.options import target_of, was_given
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
+    from myisam_advisor.catalogue.site import Site
     from myisam_advisor.daemon.history_reader import RecentLook
     from myisam_advisor.findings import Judgement
-    from myisam_advisor.site import Site
     from myisam_exporter.look.fact_set import FactSet
 
 

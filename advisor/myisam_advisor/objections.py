@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.guarded_query import Result
 from myisam_advisor.findings import Dropped
 from myisam_advisor.resolver import Candidate
-from myisam_advisor.rules import Rule
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.facts.columns import Value
 

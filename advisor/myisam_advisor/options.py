@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from myisam_advisor.site import Site
+    from myisam_advisor.catalogue.site import Site
     from myisam_exporter.server.target import Target
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")
@@ -148,7 +148,7 @@ def site_of(options: dict[str, Any]) -> Site:
 
     Raises UserError for a configuration or a rule that cannot be used.
     """
-    from myisam_advisor.configuration import load_site
+    from myisam_advisor.catalogue.configuration import load_site
 
     return load_site(options.pop("configuration_file"), options.pop("rule_folders"))
 

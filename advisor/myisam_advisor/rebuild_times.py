@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from myisam_advisor.measured import RebuildRates
+from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.texts.templates import duration, size
 
 RATE_NAMES = {

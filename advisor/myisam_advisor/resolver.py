@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
 from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
-from myisam_advisor.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_exporter.facts.columns import Value
 
 EVERY_RULE = "*"

@@ -16,8 +16,8 @@ from myisam_exporter.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from myisam_advisor.catalogue.rules import Measure, Rule
     from myisam_advisor.daemon.recorded_changes import Change
-    from myisam_advisor.rules import Measure, Rule
     from myisam_advisor.verification import Outcome, Window
 
 EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3}
@@ -137,7 +137,7 @@ def _last_change(changes: Sequence[Change], chosen: Sequence[Rule]) -> float:
 
 def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
     """What is compared: what the rules name, the facts that were named, or what any change may move."""
-    from myisam_advisor.rules import Measure
+    from myisam_advisor.catalogue.rules import Measure
 
     known = {rule.id: rule for rule in rules}
     measures: list[Measure] = []
@@ -162,8 +162,8 @@ def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
 def _compared(
     path: Path, target: str, measures: Sequence[Measure], at: float, window: float, settle: float
 ) -> tuple[Window, list[Outcome], Outcome | None]:
+    from myisam_advisor.catalogue.rules import Measure
     from myisam_advisor.daemon.history_reader import Curve, samples_of_target
-    from myisam_advisor.rules import Measure
     from myisam_advisor.verification import LOAD, Window, compare_measure
 
     facts = {fact for measure in measures for fact in (measure.fact, measure.per)} | {LOAD}

@@ -86,7 +86,7 @@ def facts_file(data: bytes) -> None:
 
 def rule_file(data: bytes) -> None:
     """A rule of the site's own."""
-    from myisam_advisor.rules import load_rule
+    from myisam_advisor.catalogue.rules import load_rule
     from myisam_exporter.errors import UserError
 
     try:
@@ -97,7 +97,7 @@ def rule_file(data: bytes) -> None:
 
 def configuration(data: bytes) -> None:
     """The site's configuration."""
-    from myisam_advisor.configuration import load_site
+    from myisam_advisor.catalogue.configuration import load_site
     from myisam_exporter.errors import UserError
 
     try:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from MySQLdb.connections import Connection
 
-from myisam_advisor.rules import Parameter, Rule, shipped_rules
-from myisam_advisor.site import Site
+from myisam_advisor.catalogue.rules import Parameter, Rule, shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet

@@ -176,8 +176,8 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.pages import Pages
-from myisam_advisor.rules import shipped_rules
-from myisam_advisor.site import Site
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.watch import Watch, WatchOptions

@@ -3,11 +3,11 @@
 import threading
 import time
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
-from myisam_advisor.rules import shipped_rules
-from myisam_advisor.site import Site
 from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts

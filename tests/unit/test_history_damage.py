@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon import history_file, history_format
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
@@ -33,8 +35,6 @@ from myisam_advisor.errors import DamagedError
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
-from myisam_advisor.rules import shipped_rules
-from myisam_advisor.site import Site
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.measured import evidence, quotation
-from myisam_advisor.rules import Rule, shipped_rules
+from myisam_advisor.catalogue.measured import evidence, quotation
+from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.trial.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.experiment import experiment_named, experiment_names
 

@@ -45,7 +45,7 @@ def test_a_wheel_brings_rules_plugin_and_unit(installed: Path) -> None:
     assert {line.split()[0] for line in listed.splitlines()} == rules
     for rule in sorted(rules)[:3]:
         assert subprocess.run([str(installed / "bin" / "myisam-advisor"), "explain", rule], capture_output=True, cwd="/", env=clean, check=False).returncode == 0
-    code = "from myisam_advisor.trial import replay; from myisam_advisor.measured import evidence; assert replay.SCRIPT.exists(); assert evidence()['servers']"
+    code = "from myisam_advisor.trial import replay; from myisam_advisor.catalogue.measured import evidence; assert replay.SCRIPT.exists(); assert evidence()['servers']"
     subprocess.run([str(installed / "bin" / "python"), "-c", code], cwd="/", env=clean, check=True)
     plugin = next(installed.glob("lib/python3.*/site-packages/myisam_advisor/munin_plugin/myisam_advisor"))
     for one in (plugin, installed / "share" / "munin" / "plugins" / "myisam_advisor"):

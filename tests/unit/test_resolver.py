@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.findings import Finding
 from myisam_advisor.memory_budget import MemoryBudget
 from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
 from myisam_advisor.resolver import Candidate, Outcome, Resolution, resolve
-from myisam_advisor.rules import shipped_rules
 
 RULES = {rule.id: rule for rule in shipped_rules()}
 

@@ -6,14 +6,14 @@ import jsonschema
 import pytest
 import yaml
 
+from myisam_advisor.catalogue.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.engine import judge, version_matches
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.planning import planner_named
-from myisam_advisor.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
-from myisam_advisor.site import Site
 from myisam_advisor.texts.templates import with_unit
-from myisam_advisor.thresholds import threshold_value
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 

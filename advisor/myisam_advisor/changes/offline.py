@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.changes import statements
 from myisam_advisor.changes.effects import INNODB, needed_bytes, sum_of
 from myisam_advisor.findings import Finding
-from myisam_advisor.measured import RebuildRates
 from myisam_advisor.planning import PlanFacts, TableName
 from myisam_advisor.rebuild_times import INTO_INNODB, lasts
 from myisam_advisor.texts.templates import size

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.notify import Notifier
-from myisam_advisor.rules import SEVERITIES
 from myisam_exporter.watching.fleet import Fleet
 
 STATUS_SECONDS = 5.0

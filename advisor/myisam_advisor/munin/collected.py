@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
-from myisam_advisor.site import Site
 from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.mysqld_process import ProcessSample
 from myisam_exporter.collectors.status import Status

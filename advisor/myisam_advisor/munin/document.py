@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.findings import Judgement
-from myisam_advisor.rules import SEVERITIES
 from myisam_advisor.verdict import verdict_of
 from myisam_exporter.metrics.base import Value
 from myisam_exporter.watching.glances import Peak

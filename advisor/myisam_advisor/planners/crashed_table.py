@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from myisam_advisor.measured import rebuild_rates_for
+from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.planning import Command, Plan, PlanContext, Planned
 from myisam_advisor.rebuild_times import lasts
 from myisam_advisor.shell_lines import ShellLine, shell_line

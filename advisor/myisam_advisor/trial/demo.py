@@ -17,14 +17,14 @@ from types import FrameType
 from rich.console import Console
 from rich.table import Table
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.engine import judge
 from myisam_advisor.errors import TrialError
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
 from myisam_advisor.progress import observe_with_progress
 from myisam_advisor.reports import Shown, text
-from myisam_advisor.rules import shipped_rules
-from myisam_advisor.site import Site
 from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.binaries import ServerBinaries, find_installed_mariadb, find_server
 from myisam_advisor.trial.channel import Channel

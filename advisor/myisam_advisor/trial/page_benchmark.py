@@ -88,13 +88,13 @@ def _peer(server: PrivateServer) -> Iterator[tuple[Path, dict[str, str]] | None]
 
 
 def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
+    from myisam_advisor.catalogue.rules import shipped_rules
+    from myisam_advisor.catalogue.site import Site
     from myisam_advisor.engine import judge
     from myisam_advisor.factbase.database import complete
     from myisam_advisor.page.look import look_at
     from myisam_advisor.page.render import render
     from myisam_advisor.page.view import view_of
-    from myisam_advisor.rules import shipped_rules
-    from myisam_advisor.site import Site
     from myisam_exporter.look.live import collect_facts
     from myisam_exporter.server.target import Target
 

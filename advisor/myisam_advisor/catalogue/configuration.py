@@ -14,10 +14,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.rules import SHIPPED, Parameter, Rule, load_rules, shipped_rules
-from myisam_advisor.site import Site, Suppression
+from myisam_advisor.catalogue.rules import SHIPPED, Parameter, Rule, load_rules, shipped_rules
+from myisam_advisor.catalogue.site import Site, Suppression
+from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.yaml_files import fault_at, first_fault, read_yaml
-from myisam_advisor.thresholds import threshold_value
 from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError
 

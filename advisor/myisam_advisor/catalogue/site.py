@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
-from myisam_advisor.rules import Rule
+from myisam_advisor.catalogue.rules import Rule
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows, FactSet
 

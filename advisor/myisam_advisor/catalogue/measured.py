@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from myisam_advisor.rules import SHIPPED, Measured
+from myisam_advisor.catalogue.rules import SHIPPED, Measured
 from myisam_exporter.look.fact_set import FactSet
 
 NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}

@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
-from myisam_advisor.thresholds import threshold_value
 from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Value
