@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.catalogue.rules import Measured, Parameter, Rule
-from myisam_advisor.planning import planner_named
+from myisam_advisor.remedies.planners.base import planner_named
 from myisam_exporter.errors import UserError
 
 WIDTH = 100

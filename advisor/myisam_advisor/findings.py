@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.catalogue.rules import SEVERITIES
-from myisam_advisor.memory_budget import MemoryBudget
-from myisam_advisor.option_lines import OptionLine
-from myisam_advisor.planning import Command
+from myisam_advisor.remedies.memory_budget import MemoryBudget
+from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.planners.base import Command
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import Sql
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
-from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 from myisam_exporter.facts.columns import Value
 
 EVERY_RULE = "*"

@@ -19,9 +19,9 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Judgement
-from myisam_advisor.option_lines import option_line
-from myisam_advisor.planning import PlanFacts
-from myisam_advisor.remedy_gate import Remedy, RemedyGate
+from myisam_advisor.remedies.gate import Remedy, RemedyGate
+from myisam_advisor.remedies.option_lines import option_line
+from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.look.fact_set import FactSet

@@ -13,12 +13,12 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.changes import statements
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.findings import Finding
-from myisam_advisor.planning import PlanFacts
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.trial.demo import make_compressed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.files.data_directory import YOUNG_SECONDS

@@ -12,15 +12,15 @@ from MySQLdb import Error
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.changes import statements
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.option_lines import OptionLine, option_line
-from myisam_advisor.planners import engine_migration
-from myisam_advisor.planning import Command, Plan, PlanContext, PlanFacts
-from myisam_advisor.remedy_gate import Admitted, Remedy, RemedyGate
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
+from myisam_advisor.remedies.option_lines import OptionLine, option_line
+from myisam_advisor.remedies.planners import engine_migration
+from myisam_advisor.remedies.planners.base import Command, Plan, PlanContext, PlanFacts
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql, quote_table, statement

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
-from myisam_advisor.command_templates import fill_command, fill_option_line
-from myisam_advisor.option_lines import OptionLine
+from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
+from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.texts.templates import TextError, fill
 from myisam_exporter.server.sql import Sql, quote_identifier
 from tests.hostile import NAMES

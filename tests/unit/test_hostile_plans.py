@@ -9,14 +9,14 @@ import pytest
 
 from myisam_advisor.changes.formats import format_named
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.changes.script import for_copying, in_comments, is_plain
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding, Judgement
-from myisam_advisor.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.page.look import look_at
 from myisam_advisor.page.view import view_of
-from myisam_advisor.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line
+from myisam_advisor.remedies.script import for_copying, in_comments, is_plain
+from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_variable, statement
 from tests.hostile import HARMLESS, NAMES, OPTION, findings_and_plan, hostile_plans, lines_of
 
@@ -161,7 +161,7 @@ def test_a_data_directory_that_could_be_taken_for_a_command_is_left_out(director
 
 
 def test_a_planner_cannot_give_plain_text_as_a_command() -> None:
-    from myisam_advisor.planning import Plan
+    from myisam_advisor.remedies.planners.base import Plan
 
     name = "x; drop database precious"
     made: Any = Plan

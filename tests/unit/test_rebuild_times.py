@@ -13,7 +13,7 @@ from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
-from myisam_advisor.rebuild_times import lasts
+from myisam_advisor.remedies.rebuild_times import lasts
 from tests.rules.test_cases import CASES
 
 GIB = 1 << 30

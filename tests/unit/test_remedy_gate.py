@@ -9,17 +9,17 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.changes import statements
-from myisam_advisor.changes.effects import Logged, effects_of
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.findings import Finding
-from myisam_advisor.option_lines import option_line
-from myisam_advisor.planning import PlanFacts
-from myisam_advisor.remedy_gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.effects import Logged, effects_of
+from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate
+from myisam_advisor.remedies.option_lines import option_line
+from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.rules.test_cases import CASES

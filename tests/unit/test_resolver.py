@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.findings import Finding
-from myisam_advisor.memory_budget import MemoryBudget
-from myisam_advisor.planning import NoRoom, NotWorth, PlanNeeds
+from myisam_advisor.remedies.memory_budget import MemoryBudget
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 from myisam_advisor.resolver import Candidate, Outcome, Resolution, resolve
 
 RULES = {rule.id: rule for rule in shipped_rules()}

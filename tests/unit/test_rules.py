@@ -12,7 +12,7 @@ from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.engine import judge, version_matches
 from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.planning import planner_named
+from myisam_advisor.remedies.planners.base import planner_named
 from myisam_advisor.texts.templates import with_unit
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
@@ -55,7 +55,7 @@ def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: 
 
 
 def test_rules_and_planners_belong_together() -> None:
-    from myisam_advisor import planners
+    from myisam_advisor.remedies import planners
 
     used = {rule.planner for rule in RULES if rule.planner}
     assert used == {path.stem for path in Path(planners.__path__[0]).glob("*.py")} - {"__init__"}

@@ -17,7 +17,7 @@ QUOTING = "exporter/myisam_exporter/server/sql.py"
 # Where SQL is put together otherwise, and why no name that somebody else chose can be in it.
 ALLOWED = {
     "advisor/myisam_advisor/trial/": "statements for private servers that are thrown away, on databases that the trial names; names of copied tables go through quote_table",
-    "advisor/myisam_advisor/changes/statements.py": "regular expressions that read statements, and make none",
+    "advisor/myisam_advisor/remedies/statements.py": "regular expressions that read statements, and make none",
     "advisor/myisam_advisor/daemon/history_file.py": "SQLite: numbers and names of pragmas and tables of its own code",
     "advisor/myisam_advisor/daemon/records.py": "SQLite: tables and columns that its own code declares, values as parameters",
     "advisor/myisam_advisor/factbase/database.py": "SQLite in memory: tables and columns that collectors declare",
@@ -26,7 +26,7 @@ ALLOWED = {
     "exporter/myisam_exporter/server/session.py": "settings of the session's own, with numbers; an account through quote_account",
 }
 # Where text becomes Sql without a function of sql.py: the templates, whose values were checked one by one.
-MAKERS = {QUOTING, "advisor/myisam_advisor/command_templates.py"}
+MAKERS = {QUOTING, "advisor/myisam_advisor/remedies/command_templates.py"}
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
@@ -63,7 +63,7 @@ def calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
 
 def imports(tree: ast.AST, name: str) -> bool:
     """Whether the function is ours, and not one of the module's own of that name."""
-    ours = {"myisam_exporter.server.sql", "myisam_advisor.shell_lines"}
+    ours = {"myisam_exporter.server.sql", "myisam_advisor.remedies.shell_lines"}
     return any(isinstance(node, ast.ImportFrom) and node.module in ours and name in {alias.name for alias in node.names} for node in ast.walk(tree))
 
 

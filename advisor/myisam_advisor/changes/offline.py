@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.catalogue.measured import RebuildRates
-from myisam_advisor.changes import statements
-from myisam_advisor.changes.effects import INNODB, needed_bytes, sum_of
 from myisam_advisor.findings import Finding
-from myisam_advisor.planning import PlanFacts, TableName
-from myisam_advisor.rebuild_times import INTO_INNODB, lasts
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.effects import INNODB, needed_bytes, sum_of
+from myisam_advisor.remedies.planners.base import PlanFacts, TableName
+from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.changes import statements
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
-from myisam_advisor.changes.script import is_plain
 from myisam_advisor.findings import Finding, Judgement
-from myisam_advisor.option_lines import OptionLine
-from myisam_advisor.planning import Command, PlanFacts
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.planners.base import Command, PlanFacts
+from myisam_advisor.remedies.script import is_plain
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from time import localtime, strftime
 
-from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Finding, Judgement
 from myisam_advisor.page.host_paths import without_host_paths, without_paths
 from myisam_advisor.page.look import Look
 from myisam_advisor.page.map_view import MapView, TableLine, map_view, table_lines
 from myisam_advisor.page.sparkline import Sparkline, sparkline
-from myisam_advisor.planning import Command
+from myisam_advisor.remedies.planners.base import Command
+from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.texts.templates import count, printable, size, with_unit
 from myisam_advisor.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.verdict import Verdict

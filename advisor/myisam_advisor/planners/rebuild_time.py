@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.planning import Plan, PlanContext, Planned
-from myisam_advisor.rebuild_times import lasts
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.rebuild_times import lasts
 from myisam_exporter.facts.columns import Value
 
 

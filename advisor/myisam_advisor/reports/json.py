@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 
 from myisam_advisor.findings import Judgement
-from myisam_advisor.memory_budget import MemoryBudget
+from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports import Shown, exit_status
 from myisam_exporter.look.fact_set import FactSet
 

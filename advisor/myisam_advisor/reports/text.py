@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.changes.script import for_copying
 from myisam_advisor.findings import Blind, Finding, Judgement, NotEvaluated, ShownFact
-from myisam_advisor.memory_budget import MemoryBudget
+from myisam_advisor.remedies.memory_budget import MemoryBudget
+from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.reports import Shown, exit_status
 from myisam_advisor.texts.templates import printable, size, with_unit
 from myisam_advisor.verdict import GOOD, UNKNOWN, verdict_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.option_lines import OptionLine, comment_line
+from myisam_advisor.remedies.option_lines import OptionLine, comment_line
 
 FILE_NAME = "my.cnf"
 MYSQLD = OptionLine("[mysqld]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from myisam_advisor.planners.key_cache_layout import recommended_segments
+from myisam_advisor.remedies.planners.key_cache_layout import recommended_segments
 from myisam_advisor.trial.bench import SCHEMA, Bench
 from myisam_advisor.trial.conclusions import best_variant, said
 from myisam_advisor.trial.experiment import Experiment, Published, Workload, WorkloadResult

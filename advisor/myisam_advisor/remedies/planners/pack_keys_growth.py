@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.facts.columns import Row, Value
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.planning import Command, Plan, PlanContext, Planned
-from myisam_advisor.rebuild_times import lasts
-from myisam_advisor.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.planners.base import Command, Plan, PlanContext, Planned
+from myisam_advisor.remedies.rebuild_times import lasts
+from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import comment, quote_table, statement

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
-from myisam_advisor.memory_budget import MemoryBudget, budget_of
-from myisam_advisor.option_lines import OptionLine
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
+from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql
@@ -176,4 +176,4 @@ Planner = Callable[[Mapping[str, Value], PlanContext], Planned]
 
 def planner_named(name: str) -> Planner:
     """The planner in `planners/NAME.py`."""
-    return cast(Planner, importlib.import_module(f"myisam_advisor.planners.{name}").plan)
+    return cast(Planner, importlib.import_module(f"myisam_advisor.remedies.planners.{name}").plan)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.option_lines import option_line
-from myisam_advisor.planning import Plan, PlanContext, Planned
+from myisam_advisor.remedies.option_lines import option_line
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import statement
 

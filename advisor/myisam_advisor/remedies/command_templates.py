@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from myisam_advisor.option_lines import OptionLine, comment_line, option_value
+from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_value
 from myisam_advisor.texts.templates import TextError, make_environment, printable, template
 from myisam_exporter.server.sql import Sql, written
 

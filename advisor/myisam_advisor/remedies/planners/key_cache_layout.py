@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from myisam_advisor.option_lines import option_line
-from myisam_advisor.planners.key_buffer_size import named_cache, spoken_prefix
-from myisam_advisor.planning import NoRoom, NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.option_lines import option_line
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.key_buffer_size import named_cache, spoken_prefix
 from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value

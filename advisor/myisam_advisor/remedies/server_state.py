@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from myisam_advisor.planning import PlanFacts
+from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_exporter.facts.columns import Value
 
 # Channels of a group are its own way to itself.

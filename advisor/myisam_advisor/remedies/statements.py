@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.server.sql import (
     Sql,

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.changes.statements import grouped
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements import grouped
 from myisam_advisor.texts.templates import escaped
 from myisam_exporter.server.sql import Sql
 

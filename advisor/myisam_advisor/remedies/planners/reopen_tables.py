@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.planning import Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from myisam_advisor.planning import Plan, PlanContext, Planned
-from myisam_advisor.rebuild_times import INTO_INNODB
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.rebuild_times import INTO_INNODB
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.server.sql import Sql, quote_table, statement

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_advisor.changes import statements
-from myisam_advisor.changes.effects import INNODB, Effects, Logged, effects_of
-from myisam_advisor.option_lines import OptionLine, option_line
-from myisam_advisor.planning import Command, PlanFacts
-from myisam_advisor.server_state import ServerState
-from myisam_advisor.shell_lines import ShellLine
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.effects import INNODB, Effects, Logged, effects_of
+from myisam_advisor.remedies.option_lines import OptionLine, option_line
+from myisam_advisor.remedies.planners.base import Command, PlanFacts
+from myisam_advisor.remedies.server_state import ServerState
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.texts.templates import count, object_name, printable, size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.planning import NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Value
 
 SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from myisam_advisor.planning import Plan, PlanContext, Planned
-from myisam_advisor.shell_lines import shell_line
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.facts.columns import Row, Value
 
