@@ -8,9 +8,9 @@ from typing import Any
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import ChangePlan, make_plan
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.judge import judge
 from tests.rules.test_cases import CASES
 
 PRECIOUS = "precious"

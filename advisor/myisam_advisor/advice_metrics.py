@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.catalogue.rules import SEVERITIES
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
 from myisam_exporter.metrics.base import Metric, Value
 
 MAXIMUM_SERIES_PER_RULE = 100

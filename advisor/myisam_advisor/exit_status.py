@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from myisam_advisor.findings import Judgement
+    from myisam_advisor.judging.findings import Judgement
 
 OK = 0
 FINDINGS = 1

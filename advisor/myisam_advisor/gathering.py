@@ -11,7 +11,7 @@ from myisam_exporter.errors import UserError
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
     from myisam_advisor.daemon.history_reader import RecentLook
-    from myisam_advisor.findings import Judgement
+    from myisam_advisor.judging.findings import Judgement
     from myisam_exporter.look.fact_set import FactSet
 
 
@@ -19,8 +19,8 @@ def judged(
     options: dict[str, Any], site: Site, interval: float, history_file: Path | None
 ) -> tuple[Judgement, FactSet]:
     """What the site's rules say, and the facts: a running daemon's last interval where there is one and none was asked for."""
-    from myisam_advisor.engine import judge
     from myisam_advisor.factbase.database import complete
+    from myisam_advisor.judging.judge import judge
 
     recorded = None if options["facts_file"] else recorded_look(options, history_file)
     facts = site.without_ignored_schemas(complete(recorded.facts if recorded else gather(options, interval)))

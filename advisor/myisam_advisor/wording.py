@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import localtime, strftime
 
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_advisor.texts.templates import count, duration, size
 from myisam_exporter.look.fact_set import FactSet
 

@@ -12,9 +12,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import judge
 from tests.rules.test_cases import CASES
 
 SITE = Site(shipped_rules())

@@ -10,10 +10,10 @@ import yaml
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import judge
 
 FOLDER = Path(__file__).parent
 CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "expect"}

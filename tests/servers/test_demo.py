@@ -13,8 +13,8 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.reports import Shown, text
 from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.channel import Channel

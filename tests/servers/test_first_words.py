@@ -16,9 +16,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.remedies.gate import Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import PlanFacts

@@ -13,9 +13,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine

@@ -11,7 +11,7 @@ import pytest
 
 from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.history_reader import curves, episodes, recent_look
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet

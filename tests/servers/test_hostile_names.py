@@ -11,9 +11,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.trial.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactRows, FactSet

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from myisam_advisor.changes.formats import format_named
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.trial.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private_server import PrivateServer

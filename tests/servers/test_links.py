@@ -10,11 +10,11 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.trial.private_server import PrivateServer
-from myisam_advisor.verdict import verdict_of
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
 from myisam_exporter.look.fact_set import FactSet
 

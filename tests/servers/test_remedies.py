@@ -12,9 +12,9 @@ from MySQLdb import Error
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import OptionLine, option_line

@@ -7,9 +7,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import as_document, complete, open_database
 from myisam_advisor.factbase.file import facts_from_document, read_facts_file
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.texts.templates import count, duration, percent, rate, size
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError

@@ -34,7 +34,7 @@ from myisam_advisor.daemon.records import Records
 from myisam_advisor.errors import DamagedError
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser

@@ -11,7 +11,7 @@ from myisam_advisor.changes.formats import format_named
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.findings import Finding, Judgement
+from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.page.look import look_at
 from myisam_advisor.page.view import view_of
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.findings import Finding, Judgement, NotEvaluated
+from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.munin import installation
 from myisam_advisor.munin.document import MAXIMUM_TABLES, document
 from myisam_advisor.munin.installation import Settings, install, uninstall

@@ -11,10 +11,11 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import read_facts_file
-from myisam_advisor.findings import Finding, Judgement, NotEvaluated
+from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
 from myisam_advisor.page.host_paths import without_host_paths
 from myisam_advisor.page.look import look_at
 from myisam_advisor.page.map_view import map_view, table_lines
@@ -23,7 +24,6 @@ from myisam_advisor.page.sparkline import HEIGHT, WIDTH, sparkline
 from myisam_advisor.page.table_map import CRASHED, EVICTED, HOT, TableMap, table_map
 from myisam_advisor.page.treemap import Rectangle, treemap
 from myisam_advisor.page.view import view_of
-from myisam_advisor.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows

@@ -10,10 +10,10 @@ import pytest
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import make_plan
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.effects import Logged, effects_of
 from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.resolver import Candidate, Outcome, Resolution, resolve
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
-from myisam_advisor.resolver import Candidate, Outcome, Resolution, resolve
 
 RULES = {rule.id: rule for rule in shipped_rules()}
 

@@ -7,12 +7,12 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
 from myisam_advisor.factbase.steady_parts import MAXIMUM_ROWS, common_table_expressions
+from myisam_advisor.judging.judge import judge
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 

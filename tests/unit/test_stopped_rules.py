@@ -11,9 +11,9 @@ from myisam_advisor.catalogue.rules import load_rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.engine import STOPPED_SECONDS, StoppedRules, judge
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import STOPPED_SECONDS, StoppedRules, judge
 from myisam_exporter.look.table_choice import TableChooser
 
 from .test_rules import write as write_rule

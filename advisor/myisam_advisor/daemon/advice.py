@@ -12,9 +12,9 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.history_format import samples_of
-from myisam_advisor.engine import StoppedRules, judge
 from myisam_advisor.factbase.database import FactDatabase, complete
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import StoppedRules, judge
 from myisam_advisor.page.look import look_at
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice

@@ -32,7 +32,7 @@ from myisam_advisor.daemon.history_format import (
 from myisam_advisor.daemon.recorded_changes import note_changes
 from myisam_advisor.daemon.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.errors import HistoryError
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactRows, FactSet

@@ -24,7 +24,7 @@ from myisam_advisor.daemon.history_format import (
 from myisam_advisor.daemon.recorded_changes import Change, read_changes
 from myisam_advisor.daemon.records import Records
 from myisam_advisor.errors import DamagedError
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
 from myisam_exporter.look.fact_set import FactSet
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.factbase.database import complete
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_exporter.collectors.base import Context, Pair

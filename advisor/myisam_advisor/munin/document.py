@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from myisam_advisor.catalogue.rules import SEVERITIES
-from myisam_advisor.findings import Judgement
-from myisam_advisor.verdict import verdict_of
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.verdict import verdict_of
 from myisam_exporter.metrics.base import Value
 from myisam_exporter.watching.glances import Peak
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from myisam_advisor.exit_status import by_severity
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
 from myisam_exporter.look.fact_set import FactSet
 
 

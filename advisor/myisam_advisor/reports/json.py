@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports import Shown, exit_status
 from myisam_exporter.look.fact_set import FactSet

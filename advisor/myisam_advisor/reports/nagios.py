@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from myisam_advisor import exit_status as statuses
 from myisam_advisor.catalogue.rules import SEVERITIES
-from myisam_advisor.findings import Judgement
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.verdict import SERIOUS, verdict_of
 from myisam_advisor.reports import Shown
 from myisam_advisor.texts.templates import printable
-from myisam_advisor.verdict import SERIOUS, verdict_of
 from myisam_exporter.look.fact_set import FactSet
 
 # Where not all was seen, none found is not none there (Nagios plugin API: "value may be a literal U").

@@ -241,7 +241,7 @@ def measure_one(socket: str) -> str:
     """In a process of its own: a snapshot's seconds and megabytes; seconds of all rules, without and with loading the facts."""
     from myisam_advisor.catalogue.rules import shipped_rules
     from myisam_advisor.catalogue.site import Site
-    from myisam_advisor.engine import judge
+    from myisam_advisor.judging.judge import judge
     from myisam_exporter.collectors.base import Context
     from myisam_exporter.look.interval import Interval
     from myisam_exporter.look.snapshot import take_snapshot

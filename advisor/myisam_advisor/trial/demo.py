@@ -19,10 +19,10 @@ from rich.table import Table
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.engine import judge
 from myisam_advisor.errors import TrialError
 from myisam_advisor.factbase.database import complete
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.progress import observe_with_progress
 from myisam_advisor.reports import Shown, text
 from myisam_advisor.trial.apart import apart

@@ -90,8 +90,8 @@ def _peer(server: PrivateServer) -> Iterator[tuple[Path, dict[str, str]] | None]
 def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
     from myisam_advisor.catalogue.rules import shipped_rules
     from myisam_advisor.catalogue.site import Site
-    from myisam_advisor.engine import judge
     from myisam_advisor.factbase.database import complete
+    from myisam_advisor.judging.judge import judge
     from myisam_advisor.page.look import look_at
     from myisam_advisor.page.render import render
     from myisam_advisor.page.view import view_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from myisam_advisor.changes.formats import cnf
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.texts.templates import printable, with_unit
 from myisam_exporter.server.sql import Sql

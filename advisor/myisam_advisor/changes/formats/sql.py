@@ -8,7 +8,7 @@ from itertools import groupby
 
 from myisam_advisor.changes.formats import cnf
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.findings import Finding
+from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import Script
 from myisam_advisor.texts.templates import printable, with_unit
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
-from myisam_advisor.findings import Dropped, Finding, NotEvaluated, Suppressed
+from myisam_advisor.judging.findings import Dropped, Finding, NotEvaluated, Suppressed
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 from myisam_exporter.facts.columns import Value
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.guarded_query import Result
-from myisam_advisor.findings import Dropped
-from myisam_advisor.resolver import Candidate
+from myisam_advisor.judging.findings import Dropped
+from myisam_advisor.judging.resolver import Candidate
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.facts.columns import Value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from myisam_advisor.findings import Suspicion
+from myisam_advisor.judging.findings import Suspicion
 from myisam_advisor.texts.templates import count, object_name
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown

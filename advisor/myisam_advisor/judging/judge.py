@@ -6,18 +6,18 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_advisor.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.contradictions import set_aside_contradictions
 from myisam_advisor.factbase.database import FactDatabase, complete
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, GuardedDatabase, QueryError, Result
-from myisam_advisor.findings import Dropped, Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
-from myisam_advisor.objections import Objections
+from myisam_advisor.judging.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
+from myisam_advisor.judging.contradictions import set_aside_contradictions
+from myisam_advisor.judging.findings import Dropped, Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
+from myisam_advisor.judging.objections import Objections
+from myisam_advisor.judging.resolver import Candidate, Outcome, resolve
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import Remedy, RemedyGate
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
-from myisam_advisor.resolver import Candidate, Outcome, resolve
 from myisam_advisor.texts.templates import TextError, fill, object_name, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Value

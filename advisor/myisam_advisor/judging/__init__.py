@@ -1,0 +1,1 @@
+"""Facts and rules in, findings out."""
