@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import click
 
 from myisam_advisor.ending import keep_traces, speak_any_text, status_of
-from myisam_advisor.exit_status import NEVER
 from myisam_advisor.gathering import gather, judged
 from myisam_advisor.grants_command import grants
 from myisam_advisor.munin_command import munin
@@ -26,6 +25,7 @@ from myisam_advisor.options import (
     target_of,
 )
 from myisam_advisor.plan_command import plan
+from myisam_advisor.reports.exit_status import NEVER
 from myisam_advisor.serve_command import serve
 from myisam_advisor.shell_words import fact_tables, rule_ids
 from myisam_advisor.trial_command import trial
@@ -101,7 +101,7 @@ def check(
 
     Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
     """
-    from myisam_advisor.reports import Shown, report_named
+    from myisam_advisor.reports.formats.base import Shown, report_named
     from myisam_advisor.texts.whole_files import written_whole
 
     judgement, facts = judged(options, site_of(options), interval, history_file)
@@ -136,7 +136,7 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
 @site_options
 def explain(rule_id: str | None, **options: Any) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
-    from myisam_advisor.explanation import explain_rule, list_rules
+    from myisam_advisor.reports.explanation import explain_rule, list_rules
 
     rules = site_of(options).rules
     click.echo(explain_rule(rule_id, rules) if rule_id else list_rules(rules))

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from myisam_advisor.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
+from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
 from myisam_exporter.brief import shortened
 from myisam_exporter.errors import UserError
 
@@ -151,7 +151,7 @@ def _password_in(value: Any) -> str:
 
 
 def _in_one_line(message: str) -> str:
-    from myisam_advisor.reports.nagios import plain
+    from myisam_advisor.reports.formats.nagios import plain
 
     return plain(" ".join(message.split()) or "the report could not be written")
 

@@ -15,7 +15,8 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.reports import Shown, text
+from myisam_advisor.reports.formats import text
+from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.own_user import RANGES

@@ -14,10 +14,11 @@ from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.munin.document import document as munin_document
-from myisam_advisor.page.look import look_at
-from myisam_advisor.page.render import render
-from myisam_advisor.page.view import view_of
-from myisam_advisor.reports import Shown, nagios, report_named
+from myisam_advisor.reports.formats import nagios
+from myisam_advisor.reports.formats.base import Shown, report_named
+from myisam_advisor.reports.page.look import look_at
+from myisam_advisor.reports.page.render import render
+from myisam_advisor.reports.page.view import view_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet
 

@@ -11,10 +11,10 @@ import yaml
 
 from myisam_advisor.catalogue.configuration import load_site
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.explanation import explain_rule
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.reports.explanation import explain_rule
 from myisam_exporter.errors import UserError
 from tests.unit.test_cli import run
 from tests.unit.test_rules import write as write_rule

@@ -12,11 +12,11 @@ from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding, Judgement
-from myisam_advisor.page.look import look_at
-from myisam_advisor.page.view import view_of
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.remedies.script import for_copying, in_comments, is_plain
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
+from myisam_advisor.reports.page.look import look_at
+from myisam_advisor.reports.page.view import view_of
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_variable, statement
 from tests.hostile import HARMLESS, NAMES, OPTION, findings_and_plan, hostile_plans, lines_of
 

@@ -16,14 +16,14 @@ from myisam_advisor.factbase.file import read_facts_file
 from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
-from myisam_advisor.page.host_paths import without_host_paths
-from myisam_advisor.page.look import look_at
-from myisam_advisor.page.map_view import map_view, table_lines
-from myisam_advisor.page.render import policy, render
-from myisam_advisor.page.sparkline import HEIGHT, WIDTH, sparkline
-from myisam_advisor.page.table_map import CRASHED, EVICTED, HOT, TableMap, table_map
-from myisam_advisor.page.treemap import Rectangle, treemap
-from myisam_advisor.page.view import view_of
+from myisam_advisor.reports.page.host_paths import without_host_paths
+from myisam_advisor.reports.page.look import look_at
+from myisam_advisor.reports.page.map_view import map_view, table_lines
+from myisam_advisor.reports.page.render import policy, render
+from myisam_advisor.reports.page.sparkline import HEIGHT, WIDTH, sparkline
+from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HOT, TableMap, table_map
+from myisam_advisor.reports.page.treemap import Rectangle, treemap
+from myisam_advisor.reports.page.view import view_of
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows

@@ -9,10 +9,10 @@ import yaml
 from myisam_advisor.catalogue.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.catalogue.thresholds import threshold_value
-from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge, version_matches
 from myisam_advisor.remedies.planners.base import planner_named
+from myisam_advisor.reports.explanation import explain_rule, list_rules
 from myisam_advisor.texts.templates import with_unit
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError

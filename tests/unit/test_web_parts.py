@@ -14,7 +14,7 @@ from typing import Any
 import bcrypt
 import pytest
 
-from myisam_advisor.page.host_paths import document_without_paths
+from myisam_advisor.reports.page.host_paths import document_without_paths
 from myisam_exporter.errors import UserError
 from myisam_exporter.web import logins as logins_module
 from myisam_exporter.web.access import Access

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from myisam_advisor.advice_metrics import METRICS, advice_values
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.history import History
@@ -15,7 +14,8 @@ from myisam_advisor.daemon.history_format import samples_of
 from myisam_advisor.factbase.database import FactDatabase, complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import StoppedRules, judge
-from myisam_advisor.page.look import look_at
+from myisam_advisor.reports.advice_metrics import METRICS, advice_values
+from myisam_advisor.reports.page.look import look_at
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Value

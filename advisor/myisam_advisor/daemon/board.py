@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from myisam_advisor.page.look import Look
-from myisam_advisor.page.view import CURVE_SECONDS, CURVES
+from myisam_advisor.reports.page.look import Look
+from myisam_advisor.reports.page.view import CURVE_SECONDS, CURVES
 from myisam_exporter.errors import UserError
 
 FACTS = tuple(fact for fact, _, _ in CURVES)

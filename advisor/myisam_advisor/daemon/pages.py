@@ -15,15 +15,15 @@ from urllib.parse import urlencode
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.explanation import explain_rule, list_rules
 from myisam_advisor.munin.document import document as munin_document
-from myisam_advisor.page.host_paths import document_without_paths, without_host_paths
-from myisam_advisor.page.look import Look
-from myisam_advisor.page.render import CONTENT_TYPE as HTML
-from myisam_advisor.page.render import policy, render
-from myisam_advisor.page.view import empty_view, view_of
-from myisam_advisor.reports import Shown
-from myisam_advisor.reports.json import document as advice_document
+from myisam_advisor.reports.explanation import explain_rule, list_rules
+from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.formats.json import document as advice_document
+from myisam_advisor.reports.page.host_paths import document_without_paths, without_host_paths
+from myisam_advisor.reports.page.look import Look
+from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
+from myisam_advisor.reports.page.render import policy, render
+from myisam_advisor.reports.page.view import empty_view, view_of
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import Watch, cheap_collectors
 from myisam_exporter.web.application import BadRequestError, Route, accepts_gzip, parameters_of, reading_in_time

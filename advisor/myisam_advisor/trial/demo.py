@@ -24,7 +24,8 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.progress import observe_with_progress
-from myisam_advisor.reports import Shown, text
+from myisam_advisor.reports.formats import text
+from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.apart import apart
 from myisam_advisor.trial.binaries import ServerBinaries, find_installed_mariadb, find_server
 from myisam_advisor.trial.channel import Channel

@@ -92,9 +92,9 @@ def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
     from myisam_advisor.catalogue.site import Site
     from myisam_advisor.factbase.database import complete
     from myisam_advisor.judging.judge import judge
-    from myisam_advisor.page.look import look_at
-    from myisam_advisor.page.render import render
-    from myisam_advisor.page.view import view_of
+    from myisam_advisor.reports.page.look import look_at
+    from myisam_advisor.reports.page.render import render
+    from myisam_advisor.reports.page.view import view_of
     from myisam_exporter.look.live import collect_facts
     from myisam_exporter.server.target import Target
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from myisam_advisor.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
-from myisam_advisor.page.treemap import Rectangle
+from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
+from myisam_advisor.reports.page.treemap import Rectangle
 from myisam_advisor.texts.templates import count, percent, printable, rate, size
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.

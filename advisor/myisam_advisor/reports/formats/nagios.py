@@ -5,11 +5,11 @@ Source: Nagios plugin API (assets.nagios.com); a pipe separates text from perfor
 
 from __future__ import annotations
 
-from myisam_advisor import exit_status as statuses
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.verdict import SERIOUS, verdict_of
-from myisam_advisor.reports import Shown
+from myisam_advisor.reports import exit_status as statuses
+from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.look.fact_set import FactSet
 

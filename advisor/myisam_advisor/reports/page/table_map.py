@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from myisam_advisor.page.treemap import Rectangle, treemap
+from myisam_advisor.reports.page.treemap import Rectangle, treemap
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.verdict import Verdict, verdict_of
-from myisam_advisor.page.table_map import TableMap, table_map
+from myisam_advisor.reports.page.table_map import TableMap, table_map
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache"})

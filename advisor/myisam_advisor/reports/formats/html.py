@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.reports import Shown, exit_status
+from myisam_advisor.reports import exit_status
+from myisam_advisor.reports.formats.base import Shown
 from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
@@ -13,8 +14,8 @@ __all__ = ["exit_status", "render"]
 
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
     """Print the document."""
-    from myisam_advisor.page.look import look_at
-    from myisam_advisor.page.render import render as page
-    from myisam_advisor.page.view import view_of
+    from myisam_advisor.reports.page.look import look_at
+    from myisam_advisor.reports.page.render import render as page
+    from myisam_advisor.reports.page.view import view_of
 
     print(page(view_of(look_at(judgement, facts, time.time()), links=False)))

@@ -10,14 +10,14 @@ from time import localtime, strftime
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
-from myisam_advisor.page.host_paths import without_host_paths, without_paths
-from myisam_advisor.page.look import Look
-from myisam_advisor.page.map_view import MapView, TableLine, map_view, table_lines
-from myisam_advisor.page.sparkline import Sparkline, sparkline
 from myisam_advisor.remedies.planners.base import Command
 from myisam_advisor.remedies.script import for_copying
+from myisam_advisor.reports.page.host_paths import without_host_paths, without_paths
+from myisam_advisor.reports.page.look import Look
+from myisam_advisor.reports.page.map_view import MapView, TableLine, map_view, table_lines
+from myisam_advisor.reports.page.sparkline import Sparkline, sparkline
+from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, headline, holds_since, server_name
 from myisam_advisor.texts.templates import count, printable, size, with_unit
-from myisam_advisor.wording import NAMED_PER_RULE, TOLD_PER_RULE, headline, holds_since, server_name
 from myisam_exporter.facts.columns import Value
 
 CURVE_SECONDS = 86_400.0

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from myisam_advisor.page.view import View
+from myisam_advisor.reports.page.view import View
 from myisam_exporter.version import __version__
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _template() -> Template:
 
 @lru_cache(maxsize=8)
 def _part(name: str) -> str:
-    return (resources.files("myisam_advisor.page") / name).read_text("utf-8")
+    return (resources.files("myisam_advisor.reports.page") / name).read_text("utf-8")
 
 
 def _hash(name: str) -> str:

@@ -1,0 +1,41 @@
+"""Reports: `render(judgement, facts)` each. A module here is a format of `check`; nothing registers it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.reports.exit_status import by_severity
+from myisam_exporter.look.fact_set import FactSet
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when not all was seen."""
+
+    verbose: bool = False
+    suppressed: bool = False
+    fail_on: str = "warning"
+    unknown_as: str = "unknown"
+
+
+class Report(Protocol):
+    """What a report module offers."""
+
+    def render(self, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
+        """Print the report to standard output."""
+
+    def exit_status(self, judgement: Judgement, shown: Shown) -> int:
+        """The program's exit status."""
+
+
+def exit_status(judgement: Judgement, shown: Shown) -> int:
+    """1 when a finding is as bad as `fail_on`, else 0: what most reports mean by success."""
+    return by_severity(judgement, shown.fail_on)
+
+
+def report_named(name: str) -> Report:
+    """The report module of that name."""
+    return cast(Report, importlib.import_module(f"{__name__}.{name}"))
