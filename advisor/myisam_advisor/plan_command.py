@@ -42,7 +42,7 @@ def plan(
 
     It applies nothing. RULE takes all findings of a rule, RULE:OBJECT the one about that table or key cache; without any, all findings.
     """
-    from myisam_advisor.changes.formats import format_named
+    from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.changes.plan import choose, make_plan
 
     site = site_of(options)
@@ -56,7 +56,7 @@ def plan(
 
 def _write(made: ChangePlan, folder: Path) -> None:
     """Every form that has something to say, each in a file; present ones of another plan are not overwritten."""
-    from myisam_advisor.changes.formats import format_named
+    from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.texts.whole_files import OutputDirectory
     from myisam_exporter.errors import UserError
 

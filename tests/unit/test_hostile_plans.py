@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.changes.formats import format_named
+from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
