@@ -119,8 +119,8 @@ def check(
 @click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
 def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool) -> None:
     """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, tell the findings on record."""
-    from myisam_advisor import history_view
-    from myisam_advisor.daemon.paths import history_path, readable_histories
+    from myisam_advisor.history import curves as history_view
+    from myisam_advisor.history.paths import history_path, readable_histories
 
     path = history_file or next(iter(readable_histories()), history_path())
     if list_facts:

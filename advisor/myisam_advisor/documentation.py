@@ -8,7 +8,7 @@ from pathlib import Path
 
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.daemon.advice import Advice
-from myisam_advisor.daemon.history import History
+from myisam_advisor.history.writer import History
 from myisam_advisor.reports.explanation import texts_of
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES

@@ -10,7 +10,7 @@ from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
-    from myisam_advisor.daemon.history_reader import RecentLook
+    from myisam_advisor.history.reader import RecentLook
     from myisam_advisor.judging.findings import Judgement
     from myisam_exporter.look.fact_set import FactSet
 
@@ -30,12 +30,12 @@ def judged(
 
 def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:
     """What a running daemon recorded of this server; None where an interval was asked for, or nothing fits."""
-    from myisam_advisor.daemon.paths import readable_histories
+    from myisam_advisor.history.paths import readable_histories
 
     paths = [history_file] if history_file else readable_histories()
     if was_given("interval") or not paths:
         return None
-    from myisam_advisor.daemon.history_reader import recent_look
+    from myisam_advisor.history.reader import recent_look
     from myisam_exporter.server.session import Session
 
     with Session(target_of(options), options["timeout_seconds"]) as session:

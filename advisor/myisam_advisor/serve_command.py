@@ -139,10 +139,10 @@ def serve(**options: Any) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
     import logging
 
-    from myisam_advisor.daemon.paths import history_path
     from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
     from myisam_advisor.ending import OneLineErrors, log_what_threads_raise
+    from myisam_advisor.history.paths import history_path
     from myisam_exporter.watching.watch import WatchOptions
 
     if not options["background_seconds"] >= 1:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from myisam_advisor.catalogue.rules import Measure, Rule
-    from myisam_advisor.daemon.recorded_changes import Change
-    from myisam_advisor.verification import Outcome, Window
+    from myisam_advisor.history.noticed_changes import Change
+    from myisam_advisor.history.verification import Outcome, Window
 
 EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3}
 FORMATS = ("text", "json")
@@ -93,9 +93,9 @@ def verify(
     """
     import sys
 
-    from myisam_advisor.daemon.history_reader import changes_of, targets_of
-    from myisam_advisor.daemon.paths import history_path, readable_histories
-    from myisam_advisor.verification import overall
+    from myisam_advisor.history.paths import history_path, readable_histories
+    from myisam_advisor.history.reader import changes_of, targets_of
+    from myisam_advisor.history.verification import overall
 
     path = history_file or next(iter(readable_histories()), history_path())
     target = _target(targets_of(path), label, path)
@@ -163,8 +163,8 @@ def _compared(
     path: Path, target: str, measures: Sequence[Measure], at: float, window: float, settle: float
 ) -> tuple[Window, list[Outcome], Outcome | None]:
     from myisam_advisor.catalogue.rules import Measure
-    from myisam_advisor.daemon.history_reader import Curve, samples_of_target
-    from myisam_advisor.verification import LOAD, Window, compare_measure
+    from myisam_advisor.history.reader import Curve, samples_of_target
+    from myisam_advisor.history.verification import LOAD, Window, compare_measure
 
     facts = {fact for measure in measures for fact in (measure.fact, measure.per)} | {LOAD}
 
@@ -210,8 +210,8 @@ def _print_text(
     from rich.table import Table
     from rich.text import Text
 
+    from myisam_advisor.history.verification import overall
     from myisam_advisor.texts.templates import printable
-    from myisam_advisor.verification import overall
 
     terminal = Console()
     console = Console(width=min(terminal.width, 140) if terminal.is_terminal else 140, highlight=False)
@@ -241,7 +241,7 @@ def _print_text(
 
 
 def _caution(load: Outcome | None) -> str:
-    from myisam_advisor.verification import ALIKE_LOADS
+    from myisam_advisor.history.verification import ALIKE_LOADS
 
     if load is None or load.ratio is None or ALIKE_LOADS[0] <= load.ratio <= ALIKE_LOADS[1]:
         return ""
@@ -263,7 +263,7 @@ def _print_json(
     import json
     from dataclasses import asdict
 
-    from myisam_advisor.verification import overall
+    from myisam_advisor.history.verification import overall
 
     document = {
         "schema": 1,

@@ -258,8 +258,8 @@ def history_entry(data: bytes) -> None:
     """What an entry of the history is unpacked to, with its checksums and without."""
     import zlib
 
-    from myisam_advisor.daemon.history_format import unpack_facts, unpack_sample
     from myisam_advisor.errors import DamagedError
+    from myisam_advisor.history.format import unpack_facts, unpack_sample
 
     for packed in (data, zlib.compress(data, 1)):
         for unpack in (unpack_sample, lambda content: unpack_facts(content, "here")):

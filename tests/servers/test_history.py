@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.daemon.history import History
-from myisam_advisor.daemon.history_reader import curves, episodes, recent_look
+from myisam_advisor.history.reader import curves, episodes, recent_look
+from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private_server import PrivateServer

@@ -174,7 +174,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.daemon.history import History
+from myisam_advisor.history.writer import History
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site

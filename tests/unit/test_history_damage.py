@@ -15,13 +15,16 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.daemon import history_file, history_format
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.daemon.history import History
-from myisam_advisor.daemon.history_file import open_to_read
-from myisam_advisor.daemon.history_format import SAMPLE, unpack_facts, unpack_sample
-from myisam_advisor.daemon.history_reader import (
+from myisam_advisor.errors import DamagedError
+from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.history import file as history_file
+from myisam_advisor.history import format as history_format
+from myisam_advisor.history.file import open_to_read
+from myisam_advisor.history.format import SAMPLE, unpack_facts, unpack_sample
+from myisam_advisor.history.reader import (
     _recent_look,
     changes_of,
     curves,
@@ -30,10 +33,8 @@ from myisam_advisor.daemon.history_reader import (
     samples_of_target,
     targets_of,
 )
-from myisam_advisor.daemon.records import Records
-from myisam_advisor.errors import DamagedError
-from myisam_advisor.factbase.database import complete
-from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.history.records import Records
+from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Finding
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.daemon.history import History
-from myisam_advisor.daemon.history_reader import samples_of_target
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.history.reader import samples_of_target
+from myisam_advisor.history.writer import History
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 

@@ -18,8 +18,8 @@ QUOTING = "exporter/myisam_exporter/server/sql.py"
 ALLOWED = {
     "advisor/myisam_advisor/trial/": "statements for private servers that are thrown away, on databases that the trial names; names of copied tables go through quote_table",
     "advisor/myisam_advisor/remedies/statements.py": "regular expressions that read statements, and make none",
-    "advisor/myisam_advisor/daemon/history_file.py": "SQLite: numbers and names of pragmas and tables of its own code",
-    "advisor/myisam_advisor/daemon/records.py": "SQLite: tables and columns that its own code declares, values as parameters",
+    "advisor/myisam_advisor/history/file.py": "SQLite: numbers and names of pragmas and tables of its own code",
+    "advisor/myisam_advisor/history/records.py": "SQLite: tables and columns that its own code declares, values as parameters",
     "advisor/myisam_advisor/factbase/database.py": "SQLite in memory: tables and columns that collectors declare",
     "advisor/myisam_advisor/factbase/guarded_query.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
     "advisor/myisam_advisor/factbase/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.daemon.history_format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
-from myisam_advisor.daemon.recorded_changes import note_changes, read_changes
-from myisam_advisor.daemon.records import Records
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, verdict_of
+from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
+from myisam_advisor.history.noticed_changes import note_changes, read_changes
+from myisam_advisor.history.records import Records
+from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, verdict_of
 
 from .test_cli import run
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.daemon.history import History
-from myisam_advisor.daemon.history_format import samples_of
 from myisam_advisor.factbase.database import FactDatabase, complete
+from myisam_advisor.history.format import samples_of
+from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import StoppedRules, judge
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values

@@ -56,7 +56,7 @@ class Board:
         curves: dict[str, Points] = {fact: deque() for fact in FACTS}
         if self.history_file is None:
             return curves
-        from myisam_advisor.daemon.history_reader import samples_of_target
+        from myisam_advisor.history.reader import samples_of_target
 
         now = time.time()
         try:

@@ -20,11 +20,11 @@ from typing import NoReturn
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.daemon.history import History
 from myisam_advisor.daemon.notify import Notifier
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
+from myisam_advisor.history.writer import History
 from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from myisam_advisor.daemon.history_reader import Curve, Episode, curves, episodes, recorded_facts
+from myisam_advisor.history.reader import Curve, Episode, curves, episodes, recorded_facts
 from myisam_advisor.texts.templates import count, duration, printable, size
 from myisam_exporter.errors import UserError
 

@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from myisam_advisor.daemon.records import Records, Table
 from myisam_advisor.errors import DamagedError
+from myisam_advisor.history.records import Records, Table
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown

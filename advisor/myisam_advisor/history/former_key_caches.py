@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from itertools import islice
 
-from myisam_advisor.daemon.history_format import SAMPLE, unpack_sample_of
-from myisam_advisor.daemon.records import Records
+from myisam_advisor.history.format import SAMPLE, unpack_sample_of
+from myisam_advisor.history.records import Records
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows, FactSet

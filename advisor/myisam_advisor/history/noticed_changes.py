@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 
-from myisam_advisor.daemon.history_format import CHANGE, SETTING
-from myisam_advisor.daemon.records import Records
+from myisam_advisor.history.format import CHANGE, SETTING
+from myisam_advisor.history.records import Records
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 

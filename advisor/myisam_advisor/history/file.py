@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from myisam_advisor.daemon.history_format import FORMAT, FORMATS, SCHEMA, TABLES
-from myisam_advisor.daemon.records import FILE_FAULTS, Records
 from myisam_advisor.errors import HistoryError
+from myisam_advisor.history.format import FORMAT, FORMATS, SCHEMA, TABLES
+from myisam_advisor.history.records import FILE_FAULTS, Records
 from myisam_exporter.errors import UserError
 
 WRITER_WAITS_SECONDS = 2.0

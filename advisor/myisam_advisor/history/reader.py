@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from myisam_advisor.daemon.former_key_caches import with_former_key_caches
-from myisam_advisor.daemon.history_file import open_to_read
-from myisam_advisor.daemon.history_format import (
+from myisam_advisor.errors import DamagedError
+from myisam_advisor.history.file import open_to_read
+from myisam_advisor.history.format import (
     CHANGE,
     EPISODE,
     LATEST,
@@ -21,9 +21,9 @@ from myisam_advisor.daemon.history_format import (
     unpack_facts,
     unpack_sample_of,
 )
-from myisam_advisor.daemon.recorded_changes import Change, read_changes
-from myisam_advisor.daemon.records import Records
-from myisam_advisor.errors import DamagedError
+from myisam_advisor.history.former_key_caches import with_former_key_caches
+from myisam_advisor.history.noticed_changes import Change, read_changes
+from myisam_advisor.history.records import Records
 from myisam_advisor.judging.findings import Judgement
 from myisam_exporter.look.fact_set import FactSet
 

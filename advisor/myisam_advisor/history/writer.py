@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from myisam_advisor.daemon.former_key_caches import with_former_key_caches
-from myisam_advisor.daemon.history_file import open_to_write, pragma, rescue, say_what_is_damaged, set_aside
-from myisam_advisor.daemon.history_format import (
+from myisam_advisor.errors import HistoryError
+from myisam_advisor.history.file import open_to_write, pragma, rescue, say_what_is_damaged, set_aside
+from myisam_advisor.history.format import (
     EPISODE,
     LATEST,
     SAMPLE,
@@ -29,9 +29,9 @@ from myisam_advisor.daemon.history_format import (
     pack_sample,
     target_id,
 )
-from myisam_advisor.daemon.recorded_changes import note_changes
-from myisam_advisor.daemon.records import FILE_FAULTS, Records, is_damage
-from myisam_advisor.errors import HistoryError
+from myisam_advisor.history.former_key_caches import with_former_key_caches
+from myisam_advisor.history.noticed_changes import note_changes
+from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.judging.findings import Finding
 from myisam_exporter.brief import brief
 from myisam_exporter.errors import UserError

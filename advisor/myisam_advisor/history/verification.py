@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.catalogue.rules import Measure
-from myisam_advisor.daemon.history_reader import Curve
+from myisam_advisor.history.reader import Curve
 
 MINIMUM_SAMPLES = 12
 RESAMPLES, CONFIDENCE, SEED = 1000, 0.95, 20081112

@@ -1,0 +1,1 @@
+"""What a daemon recorded: written by it, read by commands."""
