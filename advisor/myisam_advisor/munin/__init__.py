@@ -1,8 +1,1 @@
 """What the munin plugin asks for, and its installation. The plugin itself is plugins/munin/myisam_advisor."""
-
-from pathlib import Path
-
-# Where munin-node looks (munin-node.conf(5)), and where the plugin looks for the daemon.
-PLUGINS = Path("/etc/munin/plugins")
-CONFIGURATIONS = Path("/etc/munin/plugin-conf.d")
-SOCKET = Path("/run/myisam-advisor-munin.sock")

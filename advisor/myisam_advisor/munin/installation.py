@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from myisam_advisor.munin import SOCKET
+from myisam_advisor.munin.places import SOCKET
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import read_small
