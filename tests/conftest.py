@@ -3,7 +3,7 @@
 import codecs
 import signal
 
-from myisam_advisor.trial import unprivileged
+from myisam_advisor.trial.private import unprivileged
 
 # A shell that starts the tests in its background has them ignore interrupts, and what they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,7 +16,7 @@ import click
 from myisam_advisor.options import Duration, server_options, target_of
 
 if TYPE_CHECKING:
-    from myisam_advisor.trial.experiment import Listener
+    from myisam_advisor.trial.experiments.base import Listener
     from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = sorted(
@@ -104,7 +104,7 @@ def trial(
     if (experiment is None) == (preset is None):
         raise click.UsageError(f"name one experiment ({', '.join(EXPERIMENTS)}), or --preset published.")
     from myisam_advisor.trial.bench import TrialOptions
-    from myisam_advisor.trial.machine import be_polite, only_one
+    from myisam_advisor.trial.private.machine import be_polite, only_one
 
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
@@ -134,8 +134,8 @@ def _run_one(
     experiment: str, server: str, chosen: Any, format_name: str, chart_path: Path | None, options: dict[str, Any]
 ) -> None:
     from myisam_advisor.trial import chart, report
-    from myisam_advisor.trial.apart import apart
-    from myisam_advisor.trial.experiment import experiment_named
+    from myisam_advisor.trial.experiments.base import experiment_named
+    from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.task import do_task, run_task
 
     described = experiment_named(experiment)
@@ -159,8 +159,8 @@ def _task(
 ) -> Task:
     """The server program and the tables to copy. The watched server is asked only where it is needed for that."""
     from myisam_advisor.errors import TrialError
-    from myisam_advisor.trial.binaries import ServerChoice, programs_of_watched
-    from myisam_advisor.trial.sources import find_sources
+    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+    from myisam_advisor.trial.tables.sources import find_sources
     from myisam_advisor.trial.task import Task
     from myisam_advisor.trial.trial import settings_of
     from myisam_exporter.errors import UserError
@@ -199,7 +199,7 @@ def _task(
 @contextmanager
 def progress(runs: int) -> Iterator[Listener]:
     """What is being done, on a terminal (on standard error); nothing elsewhere."""
-    from myisam_advisor.trial.experiment import Listener
+    from myisam_advisor.trial.experiments.base import Listener
 
     if not sys.stderr.isatty():
         yield Listener()

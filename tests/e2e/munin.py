@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.binaries import cache_directory
+from myisam_advisor.trial.private.binaries import cache_directory
 from tests.servers.daemon import free_port, wait_for
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"

@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from myisam_advisor.trial.load import InsertLoad
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.browser import chromium, complaints, picture, violations
 from tests.servers.conftest import binaries_of
 from tests.servers.daemon import Daemon, serving, wait_for

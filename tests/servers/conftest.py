@@ -14,8 +14,8 @@ from MySQLdb.connections import Connection
 
 from myisam_advisor.catalogue.rules import Parameter, Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.trial.binaries import FETCHED_SERVERS, ServerBinaries, find_server
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.binaries import FETCHED_SERVERS, ServerBinaries, find_server
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target

@@ -14,7 +14,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.reports.formats import nagios
 from myisam_advisor.reports.formats.base import Shown
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.account import statements

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import binaries_of
 from .daemon import Daemon, serving

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.daemon.serve import READERS
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.watching.fleet import LOOKS_AT_ONCE
 
 from .conftest import binaries_of, connections_taken, run

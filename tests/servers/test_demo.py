@@ -17,10 +17,10 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
-from myisam_advisor.trial.apart import apart
-from myisam_advisor.trial.channel import Channel
-from myisam_advisor.trial.own_user import RANGES
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.apart import apart
+from myisam_advisor.trial.private.channel import Channel
+from myisam_advisor.trial.private.own_user import RANGES
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
 

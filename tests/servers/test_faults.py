@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.factbase.database import complete
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.files import data_directory

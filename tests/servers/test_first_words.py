@@ -22,7 +22,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.remedies.gate import Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import PlanFacts
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.factbase.database import complete
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS, statements

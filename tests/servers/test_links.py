@@ -14,7 +14,7 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.verdict import verdict_of
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
 from myisam_exporter.look.fact_set import FactSet
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import PROGRAM, run
 from .daemon import Daemon, free_port, serving, wait_for

@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import OTHER_UID, run, schema, working
 from .daemon import serving, wait_for

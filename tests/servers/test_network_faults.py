@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target

@@ -1,6 +1,6 @@
 """The observer changes nothing: no table opened, no cache moved, across a snapshot of a thousand tables."""
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import look, schema
 

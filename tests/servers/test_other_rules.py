@@ -9,7 +9,7 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.trial.load import InsertLoad
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 
 from .conftest import binaries_of, look, schema, target

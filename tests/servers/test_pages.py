@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .daemon import serving, wait_for
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.server import default_sockets, driver
 from myisam_exporter.server.session import Session

@@ -12,7 +12,7 @@ from typing import Any
 import MySQLdb
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.look import snapshot
 from myisam_exporter.look.table_choice import TableChooser

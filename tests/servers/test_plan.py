@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import run, schema
 from .daemon import serving, wait_for

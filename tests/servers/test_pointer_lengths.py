@@ -4,7 +4,7 @@ from dataclasses import astuple, dataclass
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import parse_header
 
 from .conftest import schema

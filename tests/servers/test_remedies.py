@@ -22,7 +22,7 @@ from myisam_advisor.remedies.planners import engine_migration
 from myisam_advisor.remedies.planners.base import Command, Plan, PlanContext, PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 from .conftest import binaries_of, look, schema

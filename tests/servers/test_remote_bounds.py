@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors import sql_tables
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.look.fact_set import FactSet

@@ -10,7 +10,7 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.server_state import ServerState
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 from .conftest import binaries_of, look

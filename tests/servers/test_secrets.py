@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import PROGRAM, run
 from .daemon import Daemon, serving, wait_for

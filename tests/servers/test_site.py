@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from myisam_advisor.trial.demo import make_crashed_table
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 
 from .conftest import PROGRAM, schema

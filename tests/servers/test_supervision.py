@@ -13,7 +13,7 @@ import pytest
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.notify import Notifier
 from myisam_advisor.daemon.supervision import LONGEST_LOOK_SECONDS, supervise
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import WatchOptions

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.kernel.rights import FILES_DROP_IN
 
 from .conftest import schema

@@ -17,12 +17,12 @@ import psutil
 import pytest
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.binaries import server_at
-from myisam_advisor.trial.copying import copy_tables
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
-from myisam_advisor.trial.experiment import Listener, experiment_names
-from myisam_advisor.trial.private_server import PrivateServer
-from myisam_advisor.trial.sources import find_sources
+from myisam_advisor.trial.experiments.base import Listener, experiment_names
+from myisam_advisor.trial.private.binaries import server_at
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.tables.copying import copy_tables
+from myisam_advisor.trial.tables.sources import find_sources
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.server.sql import quote_table
 

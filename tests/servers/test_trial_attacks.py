@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial import own_user
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private import own_user
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import OTHER_UID, binaries_of, schema
 from .daemon import wait_for

@@ -14,7 +14,7 @@ from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.load import InsertLoad
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql
 
 from .conftest import look, schema, with_thresholds

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors import key_caches
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits

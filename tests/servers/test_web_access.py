@@ -13,7 +13,7 @@ import bcrypt
 import pytest
 
 from myisam_advisor.trial.demo import make_crashed_table
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 
 from .conftest import as_other_user, run, schema

@@ -17,7 +17,7 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 from .conftest import run
 from .daemon import Daemon, wait_for

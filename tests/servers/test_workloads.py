@@ -11,7 +11,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import binaries_of, look, schema, with_thresholds, working
 
 SECONDS = 2.0

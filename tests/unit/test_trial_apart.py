@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial import own_user, result_document, workspace
-from myisam_advisor.trial.apart import apart, as_other
-from myisam_advisor.trial.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
+from myisam_advisor.trial import result_document
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiment import TrialResult, WorkloadResult
+from myisam_advisor.trial.experiments.base import TrialResult, WorkloadResult
+from myisam_advisor.trial.private import own_user, workspace
+from myisam_advisor.trial.private.apart import apart, as_other
+from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
 
 OTHER_UID = 54321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user to become")
@@ -230,7 +231,7 @@ def test_an_interruption_ends_the_work(folder: Path) -> None:
 def test_root_does_not_control_a_private_server() -> None:
     """What is written later cannot forget: the tests alone may."""
     program = (
-        "from pathlib import Path\nfrom myisam_advisor.trial.binaries import ServerBinaries\nfrom myisam_advisor.trial.private_server import PrivateServer\n"
+        "from pathlib import Path\nfrom myisam_advisor.trial.private.binaries import ServerBinaries\nfrom myisam_advisor.trial.private.private_server import PrivateServer\n"
         "here = Path('/nowhere')\nPrivateServer(ServerBinaries('x', 'mariadb', here, here, here))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

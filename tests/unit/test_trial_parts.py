@@ -7,11 +7,9 @@ import click
 import pytest
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial import machine
-from myisam_advisor.trial.binaries import ServerChoice, programs_of_watched
 from myisam_advisor.trial.chart import draw
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiment import Listener, TrialResult, Workload, experiment_named, run_workload
+from myisam_advisor.trial.experiments.base import Listener, TrialResult, Workload, experiment_named, run_workload
 from myisam_advisor.trial.experiments.io import (
     by_asynchronous_reads,
     by_buffer,
@@ -19,7 +17,9 @@ from myisam_advisor.trial.experiments.io import (
     by_windows,
     can_read_asynchronously,
 )
-from myisam_advisor.trial.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.private import machine
+from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import PREAMBLE, write_statements
 from myisam_advisor.trial_command import Size
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiment import Listener
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.experiments.base import Listener
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.replay import Replayed, replay, write_statements
 from myisam_exporter.collectors.mysqld_process import (
     TICKS_PER_SECOND,
@@ -23,7 +23,7 @@ from myisam_exporter.collectors.mysqld_process import (
 )
 
 if TYPE_CHECKING:
-    from myisam_advisor.trial.tables import CopiedTable
+    from myisam_advisor.trial.tables.made import CopiedTable
 
 SCHEMA = "myisam_advisor_trial"
 SEED = 2008

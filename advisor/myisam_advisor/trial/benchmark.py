@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.apart import apart, expect_startable
-from myisam_advisor.trial.binaries import ServerBinaries, cache_directory, find_server
-from myisam_advisor.trial.channel import Channel
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.apart import apart, expect_startable
+from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory, find_server
+from myisam_advisor.trial.private.channel import Channel
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 TABLES, MANY_TABLES, SCHEMAS = 10_000, 100_000, 100

@@ -26,12 +26,12 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.progress import observe_with_progress
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
-from myisam_advisor.trial.apart import apart
-from myisam_advisor.trial.binaries import ServerBinaries, find_installed_mariadb, find_server
-from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.load import SCHEMA, InsertLoad, LoadError
-from myisam_advisor.trial.private_server import PrivateServer, PrivateServerError
-from myisam_advisor.trial.unprivileged import words_before
+from myisam_advisor.trial.private.apart import apart
+from myisam_advisor.trial.private.binaries import ServerBinaries, find_installed_mariadb, find_server
+from myisam_advisor.trial.private.channel import Channel
+from myisam_advisor.trial.private.private_server import PrivateServer, PrivateServerError
+from myisam_advisor.trial.private.unprivileged import words_before
 from myisam_exporter.collectors.mysqld_process import ProcessSample, read_process
 from myisam_exporter.server.target import Target
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from rich.console import Console
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.apart import apart, expect_startable
 from myisam_advisor.trial.benchmark import (
     OPTIONS,
     PEER_PASSWORD,
@@ -26,10 +25,11 @@ from myisam_advisor.trial.benchmark import (
     mysqltuner_environment,
     opened_tables,
 )
-from myisam_advisor.trial.binaries import ServerBinaries, find_server
-from myisam_advisor.trial.channel import Channel
 from myisam_advisor.trial.exporter_benchmark import Exporter, own, peer, peer_program
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.apart import apart, expect_startable
+from myisam_advisor.trial.private.binaries import ServerBinaries, find_server
+from myisam_advisor.trial.private.channel import Channel
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 SIZES = (1_000, 10_000, 100_000)
 TABLES_IN_A_DATABASE = 200

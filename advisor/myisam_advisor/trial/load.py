@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 SCRIPT = Path(__file__).with_name("inserts.lua")
 # Read at once: where we were installed, the demonstration's own user may not be able to read.

@@ -16,9 +16,9 @@ from pathlib import Path
 from rich.console import Console
 
 from myisam_advisor.trial.benchmark import OPTIONS, TABLES, Line, make_tables, median_seconds
-from myisam_advisor.trial.binaries import ServerBinaries, cache_directory
 from myisam_advisor.trial.exporter_benchmark import PROGRAM, own
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 RUNS = 15
 PEER_GRAPH = "mysql_myisam_indexes"

@@ -16,9 +16,17 @@ import click
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
-from myisam_advisor.trial.apart import apart, as_other
 from myisam_advisor.trial.bench import TrialOptions
-from myisam_advisor.trial.binaries import (
+from myisam_advisor.trial.comparison import Comparison, median_of
+from myisam_advisor.trial.experiments.base import (
+    Experiment,
+    TrialResult,
+    WorkloadResult,
+    experiment_named,
+    experiment_names,
+)
+from myisam_advisor.trial.private.apart import apart, as_other
+from myisam_advisor.trial.private.binaries import (
     FETCHED_SERVERS,
     ServerBinaries,
     ServerChoice,
@@ -27,8 +35,6 @@ from myisam_advisor.trial.binaries import (
     find_server,
     from_document,
 )
-from myisam_advisor.trial.comparison import Comparison, median_of
-from myisam_advisor.trial.experiment import Experiment, TrialResult, WorkloadResult, experiment_named, experiment_names
 from myisam_advisor.trial.rebuild_rates import rebuild_rates
 from myisam_advisor.trial.report import client_share
 from myisam_advisor.trial.task import Task, do_task, run_task

@@ -7,13 +7,13 @@ import time
 from collections.abc import Mapping
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.apart import as_other
 from myisam_advisor.trial.bench import SCHEMA, Bench, TrialOptions
-from myisam_advisor.trial.binaries import ServerBinaries
-from myisam_advisor.trial.private_server import PrivateServer
-from myisam_advisor.trial.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.private.apart import as_other
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.result_document import number
-from myisam_advisor.trial.tables import SyntheticTable
+from myisam_advisor.trial.tables.made import SyntheticTable
 from myisam_advisor.trial.trial import Subject, private_server
 
 SEED_ROWS, DOUBLINGS, READINGS = 16_384, 5, 3

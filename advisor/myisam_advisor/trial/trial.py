@@ -10,10 +10,8 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
-from myisam_advisor.trial.binaries import ServerBinaries
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
-from myisam_advisor.trial.copying import copy_tables
-from myisam_advisor.trial.experiment import (
+from myisam_advisor.trial.experiments.base import (
     Experiment,
     Listener,
     TrialResult,
@@ -21,12 +19,14 @@ from myisam_advisor.trial.experiment import (
     experiment_named,
     run_workload,
 )
-from myisam_advisor.trial.machine import expect_room, machine_name
-from myisam_advisor.trial.private_server import PrivateServer
-from myisam_advisor.trial.reaped_directory import ReapedDirectory
-from myisam_advisor.trial.sources import Source, needed_bytes
-from myisam_advisor.trial.table_lock import Lock
-from myisam_advisor.trial.unprivileged import expect_not_root
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.machine import expect_room, machine_name
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.tables.copying import copy_tables
+from myisam_advisor.trial.tables.sources import Source, needed_bytes
+from myisam_advisor.trial.tables.table_lock import Lock
 
 # The threads of closed connections are kept, so that their context switches can still be counted.
 OPTIONS = (

@@ -9,8 +9,8 @@ from functools import partial
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of
-from myisam_advisor.trial.experiment import Experiment, Published, Workload, WorkloadResult
-from myisam_advisor.trial.tables import (
+from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
+from myisam_advisor.trial.tables.made import (
     Restorable,
     Subject,
     SyntheticTable,

@@ -11,7 +11,7 @@ import subprocess
 from functools import lru_cache
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial import own_user
+from myisam_advisor.trial.private import own_user
 
 PROGRAM_SECONDS = 60.0
 # Set by the project's tests: root controls their private servers, because it also looks at them.

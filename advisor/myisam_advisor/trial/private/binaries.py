@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.unprivileged import words_before
+from myisam_advisor.trial.private.unprivileged import words_before
 
 FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
 PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")

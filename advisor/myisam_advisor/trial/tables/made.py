@@ -13,7 +13,7 @@ from typing import Protocol
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
-from myisam_advisor.trial.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_table
 
 LOOKUP_VALUES = 2000

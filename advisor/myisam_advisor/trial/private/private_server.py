@@ -22,9 +22,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.binaries import ServerBinaries
-from myisam_advisor.trial.reaped_directory import ReapedDirectory
-from myisam_advisor.trial.unprivileged import expect_not_root, own_number, run, words_before
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.private.unprivileged import expect_not_root, own_number, run, words_before
 
 if TYPE_CHECKING:
     from MySQLdb.connections import Connection

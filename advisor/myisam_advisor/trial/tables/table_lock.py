@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.channel import Channel, Message
-from myisam_advisor.trial.sources import Source
+from myisam_advisor.trial.private.channel import Channel, Message
+from myisam_advisor.trial.tables.sources import Source
 from myisam_exporter.errors import StatementRefusedError
 from myisam_exporter.server.sql import quote_table
 

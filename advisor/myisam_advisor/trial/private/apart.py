@@ -27,11 +27,11 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial import own_user, workspace
-from myisam_advisor.trial.binaries import cache_directory
-from myisam_advisor.trial.channel import Channel, ChannelError, Message
-from myisam_advisor.trial.own_user import OwnUser
-from myisam_advisor.trial.workspace import Workspace
+from myisam_advisor.trial.private import own_user, workspace
+from myisam_advisor.trial.private.binaries import cache_directory
+from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
+from myisam_advisor.trial.private.own_user import OwnUser
+from myisam_advisor.trial.private.workspace import Workspace
 from myisam_exporter.errors import UserError
 
 # What is done apart: it hears of its task by the channel, and returns what JSON can hold.

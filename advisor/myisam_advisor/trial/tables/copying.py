@@ -17,12 +17,12 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
-from myisam_advisor.trial.experiment import Listener
-from myisam_advisor.trial.private_server import PrivateServer
-from myisam_advisor.trial.sources import DATA, INDEX, Source, SourceFile, over_limit
-from myisam_advisor.trial.table_lock import Lock
-from myisam_advisor.trial.tables import CopiedTable
-from myisam_advisor.trial.unprivileged import words_before
+from myisam_advisor.trial.experiments.base import Listener
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.tables.made import CopiedTable
+from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, SourceFile, over_limit
+from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_exporter.files.myi_header import OPEN_COUNT_BYTES, OPEN_COUNT_POSITION
 from myisam_exporter.server.session import LOCK_WAIT_TIMEOUT_SECONDS
 from myisam_exporter.server.sql import quote_identifier, quote_table

@@ -1,0 +1,1 @@
+"""Private servers: temporary, unprivileged, gone with their maker."""
