@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from myisam_advisor.cli import cli
+from myisam_advisor.cli.main import cli
 from myisam_exporter.version import __version__
 
 PROGRAM = "myisam-advisor"

@@ -10,8 +10,8 @@ import threading
 import click
 import pytest
 
-from myisam_advisor import ending
-from myisam_advisor.ending import OneLineErrors, log_what_threads_raise, status_of
+from myisam_advisor.cli import ending
+from myisam_advisor.cli.ending import OneLineErrors, log_what_threads_raise, status_of
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.target import Target
 
@@ -130,7 +130,7 @@ def test_threads_and_logs_say_one_line_and_the_rest_goes_on(monkeypatch: pytest.
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(OneLineErrors("%(levelname)s %(message)s"))
-    log = logging.getLogger("myisam_advisor.ending")
+    log = logging.getLogger("myisam_advisor.cli.ending")
     log.addHandler(handler)
     monkeypatch.setattr(log, "propagate", False)
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)

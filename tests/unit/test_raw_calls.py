@@ -41,7 +41,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.history.file": {".is_file": OWN},
     "myisam_advisor.history.paths": {".is_file": GIVEN},
     "myisam_advisor.documentation": {".exists": BENCHMARK, ".read_text": BENCHMARK},
-    "myisam_advisor.ending": {"os.open": "/dev/null", "open": "/dev/null"},
+    "myisam_advisor.cli.ending": {"os.open": "/dev/null", "open": "/dev/null"},
     "myisam_advisor.catalogue.measured": {".read_text": SHIPPED},
     "myisam_advisor.munin.installation": {".is_dir": INSTALLATION, ".exists": INSTALLATION, ".is_file": INSTALLATION},
     "myisam_advisor.texts.whole_files": {"os.open": "the one place where reports become files: name by name, through nobody else's link"},

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
+from myisam_advisor.cli.commands.trial import Size
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.chart import draw
 from myisam_advisor.trial.comparison import Run
@@ -21,7 +22,6 @@ from myisam_advisor.trial.private import machine
 from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import PREAMBLE, write_statements
-from myisam_advisor.trial_command import Size
 
 
 def test_variants_run_a_b_b_a() -> None:

@@ -19,11 +19,11 @@ from rich.table import Table
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.cli.progress import observe_with_progress
 from myisam_advisor.errors import TrialError
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.progress import observe_with_progress
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.load import SCHEMA, InsertLoad, LoadError

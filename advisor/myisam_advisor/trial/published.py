@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from myisam_advisor.cli.commands.trial import progress
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.bench import TrialOptions
@@ -38,7 +39,6 @@ from myisam_advisor.trial.private.binaries import (
 from myisam_advisor.trial.rebuild_rates import rebuild_rates
 from myisam_advisor.trial.report import client_share
 from myisam_advisor.trial.task import Task, do_task, run_task
-from myisam_advisor.trial_command import progress
 from myisam_exporter.version import __version__
 
 # Server, statement, bytes a second.

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from myisam_advisor.cli.options import Command, server_options, site_of, site_options, target_of, was_given
 from myisam_advisor.munin.places import CONFIGURATIONS, PLUGINS, SOCKET
-from myisam_advisor.options import Command, server_options, site_of, site_options, target_of, was_given
 
 PATH = click.Path(path_type=Path)
 TIMEOUT_SECONDS = 5

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from myisam_advisor.gathering import judged
-from myisam_advisor.options import connection_options, history_option, interval_option, site_of, site_options
-from myisam_advisor.shell_words import rule_ids
+from myisam_advisor.cli.completion import rule_ids
+from myisam_advisor.cli.options import connection_options, history_option, interval_option, site_of, site_options
+from myisam_advisor.cli.sources import judged
 
 if TYPE_CHECKING:
     from myisam_advisor.changes.plan import ChangePlan

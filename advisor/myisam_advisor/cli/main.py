@@ -10,11 +10,15 @@ from typing import Any, NoReturn
 
 import click
 
-from myisam_advisor.ending import keep_traces, speak_any_text, status_of
-from myisam_advisor.gathering import gather, judged
-from myisam_advisor.grants_command import grants
-from myisam_advisor.munin_command import munin
-from myisam_advisor.options import (
+from myisam_advisor.cli.commands.grants import grants
+from myisam_advisor.cli.commands.munin import munin
+from myisam_advisor.cli.commands.plan import plan
+from myisam_advisor.cli.commands.serve import serve
+from myisam_advisor.cli.commands.trial import trial
+from myisam_advisor.cli.commands.verify import verify
+from myisam_advisor.cli.completion import fact_tables, rule_ids
+from myisam_advisor.cli.ending import keep_traces, speak_any_text, status_of
+from myisam_advisor.cli.options import (
     LongDuration,
     connection_options,
     history_option,
@@ -24,12 +28,8 @@ from myisam_advisor.options import (
     site_options,
     target_of,
 )
-from myisam_advisor.plan_command import plan
+from myisam_advisor.cli.sources import gather, judged
 from myisam_advisor.reports.exit_status import NEVER
-from myisam_advisor.serve_command import serve
-from myisam_advisor.shell_words import fact_tables, rule_ids
-from myisam_advisor.trial_command import trial
-from myisam_advisor.verify_command import verify
 from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 
@@ -202,7 +202,7 @@ def snapshot(interval: float, **options: Any) -> None:
 @site_options
 def doctor(**options: Any) -> None:
     """Say what each collector can see, what it lacks, how to grant it, and which rules that would enable."""
-    from myisam_advisor.doctor import print_examination
+    from myisam_advisor.cli.examination import print_examination
 
     if options["facts_file"]:
         raise UserError("doctor examines a server: it has no use for --facts.")

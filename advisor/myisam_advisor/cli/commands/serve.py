@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from myisam_advisor.options import Command, Duration, server_options, site_of, site_options, target_of
+from myisam_advisor.cli.options import Command, Duration, server_options, site_of, site_options, target_of
 from myisam_exporter.errors import UserError
 
 # Prometheus waits 10 s by default: a query must have failed before that.
@@ -139,9 +139,9 @@ def serve(**options: Any) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
     import logging
 
+    from myisam_advisor.cli.ending import OneLineErrors, log_what_threads_raise
     from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
-    from myisam_advisor.ending import OneLineErrors, log_what_threads_raise
     from myisam_advisor.history.paths import history_path
     from myisam_exporter.watching.watch import WatchOptions
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from myisam_advisor.options import Duration, LongDuration, history_option, site_of, site_options
-from myisam_advisor.shell_words import rule_ids as offered_rule_ids
+from myisam_advisor.cli.completion import rule_ids as offered_rule_ids
+from myisam_advisor.cli.options import Duration, LongDuration, history_option, site_of, site_options
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from myisam_advisor.options import target_of, was_given
+from myisam_advisor.cli.options import target_of, was_given
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def gather(options: dict[str, Any], interval: float) -> FactSet:
         from myisam_advisor.factbase.file import read_facts_file
 
         return read_facts_file(options["facts_file"])
-    from myisam_advisor.progress import observe_with_progress
+    from myisam_advisor.cli.progress import observe_with_progress
     from myisam_exporter.look.live import collect_facts
 
     return collect_facts(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from myisam_advisor.options import Duration, server_options, target_of
+from myisam_advisor.cli.options import Duration, server_options, target_of
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.experiments.base import Listener

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from myisam_advisor.options import server_options, target_of
+from myisam_advisor.cli.options import server_options, target_of
 
 
 @click.command()
