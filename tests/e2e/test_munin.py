@@ -13,7 +13,7 @@ from struct import unpack
 
 import pytest
 
-from myisam_advisor.trial.demo import make_crashed_table
+from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.munin import GROUP, HOST, NAME, PLUGIN, Munin, munin_lab
 from tests.servers.conftest import PROGRAM, binaries_of, working

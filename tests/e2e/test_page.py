@@ -12,7 +12,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from myisam_advisor.trial.load import InsertLoad
+from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.browser import chromium, complaints, picture, violations
 from tests.servers.conftest import binaries_of
@@ -183,7 +183,7 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
 
 
 def test_ten_thousand_tables(tmp_path: Path) -> None:
-    from myisam_advisor.trial.benchmark import make_tables
+    from benchmarks.tables import make_tables
 
     with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=400"]) as server:
         make_tables(server, 10_000, 50)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from myisam_advisor.trial.load import InsertLoad
+from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import binaries_of
 from tests.servers.daemon import Daemon, free_port, peer, serving, wait_for

@@ -86,7 +86,7 @@ def test_whatever_the_demo_needs_is_imported_before_it_becomes_a_user_who_may_no
 def test_an_interrupted_demo_leaves_nothing_running(folder: Path, ending: signal.Signals) -> None:
     binaries_of("mariadb-10.11")
     environment = {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen([sys.executable, "-m", "myisam_advisor.trial.demo"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, start_new_session=True) as demo:
+    with subprocess.Popen([sys.executable, "-m", "demo.demo"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, start_new_session=True) as demo:
         assert wait_for(lambda: any("sysbench" in command for command in left_behind(folder)), 40)
         assert any("mariadbd" in command for command in left_behind(folder))
         if os.geteuid() == 0:

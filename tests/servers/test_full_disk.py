@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from demo.demo import make_compressed_table
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
@@ -19,7 +20,6 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
-from myisam_advisor.trial.demo import make_compressed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
 from myisam_exporter.files.myi_header import CHANGED_CRASHED

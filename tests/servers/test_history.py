@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from demo.demo import make_crashed_table
 from myisam_advisor.history.reader import curves, episodes, recent_look
 from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.trial.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser

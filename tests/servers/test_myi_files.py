@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.trial.demo import make_compressed_table
+from demo.demo import make_compressed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.files.file_names import decode_identifier

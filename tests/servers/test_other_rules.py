@@ -3,12 +3,12 @@
 import threading
 import time
 
+from demo.load import InsertLoad
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from MySQLdb import Error
 
+from demo.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
@@ -21,7 +22,6 @@ from myisam_advisor.remedies.option_lines import OptionLine, option_line
 from myisam_advisor.remedies.planners import engine_migration
 from myisam_advisor.remedies.planners.base import Command, Plan, PlanContext, PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
-from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql, quote_table, statement
 

@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from myisam_advisor.trial.demo import make_crashed_table
+from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 

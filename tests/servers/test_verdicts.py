@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from demo.demo import make_compressed_table, make_crashed_table
+from demo.load import InsertLoad
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.trial.demo import make_compressed_table, make_crashed_table
-from myisam_advisor.trial.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from myisam_advisor.trial.demo import make_crashed_table
+from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 

@@ -115,7 +115,7 @@ def trial(
         if nice:
             be_polite()
         if preset is not None:
-            from myisam_advisor.trial.published import run_published
+            from benchmarks.evidence import run_published
 
             run_published(servers)
             return

@@ -52,7 +52,8 @@ class Line:
 
 def main() -> int:
     """Run the benchmarks and print them as a table."""
-    from myisam_advisor.trial import exporter_benchmark, page_benchmark
+    from benchmarks import pages as page_benchmark
+    from benchmarks import scrapes as exporter_benchmark
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
     binaries = find_server("mariadb-10.11")
@@ -222,7 +223,7 @@ def _hundred_thousand(console: Console, binaries: ServerBinaries) -> Sequence[Li
     with PrivateServer(binaries, OPTIONS) as server:
         console.print(f"{MANY_TABLES:,} tables ...")
         make_tables(server, MANY_TABLES, SCHEMAS)
-        command = [sys.executable, "-m", "myisam_advisor.trial.benchmark", str(server.socket)]
+        command = [sys.executable, "-m", "benchmarks.tables", str(server.socket)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds, megabytes, rules, judged = (float(word) for word in done.stdout.split())
     return [

@@ -17,6 +17,7 @@ from types import FrameType
 from rich.console import Console
 from rich.table import Table
 
+from demo.load import SCHEMA, InsertLoad, LoadError
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.cli.progress import observe_with_progress
@@ -26,7 +27,6 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
-from myisam_advisor.trial.load import SCHEMA, InsertLoad, LoadError
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries, find_installed_mariadb, find_server
 from myisam_advisor.trial.private.channel import Channel

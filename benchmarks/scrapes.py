@@ -20,7 +20,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from myisam_advisor.trial.benchmark import OPTIONS, Line, make_tables, median_seconds, opened_tables
+from benchmarks.tables import OPTIONS, Line, make_tables, median_seconds, opened_tables
 from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError

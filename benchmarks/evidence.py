@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from benchmarks.rebuild_rates import rebuild_rates
 from myisam_advisor.cli.commands.trial import progress
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
@@ -36,7 +37,6 @@ from myisam_advisor.trial.private.binaries import (
     find_server,
     from_document,
 )
-from myisam_advisor.trial.rebuild_rates import rebuild_rates
 from myisam_advisor.trial.report import client_share
 from myisam_advisor.trial.task import Task, do_task, run_task
 from myisam_exporter.version import __version__

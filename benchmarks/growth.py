@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.benchmark import (
+from benchmarks.scrapes import Exporter, own, peer, peer_program
+from benchmarks.tables import (
     OPTIONS,
     PEER_PASSWORD,
     PROGRAM,
@@ -25,7 +25,7 @@ from myisam_advisor.trial.benchmark import (
     mysqltuner_environment,
     opened_tables,
 )
-from myisam_advisor.trial.exporter_benchmark import Exporter, own, peer, peer_program
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.apart import apart, expect_startable
 from myisam_advisor.trial.private.binaries import ServerBinaries, find_server
 from myisam_advisor.trial.private.channel import Channel

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from myisam_advisor.trial.benchmark import OPTIONS, TABLES, Line, make_tables, median_seconds
-from myisam_advisor.trial.exporter_benchmark import PROGRAM, own
+from benchmarks.scrapes import PROGRAM, own
+from benchmarks.tables import OPTIONS, TABLES, Line, make_tables, median_seconds
 from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory
 from myisam_advisor.trial.private.private_server import PrivateServer
 

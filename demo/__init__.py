@@ -1,0 +1,1 @@
+"""The demonstration. Run by script/demo; not shipped."""
