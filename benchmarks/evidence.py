@@ -1,13 +1,13 @@
-"""`trial --preset published`: every experiment, small, on every server at hand; what was published beside what was measured.
+"""Every experiment, small, on every server at hand; what was published beside what was measured. Run by `script/bench evidence`.
 
-Writes two files: evidence.md for people, evidence.json for the findings that quote it. In a checkout these are docs/evidence.md and
-rules/evidence.json, which is how the project's own came to be; elsewhere both go into the working directory.
+Writes two files: docs/evidence.md for people, rules/evidence.json for the findings that quote it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,59 +15,47 @@ from typing import Any
 import click
 
 from benchmarks.rebuild_rates import rebuild_rates
-from myisam_advisor.cli.commands.trial import progress
+from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.comparison import Comparison, median_of
-from myisam_advisor.trial.experiments.base import (
-    Experiment,
-    TrialResult,
-    WorkloadResult,
-    experiment_named,
-    experiment_names,
-)
+from myisam_advisor.trial.experiments.base import Experiment, experiment_named, experiment_names
 from myisam_advisor.trial.private.apart import apart, as_other
-from myisam_advisor.trial.private.binaries import (
-    FETCHED_SERVERS,
-    ServerBinaries,
-    ServerChoice,
-    as_document,
-    find_installed_mariadb,
-    find_server,
-    from_document,
-)
+from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice, as_document, from_document
 from myisam_advisor.trial.report import client_share
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.task import Task, do_task, run_task
 from myisam_exporter.version import __version__
+from tools.fetched_servers import FETCHED_SERVERS, find_installed_mariadb, find_server, keep_place
 
 # Server, statement, bytes a second.
 Rates = Mapping[str, Mapping[str, float]]
 SMALL = TrialOptions(seconds=0.8, rounds=5)
 # Sixty-four workloads: shorter runs, so that the whole stays within minutes.
 SMALLER = {"mmap": TrialOptions(seconds=0.4, rounds=4)}
-COMMAND = "myisam-advisor trial --preset published"
+PAGE, DATA = Path("docs/evidence.md"), Path("rules/evidence.json")
+COMMAND = "script/bench evidence"
 
 
 def run_published(servers: Sequence[str]) -> None:
     """Run everything and write the two files. Raises TrialError when there is no server at all."""
     chosen = [_resolved(name) for name in servers] or _at_hand()
-    page, data = _paths()
     results: list[TrialResult] = []
     rates = {binaries.name: rebuild_rates(binaries) for binaries in chosen}
     for name in experiment_names():
         experiment = experiment_named(name)
         for binaries in chosen if experiment.needs_server else [None]:
             results.append(_run(name, experiment, binaries))
-            _write(page, data, results, rates)
-    click.echo(f"written: {page} and {data}")
+            _write(results, rates)
+    click.echo(f"written: {PAGE} and {DATA}")
 
 
 def _at_hand() -> list[ServerBinaries]:
     found = [binaries for name in FETCHED_SERVERS if (binaries := find_server(name))]
     installed = find_installed_mariadb()
     if not found and installed is None:
-        raise TrialError("no server program found: name one (--server /usr/sbin/mariadbd), more than once for several.")
+        raise TrialError("no server program found: name one: script/bench evidence /usr/sbin/mariadbd.")
     return found or [one for one in (installed,) if one]
 
 
@@ -75,27 +63,22 @@ def _run(name: str, experiment: Experiment, binaries: ServerBinaries | None) -> 
     options = SMALLER.get(name, SMALL)
     click.echo(f"{name}{f' on {binaries.name}' if binaries else ''} ...", err=True)
     task = Task(name, options, ServerChoice(known=binaries) if binaries else None)
-    with apart(do_task) as place, progress(experiment.runs_a_round * options.rounds) as listener:
+    with apart(do_task) as place, trial_progress(experiment.runs_a_round * options.rounds) as listener:
         return run_task(place, task, listener)
 
 
 def _resolved(name: str) -> ServerBinaries:
     """A server that was named, asked for its version by somebody who matters less than we do."""
-    choice = ServerChoice.named(name)
+    known = find_server(name) if name in FETCHED_SERVERS else None
+    choice = ServerChoice(known=known) if known else ServerChoice.named(name)
     return from_document(as_other(lambda _channel: as_document(choice.binaries())))
 
 
-def _paths() -> tuple[Path, Path]:
-    if Path("docs").is_dir() and Path("rules/schema.json").is_file():
-        return Path("docs/evidence.md"), Path("rules/evidence.json")
-    return Path("evidence.md"), Path("evidence.json")
-
-
-def _write(page: Path, data: Path, results: Sequence[TrialResult], rates: Rates) -> None:
+def _write(results: Sequence[TrialResult], rates: Rates) -> None:
     """Both files, after each experiment: what was measured is not lost when a later one fails."""
     try:
-        page.write_text(evidence_page(results, rates), "utf-8")
-        data.write_text(json.dumps(evidence_data(results, rates), indent=1) + "\n", "utf-8")
+        PAGE.write_text(evidence_page(results, rates), "utf-8")
+        DATA.write_text(json.dumps(evidence_data(results, rates), indent=1) + "\n", "utf-8")
     except OSError as error:
         raise TrialError(f"{error.filename} cannot be written: {error.strerror}.") from None
 
@@ -267,3 +250,22 @@ def _switches(result: TrialResult) -> str:
         if said
         else ""
     )
+
+
+def main() -> int:
+    """Run everything on the servers named on the command line (a path, or what script/servers fetched), else on all at hand."""
+    from myisam_advisor.trial.private.machine import be_polite, only_one
+
+    keep_place()
+    try:
+        with only_one():
+            be_polite()
+            run_published(sys.argv[1:])
+    except TrialError as error:
+        click.echo(f"bench: {error}", err=True)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,22 +14,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from benchmarks.common import OPTIONS, PROGRAM, make_tables, median_seconds, opened_tables
 from benchmarks.scrapes import Exporter, own, peer, peer_program
-from benchmarks.tables import (
-    OPTIONS,
-    PEER_PASSWORD,
-    PROGRAM,
-    make_tables,
-    median_seconds,
-    mysqltuner_command,
-    mysqltuner_environment,
-    opened_tables,
-)
+from benchmarks.tables import PEER_PASSWORD, mysqltuner_command, mysqltuner_environment
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.apart import apart, expect_startable
-from myisam_advisor.trial.private.binaries import ServerBinaries, find_server
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tools.fetched_servers import find_server, keep_place
 
 SIZES = (1_000, 10_000, 100_000)
 TABLES_IN_A_DATABASE = 200
@@ -43,6 +36,7 @@ Row = dict[str, str]
 def main() -> int:
     """Measure and print."""
     console = Console(stderr=True, highlight=False)
+    keep_place()
     binaries = find_server("mariadb-10.11")
     if binaries is None:
         console.print("Run script/servers mariadb-10.11 first.")

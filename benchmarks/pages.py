@@ -15,10 +15,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.scrapes import PROGRAM, own
-from benchmarks.tables import OPTIONS, TABLES, Line, make_tables, median_seconds
-from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory
+from benchmarks.common import OPTIONS, PROGRAM, TABLES, Line, make_tables, median_seconds
+from benchmarks.scrapes import own
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tools.fetched_servers import cache_directory
 
 RUNS = 15
 PEER_GRAPH = "mysql_myisam_indexes"

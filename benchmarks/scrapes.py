@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
@@ -20,13 +19,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.tables import OPTIONS, Line, make_tables, median_seconds, opened_tables
-from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory
+from benchmarks.common import OPTIONS, PROGRAM, Line, make_tables, median_seconds, opened_tables
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
+from tools.fetched_servers import cache_directory
 
-PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 SCRAPES = 200
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 START_SECONDS = 30.0

@@ -8,46 +8,27 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.common import OPTIONS, PROGRAM, TABLES, Line, make_tables, median_seconds, opened_tables
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.apart import apart, expect_startable
-from myisam_advisor.trial.private.binaries import ServerBinaries, cache_directory, find_server
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tools.fetched_servers import cache_directory, find_server, keep_place
 
-PROGRAM = Path(sys.executable).with_name("myisam-advisor")
-TABLES, MANY_TABLES, SCHEMAS = 10_000, 100_000, 100
-ENDINGS = (".frm", ".MYI", ".MYD")
-ROUNDS = 5
+MANY_TABLES, SCHEMAS = 100_000, 100
 PEER_PASSWORD = "a long one that no list holds"  # noqa: S105 - of a private server
-# mysqltuner divides by the chunk size, which is 0 in recent releases.
-OPTIONS = (
-    "--table-open-cache=400",
-    "--key-buffer-size=64M",
-    "--open-files-limit=20000",
-    "--innodb-buffer-pool-chunk-size=2M",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One measurement, its target and whether it was met."""
-
-    what: str
-    measured: str
-    target: str
-    met: bool | None
 
 
 def main() -> int:
@@ -56,6 +37,7 @@ def main() -> int:
     from benchmarks import scrapes as exporter_benchmark
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    keep_place()
     binaries = find_server("mariadb-10.11")
     if binaries is None:
         console.print("Run script/servers mariadb-10.11 first.")
@@ -85,41 +67,6 @@ def main() -> int:
         table.add_row(line.what, line.measured, line.target, {True: "met", False: "[red]missed[/]", None: ""}[line.met])
     console.print(table)
     return 0
-
-
-def make_tables(server: PrivateServer, count: int, schemas: int) -> None:
-    """Copies of one table's files: the server finds them by itself."""
-    server.execute(
-        "CREATE DATABASE template",
-        "CREATE TABLE template.t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, c CHAR(40) NOT NULL, KEY (k), KEY (c)) ENGINE=MyISAM",
-        "INSERT INTO template.t (k, c) VALUES " + ", ".join(f"({number}, 'row {number}')" for number in range(50)),
-        "FLUSH TABLES",
-    )
-    contents = {ending: (server.data_directory / "template" / f"t{ending}").read_bytes() for ending in ENDINGS}
-    for schema in range(schemas):
-        folder = server.data_directory / f"many_{schema}"
-        folder.mkdir()
-        server.give_away(folder)
-        for number in range(count // schemas):
-            for ending, content in contents.items():
-                path = folder / f"t_{number}{ending}"
-                path.write_bytes(content)
-                server.give_away(path)
-
-
-def opened_tables(server: PrivateServer) -> int:
-    """The server's counter of opened tables."""
-    return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Opened_tables'")[0][1]))
-
-
-def median_seconds(action: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """The median time of an action."""
-    times = []
-    for _ in range(rounds):
-        started = time.monotonic()
-        action()
-        times.append(time.monotonic() - started)
-    return statistics.median(times)
 
 
 def _version_line() -> Line:

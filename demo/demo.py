@@ -28,12 +28,13 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.private.apart import apart
-from myisam_advisor.trial.private.binaries import ServerBinaries, find_installed_mariadb, find_server
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer, PrivateServerError
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_exporter.collectors.mysqld_process import ProcessSample, read_process
+from myisam_exporter.kernel.process import ProcessSample, read_process
 from myisam_exporter.server.target import Target
+from tools.fetched_servers import find_installed_mariadb, find_server, keep_place
 
 RULE = "key-cache-contention"
 ROUND_SECONDS = 9.0
@@ -56,6 +57,7 @@ def main() -> int:
     """Run the demonstration; 0 when the contention was found and its remedy measured."""
     signal.signal(signal.SIGTERM, _interrupt)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    keep_place()
     binaries = find_server("mariadb-10.11") or find_installed_mariadb()
     if binaries is None:
         console.print("No MariaDB server: run script/bootstrap and script/servers mariadb-10.11 first.")

@@ -60,10 +60,11 @@ def completions() -> dict[str, str]:
 def _below(context: click.Context) -> Iterator[click.Context]:
     command = context.command
     if isinstance(command, click.Group):
-        for name in sorted(command.commands):
-            inner = click.Context(command.commands[name], info_name=name, parent=context)
-            yield inner
-            yield from _below(inner)
+        for name in command.list_commands(context):
+            if found := command.get_command(context, name):
+                inner = click.Context(found, info_name=name, parent=context)
+                yield inner
+                yield from _below(inner)
 
 
 def _page(context: click.Context, day: str) -> str:

@@ -1,10 +1,43 @@
-"""Errors that are the user's to mend. Each message names the thing and the remedy."""
+"""Errors that are the user's to mend. Each message names the thing and the remedy, and never grows with its input."""
 
 from __future__ import annotations
 
-from myisam_exporter.brief import shortened
+import reprlib
 
 MAXIMUM_TEXT_CHARACTERS = 512
+MAXIMUM_VALUE_CHARACTERS = 80
+MAXIMUM_MESSAGE_CHARACTERS = 2000
+
+
+class _Brief(reprlib.Repr):
+    """Three levels, a few elements of each, and short texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = self.maxlong = MAXIMUM_VALUE_CHARACTERS
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Python refuses to write integers of more than some thousand digits in decimal."""
+        if abs(x) >= 10**MAXIMUM_VALUE_CHARACTERS:
+            return f"a whole number of {x.bit_length()} bits"
+        return super().repr_int(x, level)
+
+
+_brief = _Brief()
+
+
+def brief(value: object) -> str:
+    """`repr` of a value of any size, in some hundred characters."""
+    return _brief.repr(value)
+
+
+def shortened(text: str, maximum_characters: int = MAXIMUM_MESSAGE_CHARACTERS) -> str:
+    """The text; the middle of a longer one is left out, because messages say at their end what is wrong."""
+    if len(text) <= maximum_characters:
+        return text
+    half = (maximum_characters - 5) // 2
+    return f"{text[:half]} ... {text[-half:]}"
 
 
 class UserError(Exception):

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.private.binaries import cache_directory
 from tests.servers.daemon import free_port, wait_for
+from tools.fetched_servers import cache_directory
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
 NAME = "myisam_advisor"

@@ -183,7 +183,7 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
 
 
 def test_ten_thousand_tables(tmp_path: Path) -> None:
-    from benchmarks.tables import make_tables
+    from benchmarks.common import make_tables
 
     with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=400"]) as server:
         make_tables(server, 10_000, 50)

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from myisam_advisor.trial.private.binaries import cache_directory
+from tools.fetched_servers import cache_directory
 
 CLIENTS = ("mariadb", "mysql-client")
 

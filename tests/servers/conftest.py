@@ -14,11 +14,12 @@ from MySQLdb.connections import Connection
 
 from myisam_advisor.catalogue.rules import Parameter, Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.trial.private.binaries import FETCHED_SERVERS, ServerBinaries, find_server
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
+from tools.fetched_servers import FETCHED_SERVERS, find_server
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 OTHER_UID = 54321

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from myisam_advisor.trial.private.binaries import cache_directory
+from tools.fetched_servers import cache_directory
 
 from .conftest import PROGRAM
 

@@ -14,11 +14,11 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.trial.private.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_account, quote_identifier, quote_table
 from tests.rules.test_cases import CASES
+from tools.fetched_servers import FETCHED_SERVERS
 
 from .conftest import binaries_of, look, schema
 

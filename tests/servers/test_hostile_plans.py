@@ -15,10 +15,10 @@ from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import option_line
-from myisam_advisor.trial.private.binaries import FETCHED_SERVERS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
 from tests.hostile import EVIL_NUMBER, EVIL_OPTION, MARKER, NAMES, PRECIOUS, hostile_plans
+from tools.fetched_servers import FETCHED_SERVERS
 
 from .clients import CLIENTS, client
 from .conftest import binaries_of, schema

@@ -73,7 +73,7 @@ def test_packed_keys_are_found_and_grow_no_further_than_predicted(server: Privat
         running = load.start(server, 1)
         running.communicate()
         before = next(row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == "load_1")
-        from myisam_advisor.remedies.planners.pack_keys_growth import grown_index_bytes
+        from myisam_advisor.remedies.table_sizes import grown_index_bytes
 
         predicted = grown_index_bytes(before["rows"], look(server).tables["indexes"].dictionaries())
         server.execute("ALTER TABLE demo.load_1 PACK_KEYS=0")

@@ -18,7 +18,8 @@ import pytest
 
 from demo.demo import make_compressed_table, make_crashed_table
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.experiments.base import Listener, experiment_names
+from myisam_advisor.trial.experiments.base import experiment_names
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import server_at
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.tables.copying import copy_tables

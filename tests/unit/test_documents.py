@@ -11,8 +11,7 @@ import pytest
 
 from myisam_advisor.catalogue.configuration import load_site
 from myisam_advisor.catalogue.rules import load_rule
-from myisam_exporter.brief import MAXIMUM_MESSAGE_CHARACTERS, brief, shortened
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import MAXIMUM_MESSAGE_CHARACTERS, UserError, brief, shortened
 from myisam_exporter.outside.documents import (
     DocumentError,
     Limits,

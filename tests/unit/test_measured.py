@@ -8,7 +8,7 @@ import pytest
 from myisam_advisor.catalogue.measured import evidence, quotation
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.trial.experiments.base import experiment_named, experiment_names
-from myisam_advisor.trial.private.binaries import FETCHED_SERVERS
+from tools.fetched_servers import FETCHED_SERVERS
 
 QUOTING = [rule for rule in shipped_rules() if rule.measured]
 PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"

@@ -14,9 +14,9 @@ from myisam_advisor.munin import installation
 from myisam_advisor.munin.document import MAXIMUM_TABLES, document
 from myisam_advisor.munin.installation import Settings, install, uninstall
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
-from myisam_exporter.collectors.mysqld_process import ProcessIo, read_process
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
+from myisam_exporter.kernel.process import ProcessIo, read_process
 from myisam_exporter.metrics.base import Running, Value
 from myisam_exporter.watching.glances import KEPT_SECONDS, Glance, Glances, Peak, peak_of
 

@@ -18,10 +18,10 @@ import pytest
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial import result_document
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiments.base import TrialResult, WorkloadResult
 from myisam_advisor.trial.private import own_user, workspace
 from myisam_advisor.trial.private.apart import apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
 
 OTHER_UID = 54321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user to become")

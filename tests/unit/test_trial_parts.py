@@ -10,7 +10,7 @@ from myisam_advisor.cli.commands.trial import Size
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.chart import draw
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiments.base import Listener, TrialResult, Workload, experiment_named, run_workload
+from myisam_advisor.trial.experiments.base import experiment_named, run_workload
 from myisam_advisor.trial.experiments.io import (
     by_asynchronous_reads,
     by_buffer,
@@ -18,10 +18,12 @@ from myisam_advisor.trial.experiments.io import (
     by_windows,
     can_read_asynchronously,
 )
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private import machine
 from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import PREAMBLE, write_statements
+from myisam_advisor.trial.results import TrialResult, Workload
 
 
 def test_variants_run_a_b_b_a() -> None:

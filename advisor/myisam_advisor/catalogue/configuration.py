@@ -18,8 +18,7 @@ from myisam_advisor.catalogue.rules import SHIPPED, Parameter, Rule, load_rules,
 from myisam_advisor.catalogue.site import Site, Suppression
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.yaml_files import fault_at, first_fault, read_yaml
-from myisam_exporter.brief import brief
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, brief
 
 STANDARD_PATH = Path("/etc/myisam-advisor/config.yaml")
 

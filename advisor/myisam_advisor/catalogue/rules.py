@@ -12,8 +12,7 @@ from typing import Any
 
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
-from myisam_exporter.brief import brief
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.columns import Value
 
 SEVERITIES = ("critical", "warning", "info")

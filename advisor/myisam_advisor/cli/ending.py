@@ -18,8 +18,7 @@ from typing import Any
 import click
 
 from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
-from myisam_exporter.brief import shortened
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, shortened
 
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
 MAXIMUM_REASON_CHARACTERS = 200

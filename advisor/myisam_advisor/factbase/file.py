@@ -12,9 +12,8 @@ from typing import Any, TypeGuard
 
 from myisam_advisor.factbase.storable import storable
 from myisam_advisor.texts.yaml_files import line_of
-from myisam_exporter.brief import brief, shortened
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, brief, shortened
 from myisam_exporter.facts.columns import TABLES, Column, FactTable, Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet, mark_unknown

@@ -17,7 +17,7 @@ from itertools import islice
 from types import TracebackType
 
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
-from myisam_exporter.brief import shortened
+from myisam_exporter.errors import shortened
 from myisam_exporter.facts.columns import TABLES, Value
 
 QUERY_SECONDS = 2.0

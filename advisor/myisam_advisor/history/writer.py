@@ -33,8 +33,7 @@ from myisam_advisor.history.former_key_caches import with_former_key_caches
 from myisam_advisor.history.noticed_changes import note_changes
 from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.judging.findings import Finding
-from myisam_exporter.brief import brief
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, brief
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value

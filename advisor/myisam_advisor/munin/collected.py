@@ -13,10 +13,10 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_exporter.collectors.base import Context, Pair
-from myisam_exporter.collectors.mysqld_process import ProcessSample
+from myisam_exporter.collectors.mysqld_process import page_cache_hits_of
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.exposition.values import group_values
-from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
+from myisam_exporter.kernel.process import ProcessSample
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import TableChooser

@@ -1,4 +1,4 @@
-"""What the munin plugin asks for, and its installation. The plugin itself is plugins/munin/myisam_advisor."""
+"""Where munin-node looks, and where the plugin looks for the daemon."""
 
 from pathlib import Path
 

@@ -9,9 +9,8 @@ from enum import Enum
 
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.planners.base import PlanFacts, TableName
-from myisam_advisor.remedies.planners.engine_migration import innodb_size
-from myisam_advisor.remedies.planners.pack_keys_growth import grown_index_bytes
 from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.table_sizes import grown_index_bytes, innodb_size
 from myisam_exporter.facts.columns import Row
 
 FIXED, UNPACKED, INNODB = "ROW_FORMAT=FIXED", "PACK_KEYS=0", "ENGINE=InnoDB"

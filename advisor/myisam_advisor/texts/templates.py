@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any
 
-from myisam_exporter.brief import brief
+from myisam_exporter.errors import brief
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_value
 
 if TYPE_CHECKING:

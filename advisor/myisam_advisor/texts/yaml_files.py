@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from myisam_exporter.brief import shortened
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, shortened
 from myisam_exporter.outside.documents import SETTINGS, DocumentError, loader_class, parse_yaml, read_text
 
 # Each error quotes the part that it is about: of a file that is wrong everywhere, the first hundred are looked at.

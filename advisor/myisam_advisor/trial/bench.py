@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiments.base import Listener
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.replay import Replayed, replay, write_statements
-from myisam_exporter.collectors.mysqld_process import (
-    TICKS_PER_SECOND,
-    ProcessIo,
-    ProcessSample,
-    read_process,
-)
-
-if TYPE_CHECKING:
-    from myisam_advisor.trial.tables.made import CopiedTable
+from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process
 
 SCHEMA = "myisam_advisor_trial"
 SEED = 2008
@@ -45,6 +37,44 @@ class TrialOptions:
     column: str = ""
 
 
+class Subject(Protocol):
+    """A kind of table: how to make one with some rows in it, and further rows to insert."""
+
+    @property
+    def label(self) -> str:
+        """What the table is, in words."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that rows have values for."""
+
+    @property
+    def further_rows(self) -> int | None:
+        """How many rows can be inserted beside those made; None is any number."""
+
+    @property
+    def first_rows(self) -> int | None:
+        """How many rows `make` can give; None is any number."""
+
+    def make(self, bench: Bench, name: str, rows: int, options: str = "", database: str = SCHEMA) -> None:
+        """Make the table, with table options, and so many rows."""
+
+    def rows(self, bench: Bench, thread: int, threads: int, count: int) -> Iterator[bytes]:
+        """Rows as SQL, `(1, 'a')`, of which each thread has its own."""
+
+
+class Copy(Subject, Protocol):
+    """A copy of one of the user's tables, which also lies on the private server as it is."""
+
+    schema: str
+    table: str
+    total_rows: int
+
+    @property
+    def name(self) -> str:
+        """The copy's name in SQL."""
+
+
 @dataclass(slots=True)
 class Bench:
     """One trial's private server, tables and choices. Without a server (`server` is None) only files are measured.
@@ -55,7 +85,7 @@ class Bench:
     options: TrialOptions
     folder: Path
     private: PrivateServer | None
-    copies: Sequence[CopiedTable] = ()
+    copies: Sequence[Copy] = ()
     listener: Listener = field(default_factory=Listener)
     skipped: dict[str, str] = field(default_factory=dict)
 

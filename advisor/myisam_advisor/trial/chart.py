@@ -11,7 +11,8 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
-from myisam_advisor.trial.experiments.base import Experiment, TrialResult
+from myisam_advisor.trial.experiments.base import Experiment
+from myisam_advisor.trial.results import TrialResult
 
 ENDINGS = (".svg", ".png")
 # Told apart by those who see no red and green, too: Okabe and Ito, "Color Universal Design", 2008. The words stand beside them.

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Comparison
-from myisam_advisor.trial.experiments.base import WorkloadResult
+from myisam_advisor.trial.results import WorkloadResult
 
 
 def comparison_of(result: WorkloadResult, variant: str) -> Comparison | None:

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
-from myisam_advisor.trial.experiments.base import Experiment, TrialResult, WorkloadResult
+from myisam_advisor.trial.experiments.base import Experiment
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
 
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 PIPED_WIDTH, MAXIMUM_WIDTH = 120, 140

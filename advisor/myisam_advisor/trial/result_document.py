@@ -7,7 +7,7 @@ from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
-from myisam_advisor.trial.experiments.base import TrialResult, WorkloadResult
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
 
 TIMES = ("server_cpu_seconds", "client_cpu_seconds")
 COUNTS = ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults", "read_calls")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.trial import result_document
 from myisam_advisor.trial.bench import TrialOptions
-from myisam_advisor.trial.experiments.base import Listener, TrialResult
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerChoice, as_document, from_document
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
+from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
 from myisam_advisor.trial.trial import Subject, run_trial

@@ -11,19 +11,14 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
-from myisam_advisor.trial.experiments.base import (
-    Experiment,
-    Listener,
-    TrialResult,
-    WorkloadResult,
-    experiment_named,
-    run_workload,
-)
+from myisam_advisor.trial.experiments.base import Experiment, experiment_named, run_workload
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import Source, needed_bytes
 from myisam_advisor.trial.tables.table_lock import Lock

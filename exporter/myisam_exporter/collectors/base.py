@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from myisam_exporter.facts.columns import Block, Column
@@ -123,14 +124,20 @@ class Collector(ABC, Generic[Sample]):
         return {}
 
 
+def units_of(package: ModuleType) -> list[str]:
+    """The full names of a folder's modules but `base`, which says what a unit is: the order is that of the names."""
+    prefix = f"{package.__name__}."
+    return sorted(unit.name for unit in pkgutil.iter_modules(package.__path__, prefix) if unit.name != f"{prefix}base")
+
+
 @lru_cache(maxsize=1)
 def all_collectors() -> tuple[Collector[Any], ...]:
     """Every collector in the folder, each behind those it builds on."""
     from myisam_exporter import collectors
 
     found: dict[str, Collector[Any]] = {}
-    for module in pkgutil.iter_modules(collectors.__path__, collectors.__name__ + "."):
-        collector: Collector[Any] = importlib.import_module(module.name).COLLECTOR
+    for module in units_of(collectors):
+        collector: Collector[Any] = importlib.import_module(module).COLLECTOR
         found[collector.name] = collector
     order = TopologicalSorter({name: collector.after for name, collector in sorted(found.items())}).static_order()
     return tuple(found[name] for name in order)

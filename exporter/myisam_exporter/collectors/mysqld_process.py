@@ -6,68 +6,23 @@ connections end. The page-cache hit ratio counts pages, never bytes: see page_ca
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
-from myisam_exporter.kernel.process_files import MALLOC_LIBRARIES, process_lines
+from myisam_exporter.kernel.page_cache_hits import PageCacheHits, page_cache_hits
+from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process, switches_between
 from myisam_exporter.kernel.residency import storage_blind_spot
-from myisam_exporter.kernel.rights import READ_PROCESS
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.server import ServerIdentity
 
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# By thread: voluntary, involuntary.
-Switches = Mapping[int, tuple[int, int]]
-_SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s*(\d+)\nnonvoluntary_ctxt_switches:\s*(\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessIo:
-    """/proc/PID/io: read calls, bytes read through them, bytes fetched from storage."""
-
-    calls: int
-    bytes: int
-    storage_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class MappedFiles:
-    """/proc/PID/maps: data files mapped, and the allocator in use."""
-
-    data_files: int
-    data_bytes: int
-    malloc: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessSample:
-    """One reading of the process."""
-
-    pid: int
-    started_ticks: int
-    threads: int
-    switches: Switches
-    user_ticks: int
-    system_ticks: int
-    minor_faults: int
-    major_faults: int
-    resident_bytes: int | None
-    anonymous_bytes: int | None
-    open_files: int | Unknown
-    open_files_limit: int | None
-    io: ProcessIo | Unknown
-    mapped: MappedFiles | Unknown
-    storage_blind_spot: str = ""
+# Above this share of the bytes read, what InnoDB reads hides what MyISAM does.
+MAXIMUM_OTHER_SHARE = 0.2
 
 
 class MysqldProcessCollector(Collector[ProcessSample]):
@@ -166,90 +121,6 @@ class MysqldProcessCollector(Collector[ProcessSample]):
         return unknown
 
 
-def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
-    """One reading below /proc/PID."""
-    try:
-        fields = (folder / "stat").read_text("ascii", "replace").rpartition(")")[2].split()
-        status = (folder / "status").read_text("ascii", "replace")
-        switches = dict(thread_switches(folder))
-    except OSError as error:
-        return Unknown(
-            f"process {pid} cannot be read ({error.strerror})",
-            "run beside the server; /proc must not be mounted with hidepid",
-        )
-    return ProcessSample(
-        pid=pid,
-        started_ticks=int(fields[19]),
-        threads=int(fields[17]),
-        switches=switches,
-        user_ticks=int(fields[11]),
-        system_ticks=int(fields[12]),
-        minor_faults=int(fields[7]),
-        major_faults=int(fields[9]),
-        resident_bytes=_kib(status, "VmRSS"),
-        anonymous_bytes=_kib(status, "RssAnon"),
-        open_files=_open_files(folder),
-        open_files_limit=_open_files_limit(folder),
-        io=_io(folder),
-        mapped=_mapped(folder),
-    )
-
-
-def thread_switches(folder: Path) -> Iterable[tuple[int, tuple[int, int]]]:
-    """Voluntary and involuntary switches of each thread below /proc/PID. Raises OSError when the process is gone or hidden."""
-    for thread in os.listdir(folder / "task"):
-        try:
-            with open(f"{folder}/task/{thread}/status", "rb") as file:
-                found = _SWITCHES.search(file.read())
-        except OSError:
-            continue  # the thread ended since the listing
-        if found:
-            yield int(thread), (int(found[1]), int(found[2]))
-
-
-def _kib(status: str, name: str) -> int | None:
-    found = re.search(rf"^{name}:\s*(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
-
-
-def _open_files(folder: Path) -> int | Unknown:
-    try:
-        return len(os.listdir(folder / "fd"))
-    except OSError as error:
-        return Unknown(f"{folder}/fd cannot be read ({error.strerror})", READ_PROCESS)
-
-
-def _open_files_limit(folder: Path) -> int | None:
-    try:
-        found = re.search(r"^Max open files\s+(\d+)", (folder / "limits").read_text("ascii", "replace"), re.MULTILINE)
-    except OSError:
-        return None
-    return int(found[1]) if found else None
-
-
-def _io(folder: Path) -> ProcessIo | Unknown:
-    try:
-        values = dict(line.split(": ") for line in process_lines(folder, "io"))
-    except OSError as error:
-        return Unknown(f"{folder}/io cannot be read ({error.strerror})", READ_PROCESS)
-    return ProcessIo(int(values["syscr"]), int(values["rchar"]), int(values["read_bytes"]))
-
-
-def _mapped(folder: Path) -> MappedFiles | Unknown:
-    files: dict[str, int] = {}
-    malloc = "glibc"
-    try:
-        for line in process_lines(folder, "maps"):
-            if ".MYD" in line and line.rstrip().removesuffix(" (deleted)").endswith(".MYD"):
-                start, _, end = line.partition(" ")[0].partition("-")
-                path = line.split(maxsplit=5)[5]
-                files[path] = files.get(path, 0) + int(end, 16) - int(start, 16)
-            malloc = next((library for library in MALLOC_LIBRARIES if library in line), malloc)
-    except OSError as error:
-        return Unknown(f"{folder}/maps cannot be read ({error.strerror})", READ_PROCESS)
-    return MappedFiles(len(files), sum(files.values()), malloc)
-
-
 def of_one_process(pair: Pair[ProcessSample]) -> Pair[ProcessSample]:
     """The pair, without its earlier sample where that is of another process: its counters are not this one's."""
     now, before = pair.after, pair.before
@@ -304,17 +175,6 @@ def switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]
     return voluntary / pair.seconds, involuntary / pair.seconds
 
 
-def switches_between(before: Switches, now: Switches) -> tuple[int, int]:
-    """Voluntary and involuntary switches between two readings, over the threads that live at the second."""
-    voluntary = involuntary = 0
-    for thread, (now_voluntary, now_involuntary) in now.items():
-        old_voluntary, old_involuntary = before.get(thread, (0, 0))
-        if now_voluntary >= old_voluntary and now_involuntary >= old_involuntary:
-            voluntary += now_voluntary - old_voluntary
-            involuntary += now_involuntary - old_involuntary
-    return voluntary, involuntary
-
-
 def _io_rates(pair: Pair[ProcessSample]) -> dict[str, Value]:
     now, before = pair.after.io, pair.before.io if pair.before else None
     if isinstance(now, Unknown) or not isinstance(before, ProcessIo):
@@ -337,6 +197,50 @@ def _page_cache_columns(pair: Pair[ProcessSample]) -> dict[str, Value]:
     if hits is None:
         return dict.fromkeys(names)
     return dict(zip(names, (hits.accesses_per_second, hits.misses_per_second, hits.ratio, hits.method), strict=True))
+
+
+def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
+    """How often the page cache served the process over the interval; None without an interval or without the right to know."""
+    now, before = pair.after, pair.before
+    if before is None or not pair.seconds or isinstance(now.io, Unknown) or isinstance(before.io, Unknown):
+        return None
+    innodb_bytes = _grown(pair, "Innodb_data_read")
+    read_bytes = now.io.bytes - before.io.bytes
+    return page_cache_hits(
+        now.io.calls - before.io.calls,
+        read_bytes,
+        int(now.io.storage_bytes - before.io.storage_bytes - innodb_bytes),
+        pair.seconds,
+        _blind_spot(pair, innodb_bytes, read_bytes),
+    )
+
+
+def _grown(pair: Pair[ProcessSample], name: str) -> float:
+    after, before = pair.others.get("status"), pair.others_before.get("status")
+    if not isinstance(after, Status) or not isinstance(before, Status):
+        return 0.0
+    return max((after.number(name) or 0) - (before.number(name) or 0), 0)
+
+
+def _blind_spot(pair: Pair[ProcessSample], innodb_bytes: float, read_bytes: int) -> str:
+    """What in this interval the counters of the process cannot tell from reads of MyISAM files."""
+    now, before = pair.after, pair.before
+    if now.storage_blind_spot:
+        return now.storage_blind_spot
+    if not all(isinstance(others.get("status"), Status) for others in (pair.others, pair.others_before)):
+        return "what InnoDB and TLS read is not known"
+    if (
+        before
+        and not isinstance(now.mapped, Unknown)
+        and now.mapped.data_files
+        and now.major_faults > before.major_faults
+    ):
+        return "data files are mapped, and their page faults are not read calls"
+    if innodb_bytes > MAXIMUM_OTHER_SHARE * max(read_bytes, 1):
+        return "InnoDB read a large share of the bytes"
+    if _grown(pair, "Ssl_accepts") or _grown(pair, "Ssl_finished_accepts"):
+        return "TLS clients connected, and their network reads look like file reads"
+    return ""
 
 
 COLLECTOR = MysqldProcessCollector()

@@ -7,7 +7,6 @@ declarations come the exposition, `name[]` and docs/metrics.md. Conventions: pro
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,13 +14,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.base import Pair, units_of
+from myisam_exporter.look.table_choice import names_of
 
 if TYPE_CHECKING:
-    from myisam_exporter.look.fact_set import FactSet
+    from myisam_exporter.look.fact_set import FactRows, FactSet
     from myisam_exporter.look.table_choice import Choice
 
 PREFIX = "myisam_"
+TABLE_LABELS = ("schema", "table")
+BACKGROUND = "Looked at in the background."
 Kind = Literal["counter", "gauge"]
 
 
@@ -87,10 +89,26 @@ def all_groups() -> tuple[Group, ...]:
     """Every group in the folder, by the module's name."""
     from myisam_exporter import metrics
 
-    modules = sorted(module.name for module in pkgutil.iter_modules(metrics.__path__, metrics.__name__ + "."))
-    return tuple(importlib.import_module(name).GROUP for name in modules)
+    return tuple(importlib.import_module(name).GROUP for name in units_of(metrics))
 
 
 def bytes_of(blocks: int | None, block_size_bytes: int) -> int | None:
     """Blocks as bytes."""
     return None if blocks is None else blocks * block_size_bytes
+
+
+def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[Value]:
+    """One value a table, with further labels."""
+    for table, value in zip(names_of(rows), rows.values(column), strict=True):
+        yield Value(name, as_number(value), (*table, *labels))
+
+
+def total(rows: FactRows, column: str) -> float | None:
+    """The sum over tables; unknown when one of them is. Over no tables it is 0."""
+    known, count = rows.sum_of(column)
+    return known if count == len(rows.rows) else None
+
+
+def as_number(value: object) -> float | None:
+    """A fact as a number."""
+    return value if isinstance(value, int | float) else None

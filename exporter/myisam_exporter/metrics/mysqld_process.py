@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.mysqld_process import (
-    TICKS_PER_SECOND,
-    ProcessSample,
-    of_one_process,
-    switch_rates,
-)
+from myisam_exporter.collectors.mysqld_process import of_one_process, page_cache_hits_of, switch_rates
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.kernel.page_cache_hits import page_cache_hits_of
+from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample
 from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
 
 SINCE = "counted while this exporter runs"

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.page_cache_lookups import FILES, Lookups
 from myisam_exporter.look.table_choice import names_of
-from myisam_exporter.metrics.base import Group, Metric, Scene, Value
-from myisam_exporter.metrics.tables import LABELS
+from myisam_exporter.metrics.base import TABLE_LABELS, Group, Metric, Scene, Value
 
+LABELS = (*TABLE_LABELS, "file")
 WINDOWS = "in the windows in which the tracepoints are on"
 
 
@@ -18,8 +18,8 @@ class PageCacheLookupMetrics(Group):
 
     collectors = ("page_cache_lookups",)
     metrics = (
-        Metric("table_page_cache_lookups_total", "counter", f"Pages asked of the page cache by read calls, {WINDOWS}: mm_filemap_get_pages.", (*LABELS, "file")),
-        Metric("table_page_cache_insertions_total", "counter", f"Pages put into the page cache, by readahead too, {WINDOWS}: mm_filemap_add_to_page_cache.", (*LABELS, "file")),
+        Metric("table_page_cache_lookups_total", "counter", f"Pages asked of the page cache by read calls, {WINDOWS}: mm_filemap_get_pages.", LABELS),
+        Metric("table_page_cache_insertions_total", "counter", f"Pages put into the page cache, by readahead too, {WINDOWS}: mm_filemap_add_to_page_cache.", LABELS),
         Metric("omitted_tables_page_cache_lookups_total", "counter", f"Pages asked for, over the tables that have no series, {WINDOWS}.", ("file",)),
         Metric("omitted_tables_page_cache_insertions_total", "counter", f"Pages put into the page cache, over the tables that have no series, {WINDOWS}.", ("file",)),
         Metric("exporter_tracing_seconds_total", "counter", "Length of these windows."),

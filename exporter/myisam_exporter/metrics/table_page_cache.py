@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.files.sweeper import PageCacheSweep
-from myisam_exporter.metrics.base import Group, Metric, Scene, Value
-from myisam_exporter.metrics.tables import BACKGROUND, LABELS, per_table, total
+from myisam_exporter.metrics.base import BACKGROUND, TABLE_LABELS, Group, Metric, Scene, Value, per_table, total
 
 # metric, what it is, column by file
 SIZES = (
@@ -28,7 +27,7 @@ class TablePageCacheMetrics(Group):
     collectors = ("page_cache",)
     metrics = (
         *(
-            Metric(f"table_page_cache_{name}", "gauge", f"{text}: cachestat(2). {BACKGROUND}", (*LABELS, "file"))
+            Metric(f"table_page_cache_{name}", "gauge", f"{text}: cachestat(2). {BACKGROUND}", (*TABLE_LABELS, "file"))
             for name, text, _ in SIZES
         ),
         *(

@@ -10,12 +10,20 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.table_choice import Choice, names_of
-from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
+from myisam_exporter.metrics.base import (
+    BACKGROUND,
+    TABLE_LABELS,
+    Group,
+    Metric,
+    Running,
+    Scene,
+    Value,
+    as_number,
+    per_table,
+    total,
+)
 
-LABELS = ("schema", "table")
-BACKGROUND = "Looked at in the background."
 # metric, column, what it is
 SIZES = (
     ("rows", "rows", "Rows as of the last finished write statement"),
@@ -64,8 +72,11 @@ class TableMetrics(Group):
     metrics = (
         *(Metric(name, "gauge", f"{text}. {BACKGROUND}") for name, _, text in TOTALS),
         Metric("tables_omitted", "gauge", f"Tables without series of their own: see omitted_tables. {BACKGROUND}"),
-        *(Metric(f"table_{name}", "gauge", f"{text}. {BACKGROUND}", LABELS) for name, _, text in (*SIZES, *STATES)),
-        *(Metric(f"table_{name}", "counter", f"{text}. {BACKGROUND}", LABELS) for name, _, _, text in GROWTH),
+        *(
+            Metric(f"table_{name}", "gauge", f"{text}. {BACKGROUND}", TABLE_LABELS)
+            for name, _, text in (*SIZES, *STATES)
+        ),
+        *(Metric(f"table_{name}", "counter", f"{text}. {BACKGROUND}", TABLE_LABELS) for name, _, _, text in GROWTH),
         *(
             Metric(f"omitted_tables_{name}", "gauge", f"{text}, over the tables that have no series. {BACKGROUND}")
             for name, _, text in SIZES
@@ -114,23 +125,6 @@ def _growth(name: str, column: str, choice: Choice, seconds: float, running: Run
         return
     rest, _ = choice.omitted.sum_of(column)
     yield Value(f"omitted_tables_{name}", running.grow(rest * seconds, column))
-
-
-def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[Value]:
-    """One value a table, with further labels."""
-    for table, value in zip(names_of(rows), rows.values(column), strict=True):
-        yield Value(name, as_number(value), (*table, *labels))
-
-
-def total(rows: FactRows, column: str) -> float | None:
-    """The sum over tables; unknown when one of them is. Over no tables it is 0."""
-    known, count = rows.sum_of(column)
-    return known if count == len(rows.rows) else None
-
-
-def as_number(value: object) -> float | None:
-    """A fact as a number."""
-    return value if isinstance(value, int | float) else None
 
 
 GROUP = TableMetrics()

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_exporter.collectors.mysqld_process import Switches, switches_between
 from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.kernel.process import Switches, switches_between
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 COUNTERS = ("Key_reads", "Key_writes", "Opened_tables", "Slow_queries", "Table_locks_waited")

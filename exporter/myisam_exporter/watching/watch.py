@@ -24,7 +24,6 @@ from myisam_exporter.collectors.base import (
     all_collectors,
     with_prerequisites,
 )
-from myisam_exporter.collectors.mysqld_process import thread_switches
 from myisam_exporter.collectors.server import ServerIdentity
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.errors import UserError
@@ -34,6 +33,7 @@ from myisam_exporter.exposition.values import GroupValues, group_values
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.sweeper import Sweeper
+from myisam_exporter.kernel.process import thread_switches
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.mysqld_process import COLLECTOR, ProcessSample, read_process
+from myisam_exporter.collectors.mysqld_process import COLLECTOR
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.page_cache_hits import PAGE_BYTES, page_cache_hits
+from myisam_exporter.kernel.process import ProcessSample, read_process
 
 PID = 77
 

@@ -1,11 +1,29 @@
-"""One file a form of the plan, found by its name."""
+"""What a form of the plan is: a module beside this one, found by its name."""
 
 from __future__ import annotations
 
 import importlib
 from types import ModuleType
 
+from myisam_advisor.changes.plan import ChangePlan
+from myisam_advisor.remedies.option_lines import OptionLine, comment_line
+
+MYSQLD = OptionLine("[mysqld]")
+
 
 def format_named(name: str) -> ModuleType:
     """The module with `render(plan)` and `FILE_NAME`."""
     return importlib.import_module(f"myisam_advisor.changes.formats.{name.replace('-', '_')}")
+
+
+def option_file_text(plan: ChangePlan) -> str:
+    """The lines for the server's section of my.cnf, with the value that each replaces."""
+    lines = [comment_line(f"myisam-advisor, {plan.server}, {plan.made_at}")]
+    if not plan.settings:
+        return "\n".join([*lines, comment_line("nothing to set"), ""])
+    lines.append(MYSQLD)
+    for setting in plan.settings:
+        was = "not known" if setting.present is None else setting.present or "not set"
+        now = f"; now: {was}" if setting.variable else ""
+        lines += [comment_line(f"{setting.rule}{now}"), setting.line]
+    return "\n".join([*lines, ""])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.changes.formats import cnf
+from myisam_advisor.changes.formats.base import option_file_text
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import for_copying
@@ -31,7 +31,7 @@ def render(plan: ChangePlan) -> str:
     if not plan.is_empty:
         lines += ["## 1. Online", "", *_sql(line for step in plan.online for line in step.statements)]
         lines += _block(plan.shell, "sh") if plan.shell else []
-        lines += ["## 2. my.cnf and init_file", "", *_block(cnf.render(plan).splitlines(), "ini")]
+        lines += ["## 2. my.cnf and init_file", "", *_block(option_file_text(plan).splitlines(), "ini")]
         lines += _sql(plan.init_file) if plan.init_file else []
         lines += ["## 3. Offline", "", *_offline(plan)]
         lines += ["## 4. Rollback", "", *_sql(line for _, undo in plan.rollback for line in undo)]

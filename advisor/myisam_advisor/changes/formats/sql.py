@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
-from myisam_advisor.changes.formats import cnf
+from myisam_advisor.changes.formats.base import option_file_text
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import Script
@@ -31,7 +31,7 @@ def render(plan: ChangePlan) -> str:
     _heading(script, "1. Online: runs at once, lost at a restart")
     _online(script, plan)
     _heading(script, "2. my.cnf and init_file: so that it survives a restart")
-    script.remark(cnf.render(plan).rstrip("\n"))
+    script.remark(option_file_text(plan).rstrip("\n"))
     _init_file(script, plan)
     _heading(script, "3. Offline: each locks its table. Take the '-- ' before ALTER, OPTIMIZE, ... away to run it")
     _offline(script, plan)

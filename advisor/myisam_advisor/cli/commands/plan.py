@@ -10,12 +10,13 @@ import click
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.options import connection_options, history_option, interval_option, site_of, site_options
 from myisam_advisor.cli.sources import judged
+from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
     from myisam_advisor.changes.plan import ChangePlan
 
 DEFAULT_INTERVAL = "10s"
-FORMATS = ["sql", "cnf", "init-file", "markdown"]
+FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
 
 
 @click.command()

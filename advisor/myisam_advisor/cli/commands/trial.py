@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -14,17 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from myisam_advisor.cli.options import Duration, server_options, target_of
+from myisam_advisor.cli.progress import trial_progress
+from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
-    from myisam_advisor.trial.experiments.base import Listener
     from myisam_advisor.trial.task import Task
 
-EXPERIMENTS = sorted(
-    path.stem.replace("_", "-")
-    for path in (Path(__file__).parent / "trial" / "experiments").glob("*.py")
-    if path.stem != "__init__"
-)
-PRESETS = ("published",)
+EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)", re.IGNORECASE)
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -45,12 +39,12 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 
 
 @click.command()
-@click.argument("experiment", type=click.Choice(EXPERIMENTS), required=False)
+@click.argument("experiment", type=click.Choice(EXPERIMENTS))
 @server_options
 @click.option(
     "--server",
-    "servers",
-    multiple=True,
+    "server",
+    default="",
     metavar="PATH",
     help="Program of the private server [default: the watched server's own].",
 )
@@ -83,17 +77,11 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
 )
-@click.option(
-    "--preset",
-    type=click.Choice(PRESETS),
-    help="published: all experiments, small; writes evidence.md and evidence.json.",
-)
 def trial(
-    experiment: str | None,
-    servers: tuple[str, ...],
+    experiment: str,
+    server: str,
     format_name: str,
     chart_path: Path | None,
-    preset: str | None,
     nice: bool,
     **options: Any,
 ) -> None:
@@ -101,8 +89,6 @@ def trial(
 
     The watched server is only read from. The private one has a temporary directory and a socket of its own, and leaves nothing behind.
     """
-    if (experiment is None) == (preset is None):
-        raise click.UsageError(f"name one experiment ({', '.join(EXPERIMENTS)}), or --preset published.")
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.private.machine import be_polite, only_one
 
@@ -114,15 +100,7 @@ def trial(
     with only_one():
         if nice:
             be_polite()
-        if preset is not None:
-            from benchmarks.evidence import run_published
-
-            run_published(servers)
-            return
-        assert experiment is not None
-        if len(servers) > 1:
-            raise click.UsageError("--server may be given once, but for --preset published.")
-        _run_one(experiment, servers[0] if servers else "", chosen, format_name, chart_path, options)
+        _run_one(experiment, server, chosen, format_name, chart_path, options)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -144,7 +122,7 @@ def _run_one(
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_task) as place, ExitStack() as stack:
         task = _task(experiment, described.needs_server, chosen, server, options, stack)
-        with progress(described.runs_a_round * chosen.rounds) as listener:
+        with trial_progress(described.runs_a_round * chosen.rounds) as listener:
             result = run_task(place, task, listener)
     if format_name == "json":
         click.echo(report.as_json(result))
@@ -194,42 +172,3 @@ def _task(
     found = find_sources(location.data_directory, options["tables"], options["copy_limit"], location.owner)
     sources = stack.enter_context(found)
     return Task(experiment, chosen, choice, settings, sources, session if options["allow_lock"] else None)
-
-
-@contextmanager
-def progress(runs: int) -> Iterator[Listener]:
-    """What is being done, on a terminal (on standard error); nothing elsewhere."""
-    from myisam_advisor.trial.experiments.base import Listener
-
-    if not sys.stderr.isatty():
-        yield Listener()
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        BarColumn(20),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=runs)
-
-        class Shown(Listener):
-            def doing(self, what: str) -> None:
-                bar.update(task, description=escape(what))
-
-            def ran(self) -> None:
-                bar.advance(task)
-
-        yield Shown()

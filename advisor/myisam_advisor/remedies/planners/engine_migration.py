@@ -1,7 +1,4 @@
-"""What stands in the way of InnoDB for one table, what it would weigh there, and what has to change around it.
-
-Size: measured, 1.1 x (data + indexes) + 45 bytes a row, within 20 % for rows of 8 to 350 bytes on MySQL 5.6, 9.7 and MariaDB 10.11.
-"""
+"""What stands in the way of InnoDB for one table, what it would weigh there, and what has to change around it."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import INTO_INNODB
+from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
-COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
 KEY_BLOCK_SIZE_FROM = 50110  # the option of a table: manual, "CREATE TABLE"
@@ -51,15 +48,6 @@ def _way_back(schema: str, table: str, row: Mapping[str, Value]) -> Sql:
     """The ALTER that makes it MyISAM again. Rows of fixed length want to be asked for where a column could vary."""
     fixed = statement(", ROW_FORMAT=FIXED" if row.get("row_format") == "fixed" else "")
     return statement("ALTER TABLE {} ENGINE=MyISAM{};", quote_table(schema, table), fixed)
-
-
-def innodb_size(row: Mapping[str, Value]) -> int | None:
-    """What the table will take in InnoDB; None when its size is not known."""
-    data, index, rows = (row.get(name) for name in ("data_bytes", "index_bytes", "rows"))
-    if not all(isinstance(value, int | float) for value in (data, rows)):
-        return None
-    known_index = index if isinstance(index, int | float) else 0
-    return int(COPY_FACTOR * (_number(data) + known_index) + ROW_OVERHEAD_BYTES * _number(rows))
 
 
 def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanContext) -> Iterable[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.remedies.key_caches import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.texts.templates import object_name, size
+from myisam_advisor.texts.templates import size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import quote_variable, statement
 
 HEADROOM = 1.1
-STEP_BYTES = 1 << 20
 DEFAULT_BLOCK_SIZE_BYTES = 1024
 # Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
 LARGE_CACHES_SAFE_FROM = 50500
@@ -65,13 +65,3 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         my_cnf=(option_line("key_buffer_size", target, cache),),
         memory_bytes=target - (known_size or 0),
     )
-
-
-def named_cache(row: Mapping[str, Value]) -> str:
-    """The key cache's name; empty for the default one, whose variables have no prefix."""
-    return "" if row.get("name") in (DEFAULT_CACHE, None) else str(row["name"])
-
-
-def spoken_prefix(cache: str) -> str:
-    """What stands before a variable of this key cache in a sentence."""
-    return f"{object_name(cache)}." if cache else ""

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.remedies.planners.key_buffer_size import named_cache, spoken_prefix
 from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement
 
-MINIMUM_SEGMENTS, MAXIMUM_SEGMENTS = 8, 64
 MAXIMUM_CACHES = 16
 GROWTH = 1.25  # an index that is being inserted into will not stay as large as it is
 MINIMUM_CACHE_BYTES = 8 << 20
@@ -61,14 +60,6 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     if context.is_mariadb:
         return _segments(row, context)
     return _caches(row, context)
-
-
-def recommended_segments(cores: float | None) -> int:
-    """Twice the cores as a power of two, from 8 to 64; measured: 8 on 2 cores."""
-    wanted = MINIMUM_SEGMENTS
-    while wanted < 2 * (cores or 0) and wanted < MAXIMUM_SEGMENTS:
-        wanted *= 2
-    return wanted
 
 
 def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth:

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.table_sizes import grown_bytes, grown_index_bytes
 from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.facts.columns import Row, Value
-
-PAGE_FILL = 0.67  # manual, "MyISAM key space": pages filled at random
-PAGE_POINTER_BYTES = 4
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -54,21 +52,6 @@ def _needed_bytes(context: PlanContext, grown: int | None, growth: float) -> flo
     return everything + max(context.known.index_bytes_change, 0) + growth
 
 
-def grown_index_bytes(rows: Value, indexes: Iterable[Row]) -> int | None:
-    """The size that all indexes of a table can reach unpacked; None when not known."""
-    sizes = [_grown_bytes(rows, index) for index in indexes]
-    known = [size for size in sizes if size is not None]
-    return int(sum(known)) if sizes and len(known) == len(sizes) else None
-
-
-def _grown_bytes(rows: Value, index: Row) -> float | None:
-    """One index unpacked, at most: rows x (key length + 4) / 0.67."""
-    length = index["maximum_key_bytes"]
-    if not isinstance(rows, int | float) or not isinstance(length, int | float):
-        return None
-    return rows * (length + PAGE_POINTER_BYTES) / PAGE_FILL
-
-
 def _usable_bytes(context: PlanContext) -> float | None:
     """What all key caches hold now."""
     return sum(_number(cache["usable_bytes"]) for cache in context.facts.tables["key_cache"].dictionaries()) or None
@@ -95,7 +78,7 @@ def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[s
             if after == 0
             else "may be searched by halving"
         )
-        grown = _grown_bytes(rows, index)
+        grown = grown_bytes(rows, index)
         room = "" if grown is None else f"; unpacked it takes up to {size(grown)}"
         quirk = " (packed by MySQL's mistake with numbers)" if not mariadb and _is_packed_number(index) else ""
         yield f"{name}{columns}{quirk} {verdict}{room}."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.remedies.key_caches import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.remedies.memory_budget import LARGEST_SHARE
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.remedies.planners.key_buffer_size import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import quote_variable, statement

@@ -38,4 +38,4 @@ def exit_status(judgement: Judgement, shown: Shown) -> int:
 
 def report_named(name: str) -> Report:
     """The report module of that name."""
-    return cast(Report, importlib.import_module(f"{__name__}.{name}"))
+    return cast(Report, importlib.import_module(f"myisam_advisor.reports.formats.{name}"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.reports import exit_status
-from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]

@@ -7,8 +7,7 @@ from dataclasses import asdict
 
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.remedies.memory_budget import MemoryBudget
-from myisam_advisor.reports import exit_status
-from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["document", "exit_status", "render"]

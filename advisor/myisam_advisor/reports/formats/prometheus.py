@@ -8,9 +8,8 @@ from __future__ import annotations
 import time
 
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.reports import exit_status
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
-from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_exporter.exposition.text import page_of
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.metrics.base import Metric, Value

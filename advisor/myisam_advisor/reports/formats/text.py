@@ -15,8 +15,7 @@ from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvalua
 from myisam_advisor.judging.verdict import GOOD, UNKNOWN, verdict_of
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.script import for_copying
-from myisam_advisor.reports import exit_status
-from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_advisor.reports.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
 from myisam_advisor.texts.templates import printable, size, with_unit
 from myisam_exporter.look.fact_set import FactSet

@@ -19,8 +19,10 @@ from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench
 from myisam_advisor.trial.comparison import WORTH_IT, Run
 from myisam_advisor.trial.conclusions import comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
-from myisam_advisor.trial.tables.made import SyntheticTable, literal_rows, subjects
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
+from myisam_advisor.trial.tables.copied_table import literal_rows
+from myisam_advisor.trial.tables.made import SyntheticTable, subjects
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, header_length, parse_header
 from myisam_exporter.server.sql import quote_identifier, quote_table
 

@@ -24,7 +24,8 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_exporter.kernel.residency import Prober
 
 RECORD_BYTES = 103

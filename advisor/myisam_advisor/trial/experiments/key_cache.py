@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from myisam_advisor.remedies.planners.key_cache_layout import recommended_segments
-from myisam_advisor.trial.bench import SCHEMA, Bench
+from myisam_advisor.remedies.key_caches import recommended_segments
+from myisam_advisor.trial.bench import SCHEMA, Bench, Subject
 from myisam_advisor.trial.conclusions import best_variant, said
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import (
     Restorable,
-    Subject,
     insert_name,
     inserts,
     lookup_index,

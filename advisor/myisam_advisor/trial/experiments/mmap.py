@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
+from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, Subject
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import (
     Restorable,
-    Subject,
     SyntheticTable,
     inserts,
     lookup_index,

@@ -10,7 +10,8 @@ from functools import partial
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
 from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
 from myisam_advisor.trial.conclusions import comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import (
     LookupIndex,
     Restorable,

@@ -9,7 +9,8 @@ from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.bench import SCHEMA, Bench
 from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
 from myisam_advisor.trial.conclusions import times
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import SyntheticTable
 
 KIB, MIB = 1 << 10, 1 << 20

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from myisam_advisor.trial.bench import SCHEMA, Bench
+from myisam_advisor.trial.bench import SCHEMA, Bench, Subject
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import best_variant, comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published, Workload, WorkloadResult
-from myisam_advisor.trial.tables.made import Restorable, Subject, SyntheticTable, inserts, most_statements, subjects
+from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.results import Workload, WorkloadResult
+from myisam_advisor.trial.tables.made import Restorable, SyntheticTable, inserts, most_statements, subjects
 from myisam_exporter.server.sql import quote_identifier
 
 SEED_ROWS, DOUBLINGS = 16_384, 4

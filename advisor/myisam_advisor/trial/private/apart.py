@@ -28,7 +28,6 @@ from typing import Any, NoReturn
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private import own_user, workspace
-from myisam_advisor.trial.private.binaries import cache_directory
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
 from myisam_advisor.trial.private.own_user import OwnUser
 from myisam_advisor.trial.private.workspace import Workspace
@@ -38,10 +37,13 @@ from myisam_exporter.errors import UserError
 Work = Callable[[Channel], object]
 END_SECONDS = 30.0
 KEPT_VARIABLES = (
-    "PATH", "LANG", "TERM", "TZ", "COLUMNS", "LINES", "NO_COLOR", "COLORTERM", "PYTHONPATH", "VIRTUAL_ENV", "LC_",
+    "PATH", "LANG", "TERM", "TZ", "COLUMNS", "LINES", "NO_COLOR", "COLORTERM", "PYTHONPATH", "VIRTUAL_ENV", "LC_", "MYISAM_ADVISOR_",
 )  # fmt: skip
 # Imported before the change of user, who may not be able to read where we, or Python, were installed.
-PRELOADED = ("myisam_advisor.trial", "myisam_advisor.trial.experiments", "MySQLdb", "MySQLdb.constants")
+PRELOADED = (
+    "myisam_advisor.trial", "myisam_advisor.trial.experiments", "myisam_advisor.trial.private", "myisam_advisor.trial.tables",
+    "MySQLdb", "MySQLdb.constants",
+)  # fmt: skip
 PRELOADED_TO_SHOW = (
     "myisam_advisor", "myisam_exporter", "pymysql", "rich", "jinja2", "psutil", "importlib", "encodings",
 )  # fmt: skip
@@ -185,11 +187,10 @@ def _work(
 
 def _settle(user: OwnUser, place: Workspace) -> None:
     """Become the user, at home in its directory, with nothing of root's environment but what programs need to run."""
-    servers = str(cache_directory())
     own_user.become(user.number)
     kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT_VARIABLES)}
     os.environ.clear()
-    os.environ.update(kept, HOME=str(place.path), TMPDIR=str(place.path), MYISAM_ADVISOR_SERVERS=servers)
+    os.environ.update(kept, HOME=str(place.path), TMPDIR=str(place.path))
     tempfile.tempdir = str(place.path)
     try:
         os.chdir(place.path)

@@ -1,4 +1,4 @@
-"""Where the database servers are: those that script/servers fetched, the machine's own, and the one that a running server was started from."""
+"""Server programs: the one that somebody names, or the one that a running server was started from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.unprivileged import words_before
 
-FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
 PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")
 PROGRAM_FOLDERS = ("sbin", "bin", "libexec", "")
 SHARE_FOLDERS = ("share/mariadb", "share/mysql", "share/mysql-8.0", "share/mysql-9.7", "share", "share/mysql/mysql")
@@ -78,13 +77,13 @@ class ServerChoice:
     @classmethod
     def named(cls, text: str) -> ServerChoice:
         """What --server says, from wherever it will be looked for."""
-        return cls(text if text in FETCHED_SERVERS else str(Path(text).absolute()))
+        return cls(str(Path(text).absolute()))
 
     def binaries(self) -> ServerBinaries:
         """The program, asked for its version where it must be. Raises TrialError when there is none that runs here."""
         if self.known is not None:
             return self.known
-        return server_chosen(self.chosen) if self.chosen else binary_among(map(Path, self.candidates))
+        return server_at(Path(self.chosen)) if self.chosen else binary_among(map(Path, self.candidates))
 
 
 def as_document(binaries: ServerBinaries) -> dict[str, str]:
@@ -103,50 +102,6 @@ def from_document(document: Mapping[str, Any]) -> ServerBinaries:
     return ServerBinaries(**words, **paths, loader=loader)  # type: ignore[arg-type]
 
 
-def cache_directory() -> Path:
-    """The folder that script/servers fills."""
-    chosen = os.environ.get("MYISAM_ADVISOR_SERVERS")
-    if chosen:
-        return Path(chosen)
-    base = Path("/var/cache") if os.geteuid() == 0 else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "myisam-advisor" / "servers"
-
-
-def find_server(name: str) -> ServerBinaries | None:
-    """The server fetched as NAME, or None where script/servers has not fetched it."""
-    root = cache_directory() / name
-    if not (root / "complete").exists():
-        return None
-    if name == "mysql-5.6":
-        server = root / "server"
-        return ServerBinaries(name, "mysql", server / "mysqld", server, server / "share", family="mysql-bootstrap")
-    flavour = name.partition("-")[0]
-    usr = root / "usr"
-    mysqld = usr / "sbin" / ("mariadbd" if flavour == "mariadb" else "mysqld")
-    share = _share(usr)
-    return ServerBinaries(name, flavour, mysqld, usr, share, _private_loader(usr), flavour) if share else None
-
-
-def find_installed_mariadb() -> ServerBinaries | None:
-    """The MariaDB server installed on this machine, or None."""
-    found = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-    share = _share(Path("/usr"))
-    return ServerBinaries("mariadb", "mariadb", Path(found), Path("/usr"), share) if found and share else None
-
-
-def server_chosen(text: str) -> ServerBinaries:
-    """The server that `--server` names: a program, or one that script/servers fetched.
-
-    Raises TrialError when there is none, or this machine cannot run it.
-    """
-    if text in FETCHED_SERVERS:
-        found = find_server(text)
-        if found is None:
-            raise TrialError(f"{text} was not fetched: run script/servers {text}, or give the path of a mysqld.")
-        return found
-    return server_at(Path(text))
-
-
 def server_at(mysqld: Path) -> ServerBinaries:
     """The server whose program this is. Raises TrialError when it is none, or of another architecture."""
     try:
@@ -162,16 +117,13 @@ def server_at(mysqld: Path) -> ServerBinaries:
             f"no server program {mysqld}: {error.strerror}. --server takes the path of mysqld or mariadbd."
         ) from None
     _expect_this_architecture(mysqld, head)
-    fetched = next((one for one in map(find_server, FETCHED_SERVERS) if one and one.mysqld.resolve() == mysqld), None)
-    if fetched:
-        return fetched
     basedir = mysqld.parent.parent if mysqld.parent.name in PROGRAM_FOLDERS else mysqld.parent
-    share = _share(basedir)
+    share = share_of(basedir)
     if share is None:
         raise TrialError(
             f"{mysqld} has no messages and character sets beside it (looked in {', '.join(SHARE_FOLDERS)} below {basedir})."
         )
-    loader = _private_loader(basedir)
+    loader = private_loader(basedir)
     words = [str(loader), "--library-path", str(loader.parent), str(mysqld)] if loader else [str(mysqld)]
     flavour, version = _version(words)
     family = "mariadb" if flavour == "mariadb" else "mysql" if version >= INITIALIZE_FROM else "mysql-bootstrap"
@@ -214,12 +166,13 @@ def _below(basedir: Path) -> Iterable[Path]:
         yield from (basedir / folder / name for folder in PROGRAM_FOLDERS for name in PROGRAM_NAMES)
 
 
-def _share(basedir: Path) -> Path | None:
+def share_of(basedir: Path) -> Path | None:
+    """The folder of messages and character sets below a basedir, or None."""
     folders = (basedir / folder for folder in SHARE_FOLDERS)
     return next((one for one in folders if (one / "english").exists() or (one / "charsets").exists()), None)
 
 
-def _private_loader(basedir: Path) -> Path | None:
+def private_loader(basedir: Path) -> Path | None:
     """The loader of a private root; the machine's own programs need none named."""
     return None if basedir == Path("/usr") else next(iter(sorted(basedir.glob("lib/*/ld-linux-*.so.*"))), None)
 

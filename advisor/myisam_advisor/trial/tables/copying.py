@@ -17,10 +17,10 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
-from myisam_advisor.trial.experiments.base import Listener
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_advisor.trial.tables.made import CopiedTable
+from myisam_advisor.trial.tables.copied_table import CopiedTable
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, SourceFile, over_limit
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_exporter.files.myi_header import OPEN_COUNT_BYTES, OPEN_COUNT_POSITION

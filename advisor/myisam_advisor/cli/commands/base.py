@@ -1,0 +1,28 @@
+"""What a command is: a module in this folder with a click command of its own name. Nothing registers it."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import cast
+
+import click
+
+from myisam_advisor.texts.units import unit_names
+
+FOLDER = Path(__file__).parent
+
+
+class Commands(click.Group):
+    """The commands in `commands/`: NAME.py holds the command NAME, and is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All there are."""
+        return unit_names(FOLDER)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None where there is no such file."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"myisam_advisor.cli.commands.{cmd_name}")
+        return cast(click.Command, getattr(module, cmd_name))

@@ -1,0 +1,73 @@
+"""`myisam-advisor check`: the rules' findings, in the form that was asked for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from myisam_advisor.cli.options import connection_options, history_option, interval_option, site_of, site_options
+from myisam_advisor.cli.sources import judged
+from myisam_advisor.reports.exit_status import NEVER
+from myisam_advisor.texts.units import unit_names
+
+DEFAULT_INTERVAL = "10s"
+REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
+
+
+@click.command()
+@connection_options
+@interval_option(DEFAULT_INTERVAL)
+@click.option(
+    "--format", "format_name", type=click.Choice(REPORTS), default="text", show_default=True, help="Form of the report."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["critical", "warning", "info", NEVER]),
+    default="warning",
+    show_default=True,
+    help="Exit with 1 from this severity on.",
+)
+@site_options
+@click.option(
+    "--output",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write the report to, replaced whole when it is complete.",
+)
+@click.option(
+    "--unknown-as",
+    type=click.Choice(["ok", "warning", "unknown"]),
+    default="unknown",
+    show_default=True,
+    help="With --format nagios: the state when tables cannot be seen, or next to nothing happened.",
+)
+@click.option("--show-suppressed", is_flag=True, help="Also show what the configuration suppresses, and why.")
+@click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
+@history_option
+def check(
+    interval: float,
+    format_name: str,
+    fail_on: str,
+    unknown_as: str,
+    show_suppressed: bool,
+    verbose: bool,
+    history_file: Path | None,
+    output_file: Path | None,
+    **options: Any,
+) -> None:
+    """Say what holds the server back, and what to do about it.
+
+    Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
+    """
+    from myisam_advisor.reports.formats.base import Shown, report_named
+    from myisam_advisor.texts.whole_files import written_whole
+
+    judgement, facts = judged(options, site_of(options), interval, history_file)
+    report = report_named(format_name)
+    shown = Shown(verbose, show_suppressed, fail_on, unknown_as)
+    with written_whole(output_file):
+        report.render(judgement, facts, shown)
+    sys.exit(report.exit_status(judgement, shown))

@@ -1,0 +1,34 @@
+"""`myisam-advisor facts`: the fact tables, as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from myisam_advisor.cli.completion import fact_tables
+from myisam_advisor.cli.options import connection_options, interval_option, output_option
+from myisam_advisor.cli.sources import gather
+
+
+@click.command()
+@click.argument("table", required=False, shell_complete=fact_tables)
+@connection_options
+@interval_option("0")
+@click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")
+@output_option
+def facts(table: str | None, interval: float, describe: bool, format_name: str, **options: Any) -> None:
+    """Show the facts: all tables, or one."""
+    from myisam_advisor.factbase.database import complete
+    from myisam_advisor.factbase.views import describe_tables, print_result, print_tables, result_of
+
+    if describe:
+        click.echo(describe_tables(table))
+        return
+    if table is not None:
+        describe_tables(table)  # refuses an unknown name before the server is asked
+    known = complete(gather(options, interval))
+    if table is None:
+        print_tables(known, format_name)
+    else:
+        print_result(result_of(known, table), format_name)

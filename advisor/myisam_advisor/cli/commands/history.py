@@ -1,0 +1,28 @@
+"""`myisam-advisor history`: curves of facts, and the findings on record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from myisam_advisor.cli.options import LongDuration, history_option
+
+
+@click.command()
+@click.argument("fact", required=False)
+@history_option
+@click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")
+@click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
+def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool) -> None:
+    """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, tell the findings on record."""
+    from myisam_advisor.history import curves as history_view
+    from myisam_advisor.history.paths import history_path, readable_histories
+
+    path = history_file or next(iter(readable_histories()), history_path())
+    if list_facts:
+        history_view.print_facts(path)
+    elif fact is None:
+        history_view.print_episodes(path)
+    else:
+        history_view.print_curves(path, fact, since)

@@ -1,0 +1,31 @@
+"""`myisam-advisor query`: the fact tables, asked in SQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from myisam_advisor.cli.options import connection_options, interval_option, output_option
+from myisam_advisor.cli.sources import gather
+from myisam_exporter.errors import UserError
+
+
+@click.command()
+@click.argument("statement", metavar="SELECT")
+@connection_options
+@interval_option("0")
+@output_option
+def query(statement: str, interval: float, format_name: str, **options: Any) -> None:
+    """Ask the fact tables in SQL (SQLite's)."""
+    from myisam_advisor.factbase.database import complete, open_database
+    from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
+    from myisam_advisor.factbase.views import print_result
+
+    known = complete(gather(options, interval))
+    with GuardedDatabase(open_database(known)) as database:
+        try:
+            result = database.query(statement)
+        except QueryError as error:
+            raise UserError(f"query: {error}.") from None
+    print_result(result, format_name)

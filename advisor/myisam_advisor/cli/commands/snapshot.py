@@ -1,0 +1,22 @@
+"""`myisam-advisor snapshot`: the facts as a file, to be judged anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from myisam_advisor.cli.options import connection_options, interval_option
+from myisam_advisor.cli.sources import gather
+
+
+@click.command()
+@connection_options
+@interval_option("10s")
+def snapshot(interval: float, **options: Any) -> None:
+    """Write the facts as JSON, for `check --facts` anywhere."""
+    import json
+
+    from myisam_advisor.factbase.database import as_document
+
+    click.echo(json.dumps(as_document(gather(options, interval)), indent=1))

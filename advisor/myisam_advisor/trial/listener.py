@@ -1,0 +1,13 @@
+"""Who hears what a trial does while it works."""
+
+from __future__ import annotations
+
+
+class Listener:
+    """Who hears what a trial does; this one does not care."""
+
+    def doing(self, what: str) -> None:
+        """What begins now."""
+
+    def ran(self) -> None:
+        """One run is done."""

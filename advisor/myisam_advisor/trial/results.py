@@ -1,0 +1,64 @@
+"""What is run in a trial, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from myisam_advisor.trial.comparison import Comparison, Run, compare
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One workload: what it counts, and how to run it once under each variant.
+
+    The first variant is the baseline. A callable makes everything ready, then measures; `client_waits` says that the client only waits
+    for one statement at a time, so that its own speed does not matter.
+    """
+
+    name: str
+    unit: str
+    variants: Mapping[str, Callable[[], Run]]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadResult:
+    """All runs of a workload, by variant in the order of the variants."""
+
+    name: str
+    unit: str
+    runs: Mapping[str, Sequence[Run]]
+    note: str = ""
+
+    @property
+    def baseline(self) -> str:
+        """The variant that the others are held against."""
+        return next(iter(self.runs))
+
+    @property
+    def comparisons(self) -> Sequence[Comparison]:
+        """Each other variant against the baseline."""
+        base = self.runs[self.baseline]
+        return [compare(name, base, runs) for name, runs in self.runs.items() if name != self.baseline]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """What a trial of one experiment found.
+
+    `server`, `version` and `binaries` name the private server; they are empty for an experiment that needs none. `skipped` says which workloads were
+    not run, and why.
+    """
+
+    experiment: str
+    server: str
+    version: str
+    tables: str
+    settings: Sequence[str]
+    workloads: Sequence[WorkloadResult]
+    conclusion: str
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    binaries: str = ""
+    machine: str = ""
+    taken_at: str = ""

@@ -1,0 +1,47 @@
+"""The servers that script/servers fetched for tests, benchmarks and the demonstration, and MariaDB as it is installed here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from myisam_advisor.trial.private.binaries import ServerBinaries, private_loader, share_of
+
+FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
+
+
+def cache_directory() -> Path:
+    """The folder that script/servers fills."""
+    chosen = os.environ.get("MYISAM_ADVISOR_SERVERS")
+    if chosen:
+        return Path(chosen)
+    base = Path("/var/cache") if os.geteuid() == 0 else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "myisam-advisor" / "servers"
+
+
+def keep_place() -> None:
+    """Say where the servers are to whoever we become: another user has another home (trial/private/apart.py keeps the variable)."""
+    os.environ["MYISAM_ADVISOR_SERVERS"] = str(cache_directory())
+
+
+def find_server(name: str) -> ServerBinaries | None:
+    """The server fetched as NAME, or None where script/servers has not fetched it."""
+    root = cache_directory() / name
+    if not (root / "complete").exists():
+        return None
+    if name == "mysql-5.6":
+        server = root / "server"
+        return ServerBinaries(name, "mysql", server / "mysqld", server, server / "share", family="mysql-bootstrap")
+    flavour = name.partition("-")[0]
+    usr = root / "usr"
+    mysqld = usr / "sbin" / ("mariadbd" if flavour == "mariadb" else "mysqld")
+    share = share_of(usr)
+    return ServerBinaries(name, flavour, mysqld, usr, share, private_loader(usr), flavour) if share else None
+
+
+def find_installed_mariadb() -> ServerBinaries | None:
+    """The MariaDB server installed on this machine, or None."""
+    found = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    share = share_of(Path("/usr"))
+    return ServerBinaries("mariadb", "mariadb", Path(found), Path("/usr"), share) if found and share else None
