@@ -90,11 +90,11 @@ def test_a_user_error_has_no_trace(capsys: pytest.CaptureFixture[str], monkeypat
 
 def run(script: str, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """The program with a fault in it, as its users start it."""
-    code = f"import sys; sys.argv = ['myisam-advisor', *{list(words)!r}]\nfrom myisam_advisor import cli, gathering\n{script}\ncli.main()"
+    code = f"import sys; sys.argv = ['myisam-advisor', *{list(words)!r}]\nfrom myisam_advisor.cli import main, sources\nfrom myisam_advisor.cli.commands import check\n{script}\nmain.main()"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, input=b"schema: 1\n", env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment}, timeout=60, check=False)
 
 
-FAULT = "def fail(*_): raise KeyError('boom')\ncli.judged = fail"
+FAULT = "def fail(*_): raise KeyError('boom')\ncheck.judged = fail"
 
 
 def test_the_whole_program_ends_so() -> None:
