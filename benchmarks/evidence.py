@@ -1,6 +1,6 @@
 """Every experiment, small, on every server at hand; what was published beside what was measured. Run by `script/bench evidence`.
 
-Writes two files: docs/evidence.md for people, rules/evidence.json for the findings that quote it.
+Writes two files: docs/reference/evidence.md for people, rules/evidence.json for the findings that quote it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Rates = Mapping[str, Mapping[str, float]]
 SMALL = TrialOptions(seconds=0.8, rounds=5)
 # Sixty-four workloads: shorter runs, so that the whole stays within minutes.
 SMALLER = {"mmap": TrialOptions(seconds=0.4, rounds=4)}
-PAGE, DATA = Path("docs/evidence.md"), Path("rules/evidence.json")
+PAGE, DATA = Path("docs/reference/evidence.md"), Path("rules/evidence.json")
 COMMAND = "script/bench evidence"
 
 

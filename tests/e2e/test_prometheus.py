@@ -231,7 +231,7 @@ def test_every_metric_that_rules_and_dashboards_name_is_documented() -> None:
 
 
 def fleet_configuration(folder: Path, exporter: str) -> dict[str, Any]:
-    """The configuration that docs/fleet.md gives for /probe, with this machine's address and list of targets."""
+    """The configuration that docs/guide/fleet.md gives for /probe, with this machine's address and list of targets."""
     blocks = re.findall(r"```yaml\n(# prometheus.yml\n.*?)```", (ROOT / "docs" / "fleet.md").read_text("utf-8"), re.DOTALL)
     text = next(block for block in blocks if "/probe" in block)
     text = text.replace("/etc/prometheus/myisam", str(folder)).replace("watch.example:9942", exporter).replace("15s", "1s")

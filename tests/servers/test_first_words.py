@@ -1,6 +1,6 @@
 """The first words in every form, with exactly the rights that `grants` prints: under profile A's user, from afar, and as root.
 
-Profile A (docs/production.md): a user of its own, no capability, no access to the data directory; it is closed whole, or its databases are, as Debian's.
+Profile A (docs/guide/production.md): a user of its own, no capability, no access to the data directory; it is closed whole, or its databases are, as Debian's.
 """
 
 import json

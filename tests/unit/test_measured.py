@@ -57,6 +57,6 @@ def test_a_finding_quotes_the_nearest_server_and_says_when_it_does_not_apply() -
 
 def test_the_page_tells_date_machine_and_command() -> None:
     text = PAGE.read_text("utf-8")
-    assert re.search(r"`myisam-advisor trial --preset published` \(version [\d.]+\) on \d{4}-\d\d-\d\d: \d+ cores", text)
+    assert re.search(r"`script/bench evidence` \(version [\d.]+\) on \d{4}-\d\d-\d\d: \d+ cores", text)
     for about in evidence()["servers"].values():
         assert about["version"] in text

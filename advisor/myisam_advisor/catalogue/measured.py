@@ -1,4 +1,4 @@
-"""What this project's trials measured, for findings and plans to quote: rules/evidence.json, written by `trial --preset published`."""
+"""What this project's trials measured, for findings and plans to quote: rules/evidence.json, written by `script/bench evidence`."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One advice rule. See docs/rules.md for what each field means; texts are Jinja2 templates."""
+    """One advice rule. See docs/guide/rules.md for what each field means; texts are Jinja2 templates."""
 
     id: str
     title: str

@@ -1,6 +1,6 @@
 """The numbers that the munin plugin graphs, as one JSON document: asked of the daemon, or printed by `myisam-advisor munin`.
 
-Names are those of the metrics (docs/metrics.md) without their prefix, a label in brackets: `key_cache_reads_total[default]`. What is
+Names are those of the metrics (docs/reference/metrics.md) without their prefix, a label in brackets: `key_cache_reads_total[default]`. What is
 not known is not there.
 """
 

@@ -83,7 +83,7 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
 
 def _measured(measured: Measured) -> str:
     what = "; ".join(dict.fromkeys(quote.workload for quote in measured.quotes))
-    return f"{what}: see docs/evidence.md. {measured.not_for} On your own tables: myisam-advisor trial {measured.experiment} --table DB.TABLE."
+    return f"{what}: see docs/reference/evidence.md. {measured.not_for} On your own tables: myisam-advisor trial {measured.experiment} --table DB.TABLE."
 
 
 def outline(text: str) -> str:

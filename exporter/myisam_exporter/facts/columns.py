@@ -1,6 +1,6 @@
 """How facts are declared: once, beside the collector that fills them.
 
-From these declarations come the SQLite tables, the validation of facts files, `facts --describe` and docs/facts.md.
+From these declarations come the SQLite tables, the validation of facts files, `facts --describe` and docs/reference/facts.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a metric is: declared once with its type, labels and help; and how a group of them is read off the samples.
 
 A group is a module in `metrics/` with one object named GROUP. It is found by its folder; there is nothing to register. From the
-declarations come the exposition, `name[]` and docs/metrics.md. Conventions: prometheus.io, "Writing exporters".
+declarations come the exposition, `name[]` and docs/reference/metrics.md. Conventions: prometheus.io, "Writing exporters".
 """
 
 from __future__ import annotations
