@@ -222,7 +222,7 @@ def test_every_alert_has_a_promtool_test_that_fires_and_one_that_does_not() -> N
 
 
 def test_every_metric_that_rules_and_dashboards_name_is_documented() -> None:
-    documented = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "metrics.md").read_text("utf-8"), re.MULTILINE))
+    documented = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
     texts = [path.read_text("utf-8") for path in (RULES / "alerts.yaml", RULES / "recording.yaml", *DASHBOARDS)]
     named = {name for text in texts for name in re.findall(r"(?<![:\w])myisam_\w+(?![:\w])", text)}
     assert len(named) > 40
@@ -232,7 +232,7 @@ def test_every_metric_that_rules_and_dashboards_name_is_documented() -> None:
 
 def fleet_configuration(folder: Path, exporter: str) -> dict[str, Any]:
     """The configuration that docs/guide/fleet.md gives for /probe, with this machine's address and list of targets."""
-    blocks = re.findall(r"```yaml\n(# prometheus.yml\n.*?)```", (ROOT / "docs" / "fleet.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(r"```yaml\n(# prometheus.yml\n.*?)```", (ROOT / "docs" / "guide" / "fleet.md").read_text("utf-8"), re.DOTALL)
     text = next(block for block in blocks if "/probe" in block)
     text = text.replace("/etc/prometheus/myisam", str(folder)).replace("watch.example:9942", exporter).replace("15s", "1s")
     configuration: dict[str, Any] = yaml.safe_load(text)
@@ -273,7 +273,7 @@ def test_the_documented_fleet_configuration_probes_every_listed_target(tmp_path:
 
 @pytest.mark.parametrize("name", ["prometheus.yml", "agent.yml"])
 def test_promtool_accepts_every_documented_configuration(name: str, tmp_path: Path) -> None:
-    blocks = re.findall(rf"```yaml\n# {name}\n(.*?)```", (ROOT / "docs" / "fleet.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(rf"```yaml\n# {name}\n(.*?)```", (ROOT / "docs" / "guide" / "fleet.md").read_text("utf-8"), re.DOTALL)
     assert blocks
     (tmp_path / "remote-write.password").write_text("secret")
     for number, block in enumerate(blocks):

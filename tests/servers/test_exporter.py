@@ -22,7 +22,7 @@ from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from .conftest import schema
 from .daemon import Daemon, peer, serving, wait_for
 
-DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (Path(__file__).parents[2] / "docs" / "metrics.md").read_text("utf-8"), re.MULTILINE))
+DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (Path(__file__).parents[2] / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
 HOSTILE_NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "emoji😀", "a/b", "{}=,", "x" * 64, "ünï", "'; DROP TABLE x; --"]
 
 

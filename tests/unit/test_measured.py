@@ -11,7 +11,7 @@ from myisam_advisor.trial.experiments.base import experiment_named, experiment_n
 from tools.fetched_servers import FETCHED_SERVERS
 
 QUOTING = [rule for rule in shipped_rules() if rule.measured]
-PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "evidence.md"
 
 
 def test_all_four_servers_and_all_experiments_were_measured() -> None:

@@ -250,7 +250,7 @@ def test_shipped_parameters_fit_their_unit_and_say_why(rule: Any) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_rule_has_a_page_and_an_explanation_that_tell_everything(rule: Any) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "rules" / f"{rule.id}.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "rules" / f"{rule.id}.md").read_text("utf-8")
     explained = explain_rule(rule.id, RULES)
     for heading in ("What it says", "Why", "What to do", "What it costs", "How to undo it", "How to verify it", "When it is wrong", "Where it applies", "Sources"):
         assert heading in page
