@@ -71,7 +71,7 @@ def main() -> int:
 
 def _version_line() -> Line:
     seconds = median_seconds(lambda: subprocess.run([str(PROGRAM), "--version"], capture_output=True, check=True), 11)
-    return Line("myisam-advisor --version", f"{seconds * 1000:.0f} ms", "150 ms", seconds <= 0.150)
+    return Line("myisam-advisor --version", f"{seconds * 1000:.0f} ms", "60 ms", seconds <= 0.060)
 
 
 def _ten_thousand(console: Console, binaries: ServerBinaries) -> list[Line]:
