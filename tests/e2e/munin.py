@@ -19,9 +19,10 @@ from pathlib import Path
 import pytest
 
 from tests.servers.daemon import free_port, wait_for
+from tests.support.repository import ROOT
 from tools.fetched_servers import cache_directory
 
-PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
+PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 NAME = "myisam_advisor"
 GROUP, HOST = "lab", "db"
 UNPRIVILEGED = "nobody"

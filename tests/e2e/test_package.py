@@ -17,8 +17,8 @@ from packaging.utils import canonicalize_name
 from myisam_exporter.version import __version__
 from tests.e2e.debian import System, chrooted, in_chroot, small_debian
 from tests.servers.daemon import free_port, wait_for
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 SERVICE = "myisam-advisor.service"
 PROCESS_SERVICE = "myisam-advisor-process.service"
 PROCESS_SOCKET = "/run/myisam-advisor-process.sock"

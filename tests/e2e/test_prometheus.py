@@ -20,8 +20,8 @@ from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import binaries_of
 from tests.servers.daemon import Daemon, free_port, peer, serving, wait_for
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 RULES = ROOT / "rules" / "prometheus"
 DASHBOARDS = sorted((ROOT / "dashboards").glob("*.json"))
 ALERT = "MyisamKeyCacheContention"

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-ROOT = Path(__file__).parents[2]
+from tests.support.repository import ROOT
+
 SCRATCH = tempfile.TemporaryDirectory(prefix="myisam-fuzz-")
 
 
@@ -306,7 +307,7 @@ STRANGE_FACTS = [
 def seeds(name: str) -> Iterable[bytes]:
     """Inputs that get far, to begin with."""
     if name == "myi_header":
-        from tests.unit.test_myi_header import header
+        from tests.support.myi import header
 
         return [header(), header(options=1, keys=((0, ((3, 0, 4), (8, 1, 40))), (2, ((15, 9, 100),))))]
     if name == "server":

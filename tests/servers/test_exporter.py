@@ -18,11 +18,12 @@ import pytest
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
+from tests.support.repository import ROOT
 
 from .conftest import schema
 from .daemon import Daemon, peer, serving, wait_for
 
-DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (Path(__file__).parents[2] / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
+DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
 HOSTILE_NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "emoji😀", "a/b", "{}=,", "x" * 64, "ünï", "'; DROP TABLE x; --"]
 
 
@@ -191,7 +192,7 @@ def test_answers_over_a_kept_connection_do_not_wait_for_acknowledgements(daemon:
 
 
 def test_every_runbook_link_leads_to_a_page(daemon: Daemon) -> None:
-    text = (Path(__file__).parents[2] / "rules" / "prometheus" / "alerts.yaml").read_text("utf-8")
+    text = (ROOT / "rules" / "prometheus" / "alerts.yaml").read_text("utf-8")
     pages = set(re.findall(r"/rules/([a-z-]+)\"", text))
     assert len(pages) >= 6
     assert {page for page in pages if daemon.get(f"/rules/{page}").status != 200} == set()

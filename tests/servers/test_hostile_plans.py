@@ -17,7 +17,7 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
-from tests.hostile import EVIL_NUMBER, EVIL_OPTION, MARKER, NAMES, PRECIOUS, hostile_plans
+from tests.support.hostile import EVIL_NUMBER, EVIL_OPTION, MARKER, NAMES, PRECIOUS, hostile_plans
 from tools.fetched_servers import FETCHED_SERVERS
 
 from .clients import CLIENTS, client

@@ -17,8 +17,8 @@ from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
 from myisam_exporter.look.fact_set import FactSet
+from tests.support.myi import of_length
 
-from ..unit.test_myi_header import of_length
 from .conftest import look, run, schema, working
 
 SECRET_BYTES = 300_000

@@ -7,11 +7,12 @@ import time
 from pathlib import Path
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.repository import ROOT
 
 from .conftest import OTHER_UID, run, schema, working
 from .daemon import serving, wait_for
 
-PLUGIN = Path(__file__).parents[2] / "plugins" / "munin" / "myisam_advisor"
+PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 ALWAYS = (
     "key_cache_read_requests_total[default]", "key_cache_reads_total[default]", "key_cache_unused_bytes[default]", "key_cache_usable_bytes[default]",
     "key_cache_dirty_bytes[default]", "opened_tables_total", "open_tables", "table_cache_limit", "table_locks_immediate_total", "table_locks_waited_total",

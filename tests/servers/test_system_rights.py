@@ -5,17 +5,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.kernel.rights import FILES_DROP_IN
+from tests.support.repository import ROOT
 
 from .conftest import schema
 
-ROOT = Path(__file__).parents[2]
 READ_ANY_FILE, OWN_ANY_FILE, TRACE_ANY_PROCESS = 1 << 2, 1 << 3, 1 << 19  # CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_SYS_PTRACE: capability.h
 PROCESS_FILES = {
     f"mysqld.{name}"

@@ -18,6 +18,7 @@ import pytest
 
 from myisam_advisor.trial.private import own_user
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.repository import ROOT
 
 from .conftest import OTHER_UID, binaries_of, schema
 from .daemon import wait_for
@@ -361,7 +362,7 @@ def test_a_trial_runs_from_where_only_root_may_read(temporary: Path, tmp_path: P
     binaries_of("mariadb-10.11")
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    root = Path(__file__).parents[2]
+    root = ROOT
     for package in ("exporter/myisam_exporter", "advisor/myisam_advisor"):
         shutil.copytree(root / package, closed / Path(package).name)
     environment = {"PATH": os.environ["PATH"], "TMPDIR": str(temporary), "PYTHONPATH": str(closed), "MYISAM_ADVISOR_SERVERS": str(binaries_of("mariadb-10.11").basedir.parents[1])}

@@ -1,0 +1,62 @@
+"""What findings quote is there, and says so of the kind of server it was measured on."""
+
+import re
+
+import pytest
+
+from myisam_advisor.catalogue.measured import evidence, quotation
+from myisam_advisor.catalogue.rules import Rule, shipped_rules
+from myisam_advisor.trial.experiments.base import experiment_named, experiment_names
+from tests.support.repository import ROOT
+from tools.fetched_servers import FETCHED_SERVERS
+
+QUOTING = [rule for rule in shipped_rules() if rule.measured]
+PAGE = ROOT / "docs" / "reference" / "evidence.md"
+
+
+def test_all_four_servers_and_all_experiments_were_measured() -> None:
+    assert set(evidence()["servers"]) == set(FETCHED_SERVERS)
+    found = {(entry["experiment"], entry["server"]) for entry in evidence()["measured"]}
+    for name in experiment_names():
+        for server in FETCHED_SERVERS if experiment_named(name).needs_server else [""]:
+            assert (name, server) in found
+
+
+@pytest.mark.parametrize("rule", QUOTING, ids=lambda rule: rule.id)
+def test_every_quote_was_measured_somewhere(rule: Rule) -> None:
+    assert rule.measured is not None
+    for quote in rule.measured.quotes:
+        servers = {
+            entry["server"]
+            for entry in evidence()["measured"]
+            if (entry["experiment"], entry["workload"], entry["variant"]) == (rule.measured.experiment, quote.workload, quote.variant)
+        }
+        assert {evidence()["servers"][server]["flavour"] for server in servers} >= {"mysql" if flavour == "percona" else flavour for flavour in quote.flavours}
+
+
+def test_published_figures_stand_beside_workloads_that_exist() -> None:
+    measured = {(entry["experiment"], entry["workload"], entry["variant"]) for entry in evidence()["measured"]}
+    for name in experiment_names():
+        for one in experiment_named(name).published:
+            assert (name, one.workload, one.variant) in measured
+
+
+def test_a_finding_quotes_the_nearest_server_and_says_when_it_does_not_apply() -> None:
+    rule = next(rule for rule in QUOTING if rule.id == "key-cache-contention")
+    mysql, mariadb = quotation(rule.measured, "mysql", 50744), quotation(rule.measured, "mariadb", 101119)
+    assert "Measured on this kind of server (MySQL 5.6.24" in mysql
+    assert "with a cache for each table: inserts of 20 rows" in mysql
+    assert "Measured on this kind of server (MariaDB 10.11" in mariadb
+    assert "with segments: inserts of 20 rows" in mariadb
+    assert "It does not hold where" in mysql
+    assert "on this kind of server (MySQL 9.7" in quotation(rule.measured, "percona", 80036)
+    assert "on the nearest kind of server (MySQL 5.6" in quotation(rule.measured, "mysql", 50067)
+    assert re.search(r"inserts of 20 rows \d+\.\d\d times \(\d+\.\d\d to \d+\.\d\d\)", mysql)
+    assert quotation(rule.measured, None, None) == ""
+
+
+def test_the_page_tells_date_machine_and_command() -> None:
+    text = PAGE.read_text("utf-8")
+    assert re.search(r"`script/bench evidence` \(version [\d.]+\) on \d{4}-\d\d-\d\d: \d+ cores", text)
+    for about in evidence()["servers"].values():
+        assert about["version"] in text

@@ -1,0 +1,244 @@
+"""Plans from findings on facts: order, way back, names that would break out, forms."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.changes.formats.base import format_named
+from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.remedies import statements
+from myisam_advisor.remedies.statements import grouped
+from myisam_exporter.errors import UserError
+from myisam_exporter.server.sql import quote_value
+from tests.rules.test_cases import CASES, judged
+from tests.support.program import run
+
+FORMATS = ("sql", "cnf", "init-file", "markdown")
+GIB = 1 << 30
+
+
+def plan_of(case: dict[str, Any], *wanted: str) -> ChangePlan:
+    facts = facts_from_document({"schema": 1, **case["facts"]})
+    judgement = judge(facts, Site(shipped_rules()))
+    return make_plan(choose(judgement, wanted, [rule.id for rule in shipped_rules()]), facts)
+
+
+def case(rule: str, name: str) -> dict[str, Any]:
+    return next(one for stem, one in CASES if stem == rule and one["name"] == name)
+
+
+OLD_BULK = case("key-cache-contention", "fires_for_the_bulk_inserts_of_2008")
+# The same on a server whose key caches may be made while it runs, with columns that are known.
+BULK = {
+    **OLD_BULK,
+    "facts": {
+        **OLD_BULK["facts"],
+        "server": {"flavour": "mysql", "version": "5.6.51", "version_number": 50651},
+        "tables": [{**table, "fixed_row_bytes": 110} for table in OLD_BULK["facts"]["tables"]],
+    },
+}
+# The same tables, scanned too, of fixed length in spirit, and with a trial that proved the unpacked keys.
+PROVED = {"facts": {**BULK["facts"], "tables": [{**table, "unpacked_keys_speed_ratio": 1.4, "fixed_row_bytes": 103, "rows_read_per_second": 20000} for table in BULK["facts"]["tables"]]}}
+HOSTILE = "x`; DROP TABLE y; --\nSET GLOBAL general_log = 1"
+
+
+def live_lines(script: str) -> list[str]:
+    """What a client would run of it."""
+    return [line for line in script.splitlines() if line and not line.startswith("--")]
+
+
+@pytest.mark.parametrize("one", [one for _, one in CASES], ids=[f"{stem}:{one['name']}" for stem, one in CASES])
+def test_every_statement_of_every_case_has_its_place_and_its_way_back(one: dict[str, Any]) -> None:
+    findings = judged(one).findings
+    for finding in findings:
+        for command in finding.commands:
+            if not statements.is_remark(command):
+                known = statements.phase(command) != statements.OFFLINE or statements.verb(command)
+                assert known, command
+                assert statements.taken_back(command, quote_value(1))
+    plan = plan_of(one)
+    changed = [finding for finding in findings if finding.commands]
+    assert len(plan.rollback) == len(changed)
+    assert all(lines for _, lines in plan.rollback)
+    for name in FORMATS:
+        assert isinstance(format_named(name).render(plan), str)
+
+
+def test_only_online_statements_run_when_the_script_is_fed_to_a_client() -> None:
+    script = format_named("sql").render(plan_of(PROVED))
+    live = live_lines(script)
+    assert live[0] == "SET GLOBAL `hot_1`.key_buffer_size = 8388608;"
+    assert {statements.phase(line) for line in live} <= {statements.SET, statements.ASSIGN, statements.LOAD}
+    # Both options of a table in one ALTER: one copy.
+    assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;" in script.splitlines()
+    assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=DYNAMIC;" in script.splitlines()
+
+
+def grown_both_ways(free_bytes: int) -> ChangePlan:
+    """Rows that are a third longer in fixed format, an index that is several times as large unpacked; each change alone has room for longer than both."""
+    facts = PROVED["facts"]
+    tables = [{**table, "fixed_row_bytes": 129} for table in facts["tables"] if table["table_name"] == "a"]
+    index = {"schema_name": "log", "table_name": "a", "index_number": 1, "algorithm": "btree", "is_packed": 1, "binary_search": 0, "binary_search_without_packing": 1, "maximum_key_bytes": 40}
+    host = {**facts["host"], "data_directory_free_bytes": free_bytes}
+    return plan_of({"facts": {**facts, "tables": tables, "indexes": [index], "host": host}}, "fixed-row-format", "pack-keys")
+
+
+def test_one_alter_of_two_changes_may_need_more_disk_than_each_of_them() -> None:
+    (roomy,) = grown_both_ways(10**12).offline
+    assert roomy.statements == ("ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;",)
+    assert roomy.needed_bytes is not None
+    for free_bytes, fits in ((roomy.needed_bytes, True), (roomy.needed_bytes - 1, False)):
+        plan = grown_both_ways(free_bytes)
+        (one,) = plan.offline
+        assert (one.statements, one.fits) == (roomy.statements, fits)
+        script = format_named("sql").render(plan)
+        assert ("-- NOT ENOUGH DISK: make room first." in script.splitlines()) is not fits
+        assert ("**Not enough disk: make room first.**" in format_named("markdown").render(plan)) is not fits
+
+
+def test_what_the_disk_has_no_room_for_is_told_and_not_in_the_plan() -> None:
+    """Beside a change that stays: what was left out would look as if nobody had thought of it."""
+    facts = {"host": {"data_directory_free_bytes": 10**8}, "tables": [{"schema_name": "x", "table_name": "a", "row_format": "fixed", "data_bytes": 5 * GIB, "index_bytes": 3 * GIB, "crashed": 1}]}
+    plan = plan_of({"facts": facts}, "table-crashed")
+    for form, begins in (("sql", "LEFT OUT: No REPAIR TABLE yet"), ("markdown", "Left out")):
+        told = " ".join(format_named(form).render(plan).replace("\n--", " ").split())
+        assert begins in told
+        assert "REPAIR TABLE `x`" not in told
+
+
+def test_memory_is_given_back_before_it_is_taken_and_indexes_are_loaded_last() -> None:
+    commands = ["LOAD INDEX INTO CACHE `a`.`b`;", "FLUSH TABLES;", "CACHE INDEX `a`.`b` IN hot_1;", "SET GLOBAL key_buffer_size = 9;", "SET GLOBAL x = 1;"]
+    order = sorted(commands, key=lambda line: statements.phase(line, gives_back=line.startswith("SET GLOBAL key")))
+    assert order == [commands[3], commands[4], commands[1], commands[2], commands[0]]
+
+
+def test_lock_tables_and_what_it_guards_stay_together() -> None:
+    assert grouped(["SET GLOBAL a = 1;", "LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL c = 1;", "UNLOCK TABLES;", "FLUSH TABLES;"]) == [
+        ("SET GLOBAL a = 1;",), ("LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL c = 1;", "UNLOCK TABLES;"), ("FLUSH TABLES;",),
+    ]  # fmt: skip
+    assert grouped(["ALTER A;", "-- load, then:", "ALTER B;"]) == [("ALTER A;", "-- load, then:", "ALTER B;")]
+
+
+def test_the_way_back_is_the_present_value() -> None:
+    plan = plan_of(case("read-buffer-too-large", next(one["name"] for stem, one in CASES if stem == "read-buffer-too-large" and one["expect"].get("fires"))))
+    ((_, (back,)),) = [entry for entry in plan.rollback if entry[0].rule == "read-buffer-too-large"]
+    assert re.fullmatch(r"SET GLOBAL read_buffer_size = \d{7,};", back)
+    (setting,) = [setting for setting in plan.settings if setting.variable == "read_buffer_size"]
+    assert setting.present
+    assert setting.present in back
+
+
+@pytest.mark.parametrize(
+    ("statement", "present", "back"),
+    [
+        ("SET GLOBAL concurrent_insert = NEVER;", "AUTO", "SET GLOBAL concurrent_insert = 'AUTO';"),
+        ("SET GLOBAL x = 1;", None, "-- x: its value now is not known; note it before the change (SELECT @@GLOBAL.x;)"),
+        ("ALTER TABLE `a`.`b` MAX_ROWS=99;", None, "ALTER TABLE `a`.`b` MAX_ROWS=0;"),
+        ("ALTER TABLE `a`.`b` MAX_ROWS=0 AVG_ROW_LENGTH=0;", None, "-- nothing to take back: ALTER TABLE `a`.`b` MAX_ROWS=0 AVG_ROW_LENGTH=0;"),
+        ("ALTER TABLE `a`.`b``; c` ENGINE=InnoDB;", None, "ALTER TABLE `a`.`b``; c` ENGINE=MyISAM;"),
+        ("ALTER TABLE `a`.`b` ROW_FORMAT=FIXED;", None, "ALTER TABLE `a`.`b` ROW_FORMAT=DYNAMIC;"),
+        ("ALTER TABLE `a`.`b` DISABLE KEYS;", None, "ALTER TABLE `a`.`b` ENABLE KEYS;"),
+        ("CACHE INDEX `a`.`b` PARTITION (ALL) IN hot_1;", None, "CACHE INDEX `a`.`b` PARTITION (ALL) IN default;"),
+    ],
+)
+def test_what_takes_a_statement_back(statement: str, present: str | None, back: str) -> None:
+    assert statements.taken_back(statement, None if present is None else quote_value(present)) == back
+
+
+def test_a_name_cannot_break_out_of_a_comment() -> None:
+    one = {"facts": {"server": {"flavour": "mysql", "version": "5.7.1", "version_number": 50701}, "tables": [{"schema_name": "a", "table_name": HOSTILE, "crashed": 1, "row_format": "fixed", "rows": 9, "data_bytes": 900, "index_bytes": 1024}]}}
+    plan = plan_of(one, "table-crashed")
+    script = format_named("sql").render(plan)
+    assert live_lines(script) == []
+    # Taking the comment marks away gives the statement back, name and all.
+    quoted = HOSTILE.replace("`", "``")
+    assert f"CHECK TABLE `a`.`{quoted}`;" in re.sub(r"^-- ", "", script, flags=re.MULTILINE)
+    # In the page it stands in fenced blocks only, elsewhere with its line break written out.
+    page = format_named("markdown").render(plan)
+    outside = re.sub(r"^(`{3,})\w+$.*?^\1$", "", page, flags=re.MULTILINE | re.DOTALL)
+    assert not re.search(r"^SET GLOBAL general_log", outside, re.MULTILINE)
+    assert "SET GLOBAL general_log" in page
+
+
+def test_a_key_cache_that_mysql_does_not_list_is_unknown_and_not_empty() -> None:
+    (size, *_) = [setting for setting in plan_of(BULK, "key-cache-contention").settings if setting.variable == "hot_1.key_buffer_size"]
+    assert size.present is None
+    assert "# key-cache-contention; now: not known" in format_named("cnf").render(plan_of(BULK, "key-cache-contention"))
+
+
+def test_disk_space_is_checked() -> None:
+    rows = 10_000_000
+    facts = {
+        "server": {"flavour": "mysql", "version": "5.6.24", "version_number": 50624}, "host": {"data_directory_free_bytes": GIB},
+        "tables": [{"schema_name": "a", "table_name": "b", "row_format": "dynamic", "rows": rows, "data_bytes": 3 * GIB, "index_bytes": GIB, "max_data_bytes": 3 * GIB + 1000, "crashed": 0}],
+    }  # fmt: skip
+    assert plan_of({"facts": facts}, "table-near-size-limit").offline == []  # the gate refused it
+    facts["host"] = {}
+    plan = plan_of({"facts": facts}, "table-near-size-limit")
+    (offline,) = plan.offline
+    assert offline.needed_bytes == 4 * GIB
+    assert offline.fits is None
+    assert "not known here" in offline.disk
+    assert "whether 4 GiB fit into memory is not known here" in " ".join(format_named("sql").render(plan).replace("--", "").split())
+    # What was measured was in memory: of a table that does not fit no time is said.
+    facts["host"] = {"memory_available_bytes": 2 * GIB}
+    (offline,) = plan_of({"facts": facts}, "table-near-size-limit").offline
+    assert "was not measured: 4 GiB do not fit into 2 GiB" in offline.lasts
+    facts["host"] = {"memory_available_bytes": 8 * GIB}
+    (offline,) = plan_of({"facts": facts}, "table-near-size-limit").offline
+    assert "measured on MySQL 5.6.24" in offline.lasts
+
+
+def test_named_caches_on_mysql_8_are_noted_as_deprecated() -> None:
+    modern = {**BULK, "facts": {**BULK["facts"], "server": {"flavour": "mysql", "version": "8.0.36", "version_number": 80036}}}
+    assert any("1287" in note for note in plan_of(modern, "key-cache-contention").notes)
+    assert not any("1287" in note for note in plan_of(BULK, "key-cache-contention").notes)
+
+
+def test_an_init_file_that_is_there_is_appended_to_not_replaced() -> None:
+    used = {**BULK, "facts": {**BULK["facts"], "variable": {**BULK["facts"].get("variable", {}), "init_file": "/etc/mysql/mine.sql"}}}
+    plan = plan_of(used, "key-cache-contention")
+    assert "init_file" not in {setting.variable for setting in plan.settings}
+    assert "append these lines" in format_named("sql").render(plan)
+    assert format_named("init-file").render(plan).splitlines() == list(plan.init_file)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [("pack-kees", "there is no rule 'pack-kees'"), ("swap-pressure", "swap-pressure has no finding"), ("pack-keys:log.z", "it speaks of log.a, log.b")],
+)
+def test_what_is_not_there_is_said(wanted: str, message: str) -> None:
+    with pytest.raises(UserError, match=re.escape(message)):
+        plan_of(BULK, wanted)
+
+
+def test_one_object_of_a_rule_can_be_chosen() -> None:
+    plan = plan_of(PROVED, "pack-keys:log.b")
+    assert [one.statements for one in plan.offline] == [("ALTER TABLE `log`.`b` PACK_KEYS=0;",)]
+    assert not plan.online
+
+
+def test_the_command_writes_all_forms_and_overwrites_nothing(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.yaml"
+    facts.write_text(yaml.safe_dump({"schema": 1, **BULK["facts"]}))
+    folder = tmp_path / "change"
+    done = run("plan", "--facts", facts, "--output", folder)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["init_file.sql", "my.cnf", "plan.md", "plan.sql"]
+    assert "hot_1.key_buffer_size = 8388608" in (folder / "my.cnf").read_text().splitlines()
+    again = run("plan", "--facts", facts, "--output", folder)
+    assert again.returncode == 2
+    assert "already holds" in again.stderr
+
+
+def test_nothing_to_change_is_said() -> None:
+    done = run("plan", "--facts", "-", stdin="schema: 1\n")
+    assert done.returncode == 0
+    assert "Nothing to change." in done.stdout

@@ -1,0 +1,180 @@
+"""The program as a user runs it, on facts files: reports, exit statuses, errors."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import PROGRAM, run
+
+CRASHED = 'schema: 1\ntables: [{schema_name: "a/b", table_name: "x\\e[31m`|\\nDROP", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
+HEALTHY = "schema: 1\ninterval_seconds: 10\nstatus_per_second: {Key_reads: 5, Key_read_requests: 5000}\nvariable: {key_buffer_size: 8388608}\ntotals: {myisam_tables: 4, crashed_tables: 0}\n"
+NOTHING = "schema: 1\n"
+
+
+def judge(facts: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return run("check", "--facts", "-", *words, stdin=facts)
+
+
+def test_text_names_what_is_wrong_and_hides_no_control_character() -> None:
+    done = judge(CRASHED)
+    assert done.returncode == 1
+    assert "CRITICAL" in done.stdout
+    assert "table-crashed" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[31m" in done.stdout
+
+
+def test_a_healthy_server_fits_on_one_screen() -> None:
+    done = judge(HEALTHY)
+    assert done.returncode == 0
+    assert "Nothing to change." in done.stdout
+    assert len(done.stdout.splitlines()) <= 24
+
+
+def test_json_is_one_document_of_values() -> None:
+    done = judge(CRASHED, "--format", "json")
+    document = json.loads(done.stdout)
+    assert {"schema", "server", "interval_seconds", "findings", "not_evaluated", "quiet"} <= document.keys()
+    (finding,) = document["findings"]
+    assert {"rule", "severity", "confidence", "scope", "object", "message", "evidence", "recommendation", "commands", "cost", "undo", "verify"} <= finding.keys()
+    assert "CHECK TABLE `a/b`.`x\x1b[31m``|\nDROP`;" in finding["commands"]
+    assert {"fact", "value", "unit", "threshold", "source"} == finding["evidence"][0].keys()
+    assert {"rule", "needs", "how"} == document["not_evaluated"][0].keys()
+
+
+@pytest.mark.parametrize(
+    ("facts", "words", "status", "word"),
+    [(CRASHED, (), 2, "CRITICAL"), (HEALTHY, (), 0, "OK"), (NOTHING, (), 3, "UNKNOWN"), (CRASHED, ("--fail-on", "never"), 0, "OK"), ("hello: 1\n", (), 3, "UNKNOWN")],
+)
+def test_nagios_has_its_own_statuses(facts: str, words: tuple[str, ...], status: int, word: str) -> None:
+    done = judge(facts, "--format", "nagios", *words)
+    assert done.returncode == status
+    first = done.stdout.splitlines()[0]
+    assert first.startswith(f"MYISAM {word} - ")
+    assert first.count("|") == (0 if "hello" in facts else 1)
+
+
+@pytest.mark.parametrize(("level", "status"), [("critical", 1), ("warning", 1), ("info", 1), ("never", 0)])
+def test_fail_on_decides_the_exit_status(level: str, status: int) -> None:
+    assert judge(CRASHED, "--fail-on", level).returncode == status
+
+
+def test_nothing_known_is_said_and_not_called_healthy() -> None:
+    done = judge(NOTHING)
+    assert done.returncode == 0
+    assert "Nothing could be judged" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("check", "--facts", "/nowhere/f.yaml"), "cannot read the facts file /nowhere/f.yaml"),
+        (("check", "--socket", "/nowhere/s"), "the socket /nowhere/s does not exist"),
+        (("check", "--host", "127.0.0.1", "--port", "1"), "no server answers at 127.0.0.1:1"),
+        (("check", "--defaults-file", "/nowhere/my.cnf"), "/nowhere/my.cnf"),
+        (("check", "--interval", "soon"), "write 10s, 500ms or 5min"),
+        (("check", "--rules", "/nowhere"), "/nowhere does not exist"),
+        (("chekc",), "No such command"),
+        (("check", "--password", "x"), "No such option"),
+        (("facts", "hots"), "unknown fact table 'hots'"),
+        (("explain", "nonsense"), "no rule 'nonsense'"),
+        (("doctor", "--facts", "x"), "examines a server"),
+    ],
+)
+def test_mistakes_end_in_a_message_and_status_2(words: tuple[str, ...], message: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT no_such_fact FROM tables", "unknown fact"),
+        ("DELETE FROM tables", "may only read"),
+        ("ATTACH '/tmp/never.db' AS x", "may only read"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "longer than 2 s" if sys.version_info >= (3, 11) else "recursive queries need"),
+    ],
+)
+def test_query_refuses_what_it_must(statement: str, message: str) -> None:
+    done = run("query", statement, "--facts", "-", stdin=HEALTHY)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not Path("/tmp/never.db").exists()
+
+
+def test_query_and_facts_answer_in_three_forms() -> None:
+    statement = "SELECT name, value FROM variable"
+    assert json.loads(run("query", statement, "--facts", "-", "--format", "json", stdin=HEALTHY).stdout) == [{"name": "key_buffer_size", "value": 8388608}]
+    assert run("query", statement, "--facts", "-", "--format", "csv", stdin=HEALTHY).stdout == "name,value\nkey_buffer_size,8388608\n"
+    assert "key_buffer_size  8388608" in run("query", statement, "--facts", "-", stdin=HEALTHY).stdout
+    assert "myisam_tables" in run("facts", "totals", "--facts", "-", stdin=HEALTHY).stdout
+    assert "unknown: not in the facts file" in run("facts", "--facts", "-", stdin=HEALTHY).stdout
+    assert json.loads(run("facts", "--facts", "-", "--format", "json", stdin=HEALTHY).stdout)["totals"]["myisam_tables"] == 4
+
+
+def test_a_full_disk_and_a_reader_that_left_end_without_a_traceback() -> None:
+    for tail, message in (("> /dev/full", "No space left on device"), ("| true", "")):
+        command = f"'{PROGRAM}' facts --describe {tail}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+        assert message in done.stderr
+        assert done.returncode == (2 if message else done.returncode)
+
+
+def test_help_version_and_description() -> None:
+    assert run("--version").stdout.startswith("myisam-advisor, version ")
+    for command in ("check", "explain", "facts", "query", "snapshot", "doctor"):
+        assert command in run("--help").stdout
+        assert run(command, "--help").returncode == 0
+    assert "update_count" not in run("facts", "--describe").stdout
+    assert "write_statements_per_second" in run("facts", "--describe", "tables").stdout
+
+
+def test_version_and_help_import_nothing_heavy() -> None:
+    code = "import sys; from myisam_advisor import cli; print([m for m in ('MySQLdb', 'pymysql', 'nacl', 'ssl', 'rich', 'jinja2', 'psutil', 'yaml', 'jsonschema', 'prometheus_client', 'sqlite3') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_own_rules_are_judged_beside_the_shipped_ones(tmp_path: Path) -> None:
+    texts = dict.fromkeys(("recommendation", "why", "when_wrong", "expect", "cost", "undo", "verify"), "Text.")
+    lines = ["id: ours", "title: Ours", "severity: warning", "scope: server", "query: SELECT 7 AS seven", 'finding: "seven is {{ seven }}"', "sources: [us]", *(f"{key}: {value}" for key, value in texts.items())]
+    (tmp_path / "ours.yaml").write_text("\n".join(lines))
+    done = judge(HEALTHY, "--rules", tmp_path)
+    assert done.returncode == 1
+    assert "seven is 7" in done.stdout
+    (tmp_path / "ours.yaml").write_text("\n".join(lines).replace("warning", "loud"))
+    broken = judge(HEALTHY, "--rules", tmp_path)
+    assert broken.returncode == 2
+    assert f"{tmp_path}/ours.yaml, line 3: severity: 'loud'" in broken.stderr
+
+
+def test_metrics_for_a_textfile_replace_it_whole(tmp_path: Path) -> None:
+    facts, file = tmp_path / "facts.yaml", tmp_path / "advisor.prom"
+    facts.write_text(CRASHED)
+    file.write_text("old\n")
+    done = run("check", "--facts", facts, "--format", "prometheus", "--output", file)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    lines = file.read_text().splitlines()
+    assert 'myisam_advice_findings{severity="critical"} 1.0' in lines
+    assert any(line.startswith("myisam_advice_check_timestamp_seconds 1") for line in lines)
+    assert any(line.startswith("myisam_advice_finding{") and "\\n" in line for line in lines)
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert {path.name for path in tmp_path.iterdir()} == {"facts.yaml", "advisor.prom"}
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    facts, folder = tmp_path / "facts.yaml", tmp_path / "folder"
+    facts.write_text(CRASHED)
+    folder.mkdir()
+    for target in (folder, tmp_path / "missing" / "x"):
+        done = run("check", "--facts", facts, "--output", target)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+    assert list(folder.iterdir()) == []

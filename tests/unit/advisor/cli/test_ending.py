@@ -1,0 +1,148 @@
+"""How the program ends, whatever is raised: one message and status 2, UNKNOWN for nagios, and a trace for who asks for one."""
+
+import io
+import logging
+import os
+import subprocess
+import sys
+import threading
+
+import click
+import pytest
+
+from myisam_advisor.cli import ending
+from myisam_advisor.cli.ending import OneLineErrors, log_what_threads_raise, status_of
+from myisam_exporter.errors import UserError
+from myisam_exporter.server.target import Target
+from tests.support.program import PROGRAM
+
+SECRET = "hunter2 'x"
+
+
+def raising(error: BaseException) -> None:
+    target = Target("me", SECRET)
+    options = {"password": "other-secret"}
+    assert target
+    assert options
+    raise error
+
+
+ERRORS = [KeyError("a"), ValueError("x" * 100_000), RecursionError(), MemoryError(), AssertionError(), OverflowError("int too large"), UnicodeEncodeError("ascii", "\ud800", 0, 1, "no"), ZeroDivisionError(), SystemError("\x1b[31m\nTraceback"), GeneratorExit()]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_any_exception_is_one_line_and_status_2(error: BaseException, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of(lambda: raising(error), ["check"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith(f"myisam-advisor: internal error: {type(error).__name__}")
+    assert err.endswith("please report it; --debug shows where\n")
+    assert len(err) < 400
+
+
+@pytest.mark.parametrize("error", [*ERRORS, UserError("bad | input"), click.UsageError("no such"), click.Abort(), KeyboardInterrupt(), OSError(28, "No space left"), BrokenPipeError()], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("words", [["check", "--format", "nagios"], ["check", "--format=nagios", "--bogus"]])
+def test_nagios_hears_unknown_whatever_is_raised(error: BaseException, words: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "dup2", lambda *_: None)
+    assert status_of(lambda: raising(error), words) == 3
+    out = capfd.readouterr().out
+    assert out.startswith("MYISAM UNKNOWN - ")
+    assert out.count("\n") == 1
+    assert "|" not in out
+
+
+@pytest.mark.parametrize(("code", "status"), [(0, 0), (None, 0), (1, 1), (3, 3), ("text", 2)])
+def test_statuses_that_were_chosen_stay(code: object, status: int) -> None:
+    assert status_of(lambda: sys.exit(code), ["verify"]) == status  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("code", [4, 130, -1])
+def test_nagios_hears_of_no_other_status(code: int) -> None:
+    assert status_of(lambda: sys.exit(code), ["check", "--format", "nagios"]) == 3
+
+
+def test_the_trace_is_for_who_asks_and_holds_no_password(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        try:
+            raising(ValueError(f"cannot use {SECRET!r} and {SECRET} and other-secret"))
+        except ValueError as error:
+            raise KeyError(f"while using {SECRET}") from error
+
+    assert status_of(fail, []) == 2
+    assert "Traceback" not in capsys.readouterr().err
+    monkeypatch.setenv(ending.DEBUG_VARIABLE, "1")
+    assert status_of(fail, []) == 2
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "in raising" in err
+    assert "hunter2" not in err
+    assert "other-secret" not in err
+    assert ending.HIDDEN in err
+
+
+def test_a_user_error_has_no_trace(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ending.DEBUG_VARIABLE, "1")
+    assert status_of(lambda: raising(UserError("no such file")), []) == 2
+    assert capsys.readouterr().err == "myisam-advisor: no such file\n"
+
+
+def run(script: str, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """The program with a fault in it, as its users start it."""
+    code = f"import sys; sys.argv = ['myisam-advisor', *{list(words)!r}]\nfrom myisam_advisor.cli import main, sources\nfrom myisam_advisor.cli.commands import check\n{script}\nmain.main()"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, input=b"schema: 1\n", env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment}, timeout=60, check=False)
+
+
+FAULT = "def fail(*_): raise KeyError('boom')\ncheck.judged = fail"
+
+
+def test_the_whole_program_ends_so() -> None:
+    done = run(FAULT, "check", "--facts", "-")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"myisam-advisor: internal error: KeyError: 'boom'; please report it; --debug shows where\n"
+    nagios = run(FAULT, "check", "--facts", "-", "--format", "nagios")
+    assert (nagios.returncode, nagios.stdout.splitlines()[0][:40]) == (3, b"MYISAM UNKNOWN - internal error: KeyErro")
+    for traced in (run(FAULT, "--debug", "check", "--facts", "-"), run(FAULT, "check", "--facts", "-", MYISAM_ADVISOR_DEBUG="1")):
+        assert traced.returncode == 2
+        assert b"Traceback" in traced.stderr
+
+
+@pytest.mark.parametrize("environment", [{"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "latin-1"}, {"LANG": "C.UTF-8"}])
+@pytest.mark.parametrize("form", ["text", "nagios", "json", "html", "prometheus"])
+def test_any_text_can_be_written_in_any_encoding(environment: dict[str, str], form: str) -> None:
+    facts = 'schema: 1\ntables: [{schema_name: "\u00fc\u2603", table_name: "\U0001f980", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'.encode()
+    done = subprocess.run([str(PROGRAM), "check", "--facts", "-", "--format", form], capture_output=True, input=facts, env={"PATH": os.environ["PATH"], **environment}, timeout=60, check=False)
+    assert done.returncode == (2 if form == "nagios" else 1), done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"internal error" not in done.stderr
+    assert b"table-crashed" in done.stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-"])
+def test_closed_streams_end_without_a_traceback(closed: str) -> None:
+    done = subprocess.run(["bash", "-c", f"'{PROGRAM}' facts --facts - {closed}; echo status $? >&3", "3"], capture_output=True, text=True, timeout=60, check=False, preexec_fn=lambda: os.dup2(1, 3), pass_fds=(3,))
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "status 2" in done.stdout or "status 0" in done.stdout
+
+
+def test_threads_and_logs_say_one_line_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(OneLineErrors("%(levelname)s %(message)s"))
+    log = logging.getLogger("myisam_advisor.cli.ending")
+    log.addHandler(handler)
+    monkeypatch.setattr(log, "propagate", False)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    try:
+        log_what_threads_raise()
+        thread = threading.Thread(target=lambda: raising(ValueError(f"line\nbreak {SECRET}")), name="looker")
+        thread.start()
+        thread.join()
+        try:
+            raising(KeyError("a"))
+        except KeyError:
+            log.exception("advice failed on db")
+    finally:
+        log.removeHandler(handler)
+    assert stream.getvalue().splitlines() == ["ERROR the thread looker ended by an internal error: ValueError: line break (password)", "ERROR advice failed on db: KeyError: 'a'"]

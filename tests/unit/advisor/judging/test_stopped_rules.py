@@ -1,0 +1,70 @@
+"""Rules of the site that run into a limit: they are asked no more, and everything else is judged as ever."""
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.catalogue.rules import load_rule, shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.daemon.advice import Advice
+from myisam_advisor.daemon.board import Board
+from myisam_advisor.factbase import guarded_query as guard
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import STOPPED_SECONDS, StoppedRules, judge
+from myisam_exporter.look.table_choice import TableChooser
+from tests.support.rules import write as write_rule
+
+FACTS = facts_from_document({"schema": 1, "variable": {"myisam_recover_options": "OFF"}, "totals": {"myisam_tables": 3}, "tables": [{"schema_name": "s", "table_name": f"t{number}"} for number in range(100)]})
+ENDLESS = "SELECT count(*) AS n FROM tables a, tables b, tables c, tables d, tables e, tables f"
+
+
+def site(folder: Path, number: int = 1) -> Site:
+    slow = []
+    for each in range(number):
+        write_rule(folder, f"slow-{each}", id=f"slow-{each}", query=ENDLESS)
+        slow.append(load_rule(folder / f"slow-{each}.yaml"))
+    return Site((*slow, *shipped_rules()))
+
+
+def test_a_rule_of_the_site_that_stops_is_said_once_and_disabled_until_a_reload(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    sites = [site(tmp_path)]
+    board = Board()
+    advice = Advice(lambda: sites[0], None, board)
+    choice = TableChooser().choose(FACTS.tables["tables"])
+    seconds = []
+    for _ in range(3):
+        started = time.monotonic()
+        list(advice.follow("db", FACTS, choice))
+        seconds.append(time.monotonic() - started)
+        look = board.look("db")
+        assert look is not None
+        assert "recovery-disabled" in {finding.rule for finding in look.judgement.findings}
+        assert "slow-0" in {one.rule for one in look.judgement.not_evaluated}
+    assert seconds[0] >= guard.QUERY_SECONDS
+    assert max(seconds[1:]) < 1
+    (said,) = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert "the rule slow-0 is disabled until a reload: the query took longer than 2 s" in said
+    assert str(tmp_path / "slow-0.yaml") in said
+    sites[0] = replace(sites[0])  # a reload
+    started = time.monotonic()
+    list(advice.follow("db", FACTS, choice))
+    assert time.monotonic() - started >= guard.QUERY_SECONDS
+
+
+def test_many_rules_that_stop_hold_up_a_look_for_some_seconds_only(tmp_path: Path) -> None:
+    many, stopped = site(tmp_path, 12), StoppedRules()
+    started = time.monotonic()
+    judgement = judge(FACTS, many, stopped=stopped)
+    assert time.monotonic() - started < STOPPED_SECONDS + 2 * guard.QUERY_SECONDS + 2
+    assert 0 < len(stopped.reasons) < 12
+    assert "recovery-disabled" in {finding.rule for finding in judgement.findings}
+    assert len([one for one in judgement.not_evaluated if one.rule in {rule.id for rule in many.rules if not rule.is_shipped}]) == 12
+
+
+def test_a_shipped_rule_that_stops_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule, stopped = shipped_rules()[0], StoppedRules()
+    stopped.stop(rule, "the query took longer than 2 s and was stopped", 2.0)
+    assert stopped.why_not(rule) is None

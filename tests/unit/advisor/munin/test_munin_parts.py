@@ -1,0 +1,244 @@
+"""What the munin plugin is fed with, and how it is installed: without munin."""
+
+import json
+import os
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
+from myisam_advisor.munin import installation
+from myisam_advisor.munin.document import MAXIMUM_TABLES, document
+from myisam_advisor.munin.installation import Settings, install, uninstall
+from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.errors import UserError
+from myisam_exporter.kernel.process import ProcessIo, read_process
+from myisam_exporter.metrics.base import Running, Value
+from myisam_exporter.watching.glances import KEPT_SECONDS, Glance, Glances, Peak, peak_of
+from tests.support.repository import ROOT
+
+PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
+
+
+def test_peaks_are_of_rates_between_glances() -> None:
+    glances = Glances()
+    for second, reads in enumerate([0, 10, 20, 120, 130]):
+        glances.take(Glance(float(second), {"Key_reads": float(reads), "Threads_running": 3.0}, {1: (reads, 0)}))
+    peaks = glances.peaks(0.0)
+    assert peaks["Key_reads"] == Peak(100.0, 100.0)
+    assert peaks["voluntary_switches"].maximum == 100.0
+    assert peaks["threads_running"] == Peak(2.0, 2.0)
+    assert "Slow_queries" not in peaks
+    assert glances.peaks(3.5)["Key_reads"] == Peak(10.0, 10.0)
+    assert glances.peaks(99.0) == {}
+
+
+def test_a_restart_makes_no_peak() -> None:
+    glances = Glances()
+    glances.take(Glance(0.0, {"Key_reads": 10.0}, {1: (5, 5)}))
+    glances.take(Glance(1.0, {"Key_reads": 4.0}))  # FLUSH STATUS
+    assert glances.peaks(0.0) == {}
+    glances.interrupt()
+    glances.take(Glance(2.0, {"Key_reads": 10_000.0}, {7: (99_999, 0)}))
+    assert glances.peaks(0.0) == {}
+    glances.take(Glance(3.0, {"Key_reads": 10_001.0}, {7: (99_999, 0), 8: (3, 1)}))
+    assert glances.peaks(0.0)["Key_reads"].maximum == 1.0
+    assert glances.peaks(0.0)["voluntary_switches"].maximum == 3.0
+    glances.take(Glance(3.0 + 2 * KEPT_SECONDS, {}))
+    assert glances.peaks(0.0) == {}
+
+
+def test_95_per_cent_are_not_higher() -> None:
+    assert peak_of([float(number) for number in range(1, 101)]) == Peak(100.0, 95.0)
+    assert peak_of([7.0]) == Peak(7.0, 7.0)
+    assert peak_of([1.0] * 19 + [9.0]) == Peak(9.0, 1.0)
+
+
+VALUES = [
+    Value("opened_tables_total", 7),
+    Value("slow_queries_total", None),
+    Value("key_cache_size_bytes", 100, ("default",)),
+    Value("key_cache_size_bytes", 100, ("b",)),
+    Value("key_cache_reads_total", 5, ("b",)),
+    Value("table_data_bytes", 10, ("s", "small")),
+    Value("table_data_bytes", 20, ("s", "large")),
+    Value("table_data_bytes", 5, ("s", "busy")),
+    Value("table_write_statements_total", 3, ("s", "busy")),
+    Value("omitted_tables_data_bytes", 100),
+    Value("table_page_cache_resident_bytes", 4, ("s", "small", "data")),
+    Value("omitted_tables_page_cache_resident_bytes", 0, ("data",)),
+]
+
+
+def test_a_document_holds_what_is_known_and_nothing_else() -> None:
+    made = document(VALUES, None, {"Key_reads": Peak(2.0, 1.0)})
+    assert made["values"]["opened_tables_total"] == 7
+    assert "slow_queries_total" not in made["values"]
+    assert made["values"]["key_cache_reads_total[b]"] == 5
+    assert made["key_caches"] == ["b", "default"]
+    assert made["values"]["tables_data_bytes"] == 135
+    assert "tables_data_resident_bytes" not in made["values"]  # of two tables it is not known
+    assert "tables_index_bytes" not in made["values"]
+    assert [one["table"] for one in made["tables"]] == ["busy", "large", "small"]
+    assert made["tables"][2]["values"] == {"data_bytes": 10, "page_cache_resident_bytes[data]": 4}
+    assert made["peaks"] == {"Key_reads": {"maximum": 2.0, "percentile_95": 1.0}}
+    assert made["advice"] is None
+    assert json.loads(json.dumps(made)) == made
+    many = [Value("table_data_bytes", number, ("s", f"t{number}")) for number in range(200)]
+    assert len(document(many, None)["tables"]) == MAXIMUM_TABLES
+
+
+def test_a_document_has_the_advice_unless_the_server_is_down() -> None:
+    finding = Finding("table-crashed", "A table is crashed", "critical", "confirmed", "table", "s.t", None, "s.t is crashed.", (), "", "", "", "", "", ())
+    judgement = Judgement([finding], not_evaluated=[NotEvaluated("x", "y")])
+    advice = document([], judgement)["advice"]
+    assert advice["counts"] == {"critical": 1, "warning": 0, "info": 0}
+    assert advice["messages"]["critical"] == ["table-crashed s.t: A table is crashed"]
+    assert advice["not_evaluated"] == 1
+    down = document([], judgement, failure="gone")
+    assert (down["up"], down["reason"], down["advice"]) == (False, "gone", None)
+
+
+def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
+    process = read_process(Path("/proc") / str(os.getpid()), os.getpid())
+    assert not hasattr(process, "reason")
+    running = Running()
+    running.grow(5.0, "switches", "voluntary")
+    state = ProcessState(time.monotonic(), process, Status({"Uptime": 5, "Innodb_data_read": 77, "Other": 1}), running)
+    path = tmp_path / "state"
+    write_state(path, state)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    found = read_state(path)
+    assert found is not None
+    assert found.process.switches == state.process.switches
+    assert found.process.pid == os.getpid()
+    assert isinstance(found.process.io, ProcessIo)
+    assert found.status.values == {"Uptime": 5.0, "Innodb_data_read": 77.0}
+    assert found.running.totals == {("switches", "voluntary"): 5.0}
+    assert found.seconds_until(state.moment + 10) == 10
+    assert found.seconds_until(state.moment - 1) is None  # this machine was booted since
+    assert found.seconds_until(state.moment + 86_400) is None
+    assert [one.name for one in tmp_path.iterdir()] == ["state"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"format": 2}', '{"format": 1}', "\x00\xff", '{"format": 1, "moment": 1, "process": {"pid": "x"}, "switches": {}, "io": null, "status": {}, "totals": []}'])
+def test_what_is_no_state_is_none(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "state"
+    path.write_text(content, "latin-1")
+    assert read_state(path) is None
+    assert read_state(tmp_path / "missing") is None
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """munin's two folders, and a plugin that others may read wherever this checkout lies."""
+    plugin = Path("/bin/true").resolve()
+    monkeypatch.setattr(installation, "plugin_file", lambda: plugin.with_name(installation.NAME) if plugin.with_name(installation.NAME).exists() else plugin)
+    monkeypatch.setattr(installation, "NAME", plugin.name)
+    for name in ("plugins", "plugin-conf.d"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "plugins", tmp_path / "plugin-conf.d"
+
+
+def test_installing_twice_changes_nothing_and_can_be_undone(places: tuple[Path, Path]) -> None:
+    plugins, configurations = places
+    settings = Settings(Path("/run/s.sock"), "/opt/x/myisam-advisor", Path("/etc/c.cnf"), "mysql")
+    first = install(plugins, configurations, settings)
+    assert [line.split()[0] for line in first] == ["linked", "wrote", "Now"]
+    fragment = configurations / "myisam-advisor"
+    assert fragment.read_text().splitlines()[1:] == [f"[{installation.NAME}]", "user mysql", "env.socket /run/s.sock", "env.advisor_program /opt/x/myisam-advisor", "env.defaults_file /etc/c.cnf"]
+    before = (fragment.stat().st_mtime_ns, (plugins / installation.NAME).lstat().st_mtime_ns)
+    assert all(line.endswith("is there") for line in install(plugins, configurations, settings)[:2])
+    assert (fragment.stat().st_mtime_ns, (plugins / installation.NAME).lstat().st_mtime_ns) == before
+    assert "wrote" in install(plugins, configurations, Settings())[1]
+    assert [line.split()[0] for line in uninstall(plugins, configurations)] == ["removed", "removed", "Now"]
+    assert list(plugins.iterdir()) == list(configurations.iterdir()) == []
+    assert uninstall(plugins, configurations) == ["nothing to remove"]
+
+
+def test_what_others_wrote_is_left_alone(places: tuple[Path, Path], tmp_path: Path) -> None:
+    plugins, configurations = places
+    install(plugins, configurations, Settings())
+    fragment = configurations / "myisam-advisor"
+    fragment.write_text(fragment.read_text() + "env.tables 20\n")
+    assert "it was changed" in install(plugins, configurations, Settings(Path("/other")))[1]
+    assert "env.tables 20" in fragment.read_text()
+    assert any("it was changed" in line for line in uninstall(plugins, configurations))
+    assert fragment.exists()
+    link = plugins / installation.NAME
+    link.write_text("mine")
+    with pytest.raises(UserError, match="is a file and no link"):
+        install(plugins, configurations, Settings())
+    assert any("it is no link to the plugin" in line for line in uninstall(plugins, configurations))
+    link.unlink()
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="leads to"):
+        install(plugins, configurations, Settings())
+    assert link.readlink() == tmp_path / "elsewhere"
+
+
+def test_what_cannot_be_installed_is_said(places: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugins, configurations = places
+    with pytest.raises(UserError, match="install munin-node first"):
+        install(tmp_path / "none", configurations, Settings())
+    with pytest.raises(UserError, match="line break"):
+        install(plugins, configurations, Settings(Path("/a\nuser root")))
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "plugin").touch(0o755)
+    monkeypatch.setattr(installation, "plugin_file", lambda: closed / "plugin")
+    with pytest.raises(UserError, match="is closed to others"):
+        install(plugins, configurations, Settings())
+    assert list(plugins.iterdir()) == []
+
+
+def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
+    """Whatever listens there, the plugin says U and exits with 0."""
+    import socket
+    import subprocess
+
+    replies = [b"", b"junk", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n[]", b'HTTP/1.1 200 OK\r\n\r\n{"schema": 2}', b"HTTP/1.1 503 no\r\n\r\n{}",
+               b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": 5, "peaks": {}, "tables": [], "key_caches": []}',
+               b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": {"opened_tables_total": "1\\nevil.value 3", "threads_running": NaN, "open_tables": Infinity}, "peaks": {"Key_reads": 3}, "tables": [7], "key_caches": ["a"], "advice": 5}']  # fmt: skip
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        for reply in replies:
+            thread = threading.Thread(target=_reply, args=(listener, reply))
+            thread.start()
+            environment = {"PATH": "/usr/bin:/bin", "socket": str(path), "advisor_program": "/nowhere"}
+            done = subprocess.run([str(PLUGIN)], capture_output=True, text=True, env=environment, timeout=30, check=False)
+            thread.join()
+            assert done.returncode == 0, (reply, done.stderr)
+            assert "Traceback" not in done.stderr
+            values = {line.partition(" ")[2] for line in done.stdout.splitlines() if ".value " in line}
+            assert values == {"U"}, reply
+
+
+def _reply(listener: object, reply: bytes) -> None:
+    connection, _ = listener.accept()  # type: ignore[attr-defined]
+    connection.recv(1 << 16)
+    connection.sendall(reply)
+    connection.close()
+
+
+def test_graphs_of_tables_do_not_come_and_go() -> None:
+    from importlib.machinery import SourceFileLoader
+    from importlib.util import module_from_spec, spec_from_loader
+
+    loader = SourceFileLoader("plugin", str(PLUGIN))
+    spec = spec_from_loader("plugin", loader)
+    assert spec is not None
+    plugin = module_from_spec(spec)
+    loader.exec_module(plugin)
+    ranked = [("s", name) for name in "dcbazyx"]
+    assert plugin.most_active(ranked, [], 3) == [("s", "b"), ("s", "c"), ("s", "d")]
+    # Near enough to the first three to stay; x is not.
+    assert plugin.most_active(ranked, [("s", "a"), ("s", "z"), ("s", "x")], 3) == [("s", "a"), ("s", "d"), ("s", "z")]
+    assert plugin.most_active(ranked, [("s", "gone")], 2) == [("s", "c"), ("s", "d")]
+    assert plugin.most_active(ranked, [("s", "a")], 0) == []

@@ -1,0 +1,294 @@
+"""A daemon's scans: the same as one made anew, and nothing read twice."""
+
+import errno
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.files import directory_scanner
+from myisam_exporter.files.data_directory import DataDirectoryScan, SchemaFiles, SchemaReader, scan_data_directory
+from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.kernel.inotify import DirectoryWatch
+from tests.support.myi import header
+
+DAY = 86_400
+
+
+def make_table(folder: Path, name: str, rows: int = 3) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.MYI").write_bytes(header(rows=rows))
+    (folder / f"{name}.MYD").write_bytes(b"x" * rows)
+
+
+def age(root: Path, seconds: float = 30 * DAY) -> None:
+    """As if nothing had been written for long."""
+    moment = time.time() - seconds
+    for path in root.rglob("*.MY?"):
+        os.utime(path, (moment, moment))
+
+
+def contents(scan: DataDirectoryScan) -> tuple[object, ...]:
+    return sorted(map(repr, scan.files)), scan.other_engine_data_bytes, scan.unreadable
+
+
+@pytest.fixture(params=["told", "not told"])
+def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> DirectoryScanner:
+    """With inotify, and without."""
+    if request.param == "not told":
+        monkeypatch.setattr(directory_scanner, "_tells_of_changes", lambda directory: False)
+    return DirectoryScanner()
+
+
+def test_while_nothing_changes_nothing_is_read_and_the_scan_is_the_same(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    for number in range(20):
+        make_table(tmp_path / f"db{number % 4}", f"t{number}")
+    age(tmp_path)
+    first = scanner.scan(tmp_path)
+    assert len(first.files) == scanner.headers_read == 20
+    assert scanner.scan(tmp_path) is first
+    assert scanner.scan(tmp_path) is first
+    assert scanner.headers_read == 20
+    scanner.close()
+
+
+def test_only_what_changed_is_read_again(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    for number in range(20):
+        make_table(tmp_path / f"db{number % 4}", f"t{number}")
+    age(tmp_path)
+    scanner.scan(tmp_path)
+    make_table(tmp_path / "db1", "t5", rows=7)
+    later = scanner.scan(tmp_path)
+    assert scanner.headers_read == 21
+    assert {file.header.rows for file in later.files if file.header and file.stem == "t5"} == {7}
+    assert contents(later) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+def test_databases_that_are_not_touched_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        make_table(tmp_path / f"db{number}", "t")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    listed: list[object] = []
+    open_file = os.open
+
+    def opening(path: str | Path, flags: int, *words: int, dir_fd: int | None = None) -> int:
+        if flags & os.O_DIRECTORY:
+            listed.append(path)
+        return open_file(path, flags, *words, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", opening)
+    scanner.scan(tmp_path)
+    assert listed == []
+    (tmp_path / "db3" / "t.MYD").write_bytes(b"more")
+    scanner.scan(tmp_path)
+    assert len(listed) == 1
+    scanner.close()
+
+
+def test_changes_within_a_tick_of_the_clock_are_seen(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "db", "t", rows=1)
+    for rows in range(2, 60):
+        (tmp_path / "db" / "t.MYI").write_bytes(header(rows=rows))
+        (file,) = scanner.scan(tmp_path).files
+        assert file.header is not None
+        assert file.header.rows == rows
+    scanner.close()
+
+
+def test_a_database_made_anew_under_its_old_name(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "db", "old")
+    age(tmp_path)
+    scanner.scan(tmp_path)
+    shutil.rmtree(tmp_path / "db")
+    make_table(tmp_path / "db", "new")
+    assert [file.stem for file in scanner.scan(tmp_path).files] == ["new"]
+    make_table(tmp_path / "db", "newer")
+    assert {file.stem for file in scanner.scan(tmp_path).files} == {"new", "newer"}
+    scanner.close()
+
+
+def test_another_directory_in_the_place_of_the_first(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    (tmp_path / "data").mkdir()
+    make_table(tmp_path / "data" / "db", "a")
+    scanner.scan(tmp_path / "data")
+    (tmp_path / "data").rename(tmp_path / "former")
+    (tmp_path / "data").mkdir()
+    make_table(tmp_path / "data" / "other", "b")
+    assert [file.stem for file in scanner.scan(tmp_path / "data").files] == ["b"]
+    scanner.close()
+
+
+def test_ages_are_told_anew_the_sooner_the_younger_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_table(tmp_path / "db", "t")
+    age(tmp_path, DAY)
+    scanner = DirectoryScanner()
+    first = scanner.scan(tmp_path)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 599)
+    assert scanner.scan(tmp_path) is first
+    monkeypatch.setattr(time, "time", lambda: now + 901)
+    later = scanner.scan(tmp_path)
+    assert later is not first
+    assert later.files is first.files
+    assert later.now == now + 901
+    monkeypatch.setattr(time, "time", lambda: now - 3600)  # the clock was set back
+    assert scanner.scan(tmp_path).now == now - 3600
+    assert scanner.headers_read == 1
+    scanner.close()
+
+
+def test_where_the_kernel_gives_no_more_watches_it_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        make_table(tmp_path / f"db{number}", "t")
+    arm = DirectoryWatch.arm
+    monkeypatch.setattr(DirectoryWatch, "arm", lambda watch, path, contents: path.endswith(("db1", "db2")) and arm(watch, path, contents=contents))
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    for number in range(6):
+        make_table(tmp_path / f"db{number}", "t", rows=10 + number)
+        assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    make_table(tmp_path / "db9", "new")
+    assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+@pytest.fixture
+def layers(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
+    """A container's file system, and the layer below in which its writes arrive."""
+    lower, upper, work, merged = (tmp_path / name for name in ("lower", "upper", "work", "merged"))
+    for folder in (lower, upper, work, merged):
+        folder.mkdir()
+    options = f"lowerdir={lower},upperdir={upper},workdir={work}"
+    done = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, str(merged)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no overlayfs can be mounted here: {done.stderr.strip()}")
+    yield merged, upper
+    subprocess.run(["umount", str(merged)], check=True)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_layers_do_not_tell_of_what_happens_below_them(layers: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
+    """Were inotify trusted there, changes would be missed: that is why it is not."""
+    merged, upper = layers
+    make_table(merged / "db", "t")
+    make_table(merged / "db", "other")
+    age(merged)
+    if told:
+        monkeypatch.setattr(directory_scanner, "_tells_of_changes", lambda directory: True)
+    scanner = DirectoryScanner()
+    before = scanner.scan(merged)
+    assert scanner.scan(merged) is before
+    assert scanner.headers_read == 2
+    make_table(upper / "db", "t", rows=9)
+    assert (contents(scanner.scan(merged)) == contents(scan_data_directory(merged))) == (not told)
+    assert scanner.headers_read == (2 if told else 3)
+    scanner.close()
+
+
+def test_a_damaged_table_is_read_until_it_is_mended(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "db", "t")
+    (tmp_path / "db" / "t.MYI").write_bytes(b"garbage")
+    assert scanner.scan(tmp_path).files == ()  # it may be being made
+    time.sleep(0.6)
+    assert [file.header for file in scanner.scan(tmp_path).files] == [None]
+    make_table(tmp_path / "db", "t", rows=4)
+    assert [file.header.rows for file in scanner.scan(tmp_path).files if file.header] == [4]
+    scanner.close()
+
+
+def change(root: Path, chance: random.Random) -> None:
+    """One of the things that happen in a data directory."""
+    databases = [path for path in root.iterdir() if path.is_dir()]
+    tables = [path for folder in databases for path in folder.glob("*.MYI")]
+    if not tables or chance.random() < 0.15:
+        make_table(root / f"db{chance.randrange(5)}", f"t{chance.randrange(9)}", chance.randrange(100))
+        return
+    database, table = chance.choice(databases), chance.choice(tables)
+    some_bytes = b"x" * chance.randrange(50)
+    actions: list[Callable[[], object]] = [
+        table.unlink,
+        lambda: table.with_suffix(".MYD").unlink(missing_ok=True),
+        lambda: table.rename(database / f"t{chance.randrange(9)}.MYI"),
+        lambda: shutil.rmtree(database) if chance.random() < 0.3 else None,
+        lambda: (database / "other.ibd").write_bytes(some_bytes),
+        lambda: (root / "ibdata1").write_bytes(some_bytes),
+        lambda: age(root, chance.randrange(1, 100 * DAY)),
+        lambda: table.write_bytes(header(rows=chance.randrange(1000))),
+    ]
+    chance.choice(actions)()
+
+
+def test_whatever_happens_it_sees_what_a_fresh_scan_sees(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    """A thousand changes by chance."""
+    chance = random.Random(20)
+    for _ in range(1000):
+        change(tmp_path, chance)
+        if chance.random() < 0.5:
+            assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    scanner.close()
+
+
+def test_a_table_that_was_just_written_ages_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_table(tmp_path / "db", "t")
+    age(tmp_path, 2)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    now, ages = time.time(), []
+    for seconds in range(60, 3600, 60):
+        monkeypatch.setattr(time, "time", lambda seconds=seconds: now + seconds)
+        scan = scanner.scan(tmp_path)
+        (file,) = scan.files
+        ages.append(scan.now - (file.data_modified or 0))
+    assert ages[0] > 60
+    assert len(set(ages)) < 15
+    assert all(found > (2 + seconds) / 2 and found > seconds - 602 for found, seconds in zip(ages, range(60, 3600, 60), strict=True))
+    scanner.close()
+
+
+def test_a_table_whose_files_lie_elsewhere(tmp_path: Path) -> None:
+    """DATA DIRECTORY and INDEX DIRECTORY: links in the database's directory, changes behind them."""
+    make_table(tmp_path / "elsewhere", "t")
+    data = tmp_path / "data"
+    make_table(data, "unused")
+    make_table(data / "db", "here")
+    for ending in (".MYI", ".MYD"):
+        (data / "db" / f"t{ending}").symlink_to(tmp_path / "elsewhere" / f"t{ending}")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    first = scanner.scan(data)
+    assert scanner.scan(data) is first
+    make_table(tmp_path / "elsewhere", "t", rows=9)
+    assert {file.header.rows for file in scanner.scan(data).files if file.header} == {3, 9}
+    assert scanner.headers_read == 3
+    scanner.close()
+
+
+def test_what_a_scan_found_before_it_failed_is_told_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b", "c"):
+        make_table(tmp_path / name, "t")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    for name in ("a", "b", "c"):
+        make_table(tmp_path / name, "t", rows=8)
+    read, calls = SchemaReader.read, [0]
+
+    def reading(reader: SchemaReader, path: str, name: str) -> SchemaFiles | None:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return read(reader, path, name)
+
+    monkeypatch.setattr(SchemaReader, "read", reading)
+    with pytest.raises(OSError, match="Too many"):
+        scanner.scan(tmp_path)
+    assert [file.header.rows for file in scanner.scan(tmp_path).files if file.header] == [8, 8, 8]
+    scanner.close()

@@ -1,0 +1,128 @@
+import gc
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from myisam_exporter.files.myi_definition import Definitions, Key
+from myisam_exporter.files.myi_header import Header, HeaderError, parse_header
+from tests.support.myi import header, of_length
+
+
+def only_key(parsed: Header) -> Key:
+    assert parsed.definition.keys is not None
+    (key,) = parsed.definition.keys
+    return key
+
+
+def shaped(number: int, keys: int = 4) -> bytes:
+    """A header of a shape of its own."""
+    return header(keys=tuple((0, ((4, 0, number % 30_000 + 1), (15, 8, key + 1))) for key in range(keys)))
+
+
+def test_reads_the_state() -> None:
+    parsed = parse_header(header())
+    assert (parsed.row_format, parsed.rows, parsed.data_bytes, parsed.index_bytes, parsed.update_count) == ("fixed", 3, 300, 2048, 42)
+    assert not parsed.has_holes
+    assert not parsed.crashed
+    assert parsed.definition.maximum_data_bytes == 20 * 2**48 - 1
+    assert parsed.definition.maximum_index_bytes == 1024 * (2**32 - 1)
+
+
+@pytest.mark.parametrize(("options", "row_format"), [(0, "fixed"), (1, "dynamic"), (4, "compressed"), (5, "compressed")])
+def test_tells_the_row_format(options: int, row_format: str) -> None:
+    assert parse_header(header(options)).row_format == row_format
+
+
+@pytest.mark.parametrize(("changed", "crashed", "failed"), [(0, False, False), (1, False, False), (2, True, False), (6, True, True), (0xF9, False, False)])
+def test_only_two_bits_mean_crashed(changed: int, crashed: bool, failed: bool) -> None:
+    parsed = parse_header(header(changed=changed))
+    assert (parsed.crashed, parsed.recovery_failed) == (crashed, failed)
+
+
+@pytest.mark.parametrize(
+    ("flag", "parts", "binary", "binary_without", "text"),
+    [
+        (0, ((4, 0, 4),), True, True, "INT NOT NULL"),
+        (10, ((1, 1, 40),), False, True, "CHAR(40 bytes) NOT NULL"),
+        (40, ((15, 8, 100),), False, False, "VARCHAR(100 bytes) NOT NULL"),
+        (72, ((4, 16, 4),), False, False, "INT"),
+        (138, ((15, 0, 100),), False, False, "VARCHAR(100 bytes) NOT NULL"),
+    ],
+)
+def test_tells_how_a_page_is_searched(flag: int, parts: tuple[tuple[int, int, int], ...], binary: bool, binary_without: bool, text: str) -> None:
+    key = only_key(parse_header(header(keys=((flag, parts),))))
+    assert (key.binary_search, key.binary_search_without_packing, key.description()) == (binary, binary_without, text)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", "empty"), (b"\xfe\xfe\x07", "ends after 3 bytes"), (b"garbage" * 100, "does not begin"), (header()[:150], "ends after 150 bytes"), (header()[:60], "within its header")],
+)
+def test_says_what_is_wrong(data: bytes, message: str) -> None:
+    with pytest.raises(HeaderError, match=message):
+        parse_header(data)
+
+
+def test_descriptions_beyond_the_header_are_refused() -> None:
+    data = bytearray(header(keys=((0, ((4, 0, 4),)),)))
+    data[18] = 60
+    with pytest.raises(HeaderError, match="reach beyond"):
+        parse_header(bytes(data))
+
+
+@given(st.binary(max_size=600))
+def test_any_bytes_give_a_header_or_an_error(tail: bytes) -> None:
+    for data in (tail, b"\xfe\xfe\x07\x01" + tail, header()[:124] + tail):
+        try:
+            parse_header(data)
+        except HeaderError:
+            continue
+
+
+def test_a_length_that_no_file_can_have_is_a_damaged_header() -> None:
+    assert parse_header(of_length(2**63 - 1)).data_bytes == 2**63 - 1
+    with pytest.raises(HeaderError, match="data file would have 18446744073709551615 bytes"):
+        parse_header(of_length(2**64 - 1))
+    with pytest.raises(HeaderError, match="index file would have 9223372036854775808 bytes"):
+        parse_header(of_length(300, 2**63))
+
+
+def test_equal_definitions_are_one_object_and_equal_indexes_too() -> None:
+    definitions = Definitions()
+    one, same, other = (parse_header(shaped(number), definitions).definition for number in (1, 1, 2))
+    assert one is same
+    assert one != other
+    assert one.keys
+    assert other.keys
+    alike = parse_header(header(keys=((0, ((4, 0, 3), (15, 8, 1))),)), definitions).definition.keys
+    assert alike
+    assert alike[0] is other.keys[0]
+
+
+def test_definitions_beyond_the_limit_are_told_as_unknown_and_have_room_when_others_go() -> None:
+    definitions = Definitions(maximum_bytes=20_000)
+    kept = [parse_header(shaped(number), definitions).definition for number in range(100)]
+    with_keys = [one.keys is not None for one in kept]
+    assert with_keys == sorted(with_keys, reverse=True)
+    assert 5 < sum(with_keys) < 40
+    assert replace(kept[-1], keys=None) == kept[-1]
+    del kept
+    gc.collect()
+    definitions.begin_scan()
+    assert parse_header(shaped(99), definitions).definition.keys is not None
+
+
+def test_forged_definitions_take_no_more_than_the_limit() -> None:
+    limit = 512 << 10
+    definitions = Definitions(limit)
+    tracemalloc.start()
+    try:
+        kept = [parse_header(shaped(number, 250), definitions) for number in range(60)]
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert any(one.definition.keys is None for one in kept)
+    assert limit / 2 < held < 4 * limit  # with what is at hand of the last ones

@@ -1,0 +1,134 @@
+"""YAML and JSON of anybody's: bounded before anything is made of them, with a short message that names the fault."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.catalogue.configuration import load_site
+from myisam_advisor.catalogue.rules import load_rule
+from myisam_exporter.errors import MAXIMUM_MESSAGE_CHARACTERS, UserError, brief, shortened
+from myisam_exporter.outside.documents import (
+    DocumentError,
+    Limits,
+    parse_json,
+    parse_yaml,
+    read_text,
+    read_yaml_document,
+)
+from myisam_exporter.watching.probe_targets import read_probe_targets
+from myisam_exporter.web.security import read_web_config
+from tests.support.repository import ROOT
+
+LEVELS = 10
+
+
+def bomb(link: str) -> str:
+    """A billion values in some hundred bytes."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [f"a{level}: &a{level} {link.replace('*', ', '.join([f'*a{level - 1}'] * 9))}" for level in range(1, LEVELS)]
+    return "\n".join(lines) + "\n"
+
+
+ALIASES, MERGES = bomb("[*]"), "a0: &a0 {k: 1}\n" + "\n".join(bomb("{<<: [*]}").splitlines()[1:])
+DEEP = "a: " + "[" * 100_000
+LONG_TEXT = "a: &a " + "x" * 500_000 + "\nb: [" + ", ".join(["*a"] * 100) + "]\n"
+HOSTILE = {"aliases": ALIASES, "merge keys": MERGES, "depth": DEEP, "a long text": LONG_TEXT, "itself": "a: &a [*a]\n", "many": "[" + "a," * 200_000 + "]", "digits": "a: " + "9" * 5000, "base 60": "a: 1" + ":59" * 100_000}
+READERS: dict[str, Callable[[Path], object]] = {
+    "configuration": lambda path: load_site(path, ()),
+    "rule": load_rule,
+    "web configuration": read_web_config,
+    "list of targets": lambda path: read_probe_targets(path, ()),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+@pytest.mark.parametrize("what", HOSTILE)
+def test_every_reader_of_yaml_refuses_it_briefly_and_names_the_line(tmp_path: Path, kind: str, what: str) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(HOSTILE[what])
+    with pytest.raises(UserError, match=r"file\.yaml, line \d+: no YAML: .*(nested|values|number of)") as caught:
+        READERS[kind](path)
+    assert len(str(caught.value)) <= 400
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_refusing_takes_little_memory_and_time(tmp_path: Path, what: str) -> None:
+    """In a process of its own, which may have 300 MiB and ten seconds of CPU for all readers."""
+    path = tmp_path / "file.yaml"
+    path.write_text(HOSTILE[what])
+    code = (
+        "import resource, sys, tests.unit.exporter.outside.test_documents as here\n"
+        "from myisam_exporter.errors import UserError\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30,) * 2); resource.setrlimit(resource.RLIMIT_CPU, (10, 10))\n"
+        f"from pathlib import Path\nfor read in here.READERS.values():\n    try:\n        read(Path({str(path)!r}))\n    except UserError: pass\n"
+        "peak = next(line for line in Path('/proc/self/status').read_text().splitlines() if line.startswith('VmHWM'))\n"
+        "assert int(peak.split()[1]) < 300 << 10, peak\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_aliases_and_merge_keys_that_are_few_are_written_out() -> None:
+    assert parse_yaml("a: &a {k: 1}\nb: {<<: *a, l: 2}\nc: [*a, *a]\nd: 2001-13-45\ne: 0x1F\nf: 1_000.5") == {
+        "a": {"k": 1}, "b": {"k": 1, "l": 2}, "c": [{"k": 1}, {"k": 1}], "d": "2001-13-45", "e": 31, "f": 1000.5,
+    }  # fmt: skip
+    assert parse_yaml("") is None
+
+
+@pytest.mark.parametrize("text", ["!!timestamp 2001-13-45", "!!int x", "!!float x", "{[a]: 1}: 2", "!!set [a]", "[", "\x00", "!!python/object/apply:os.system [echo]"])
+def test_what_is_no_yaml_is_one_error(text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        parse_yaml(text)
+    assert 0 < len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": NaN}', "NaN is no number"), ('{"a": -Infinity}', "-Infinity is no number"), ('{"a": ' + "9" * 5000 + "}", "a number of 5000 characters"), ("[" * 100_000, "nested too deeply"),
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"), ('{"a": "\\ud800"}', "half of a character"), ('{"\\ud800": 1}', "half of a character"), ("[" + "{}," * 500_000 + "{}]", "more than 100 MiB"), ("{", "Expecting"),
+    ],
+)  # fmt: skip
+def test_what_is_no_json_is_one_error(text: str, message: str) -> None:
+    with pytest.raises(DocumentError, match=message) as caught:
+        parse_json(text, 100 << 20)
+    assert len(str(caught.value)) < 300
+
+
+def test_json_of_whole_characters_beyond_the_basic_plane_is_read() -> None:
+    assert parse_json('["\\ud83d\\ude00", 1, 2.5, null, true, "\\\\ud800"]', 1 << 20) == ["\U0001f600", 1, 2.5, None, True, "\\ud800"]
+
+
+def test_no_more_is_read_than_is_allowed_and_pipes_are_read_to_their_end(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the thing /dev/zero is larger than 1000 bytes"):
+        read_text(Path("/dev/zero"), "thing", 1000)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text("a: 1\n" * 20_000))
+    writer.start()
+    assert len(read_text(pipe, "thing", 1 << 20)) == 100_000
+    writer.join()
+    for path, message in ((tmp_path / "none", "No such file"), (tmp_path, "Is a directory"), (Path("a\0b"), "null")):
+        with pytest.raises(UserError, match=message):
+            read_text(path, "thing", 1000)
+    (tmp_path / "latin").write_bytes(b"\xff")
+    with pytest.raises(UserError, match="not UTF-8"):
+        read_yaml_document(tmp_path / "latin", "thing")
+
+
+def test_limits_are_those_of_the_kind_of_file() -> None:
+    assert len(parse_yaml("[" + "a," * 150_000 + "]", Limits(values=200_000))) == 150_000
+
+
+def test_messages_have_a_bounded_length_and_keep_their_end() -> None:
+    assert len(str(UserError("x" * 10_000_000 + " is wrong"))) <= MAXIMUM_MESSAGE_CHARACTERS
+    assert str(UserError("x" * 10_000_000 + " is wrong")).endswith(" is wrong")
+    assert shortened("short") == "short"
+    nested: list[object] = []
+    nested.append(nested)
+    for value in (10**5000, "x" * 10**6, [["x"] * 1000] * 1000, nested, {"k" * 1000: "v" * 1000}):
+        assert len(brief(value)) < 1200
