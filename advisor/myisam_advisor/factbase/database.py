@@ -261,6 +261,7 @@ def _derived_server(facts: FactSet) -> FactRows | None:
 
 
 def _derived_mysqld(facts: FactSet) -> FactRows | None:
+    """A facts file may hold the status alone. Of it nobody knows whose connections are among those that ran; of a live server see status.py."""
     known = facts.single("mysqld")
     running = _pairs(facts, "status", "value").get("Threads_running")
     if known.get("threads_running") is not None or not isinstance(running, int | float):

@@ -35,11 +35,6 @@ class MysqldProcessCollector(Collector[ProcessSample]):
         "mysqld": columns(
             ("pid", "integer", "Process id, verified as the server's."),
             ("threads", "integer", "Threads of the process."),
-            (
-                "threads_running",
-                "real",
-                "Connections at work: Threads_running without our own, the mean of readings over the interval.",
-            ),
             ("resident_bytes", "integer", "Resident memory, mapped files included."),
             ("anonymous_bytes", "integer", "Memory that is no file: RssAnon."),
             ("open_files", "integer", "Open file descriptors."),
@@ -142,7 +137,6 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
     row: dict[str, Value] = {
         "pid": now.pid,
         "threads": now.threads,
-        "threads_running": _threads_running(pair),
         "resident_bytes": now.resident_bytes,
         "anonymous_bytes": now.anonymous_bytes,
         "open_files": None if isinstance(now.open_files, Unknown) else now.open_files,
@@ -158,13 +152,6 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
         "malloc": mapped.malloc if mapped else None,
     }
     return row | _io_rates(pair) | _page_cache_columns(pair)
-
-
-def _threads_running(pair: Pair[ProcessSample]) -> float | None:
-    status = pair.others.get("status")
-    return (
-        max(status.threads_running, 0.0) if isinstance(status, Status) and status.threads_running is not None else None
-    )
 
 
 def switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]:

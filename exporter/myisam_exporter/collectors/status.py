@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
-from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import parse_number
 
@@ -25,8 +25,8 @@ GAUGES = re.compile(
 class Status:
     """Counters since start (or FLUSH STATUS) and states, as numbers where they are numbers.
 
-    `threads_running` is the mean of all readings so far, without the connection that asks; `own_statements`
-    counts what this connection has sent.
+    `threads_running` is the mean of all readings so far, as `connections_at_work` has it; `own_statements` counts what this
+    connection has sent.
     """
 
     values: Mapping[str, Value]
@@ -42,6 +42,12 @@ class Status:
     def uptime_seconds(self) -> int | float | None:
         """Seconds since the server started."""
         return self.number("Uptime")
+
+
+def connections_at_work(readings: Sequence[float], ours: int = 1) -> float | None:
+    """The mean of these readings of Threads_running, without the connections of `ours` that read it; unknown without any."""
+    # A thread that ends while it is counted can make even our own one missing.
+    return max(sum(readings) / len(readings) - ours, 0.0) if readings else None
 
 
 class StatusCollector(Collector[Status]):
@@ -64,6 +70,14 @@ class StatusCollector(Collector[Status]):
             ),
             source="counted by this program",
         ),
+        "mysqld": columns(
+            (
+                "threads_running",
+                "real",
+                "Connections at work: Threads_running without our own, the mean of readings over the interval.",
+            ),
+            source=source,
+        ),
     }
 
     def collect(self, context: Context) -> Status | Unknown:
@@ -75,12 +89,10 @@ class StatusCollector(Collector[Status]):
         own = values.get(THREADS_RUNNING)
         if isinstance(own, int):
             context.threads_running.append(own)
-        readings = context.threads_running
-        running = sum(readings) / len(readings) - 1 if readings else None
-        return Status(values, running, context.session.statements)
+        return Status(values, connections_at_work(context.threads_running), context.session.statements)
 
     def facts(self, pair: Pair[Status]) -> Iterable[Block]:
-        """One row a status variable, and how many statements were our own."""
+        """One row a status variable, how many statements were our own, and how many connections were at work."""
         before = pair.before.values if pair.before else {}
         rows: list[tuple[Value, ...]] = []
         for name, value in pair.after.values.items():
@@ -93,7 +105,13 @@ class StatusCollector(Collector[Status]):
         return [
             Block("status", ("name", "value", "per_second"), rows),
             Block("server", ("own_statements_per_second",), [(own,)], extends=True),
+            *_at_work(pair.after),
         ]
+
+
+def _at_work(status: Status) -> Iterable[Block]:
+    """Part of the row of mysqld, also where its process is out of sight."""
+    return [] if status.threads_running is None else [single("mysqld", {"threads_running": status.threads_running})]
 
 
 COLLECTOR = StatusCollector()

@@ -46,8 +46,7 @@ class StatusMetrics(Group):
         """Those that this server has."""
         for name, _, variable, _ in STATUS_METRICS:
             yield Value(name, pair.after.number(variable))
-        running = pair.after.threads_running
-        yield Value("threads_running", None if running is None else max(running, 0.0))
+        yield Value("threads_running", pair.after.threads_running)
 
 
 GROUP = StatusMetrics()

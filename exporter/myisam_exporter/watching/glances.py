@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.collectors.status import THREADS_RUNNING, connections_at_work
 from myisam_exporter.kernel.process import Switches, switches_between
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 
@@ -48,9 +48,9 @@ class Glances:
     def take(self, glance: Glance) -> None:
         """Add a reading; its rates are those since the one before."""
         rates = _rates(self._previous, glance)
-        if THREADS_RUNNING in glance.status:
-            # The reading is itself a running thread.
-            rates["threads_running"] = max(glance.status[THREADS_RUNNING] - 1, 0.0)
+        running = connections_at_work([glance.status[name] for name in (THREADS_RUNNING,) if name in glance.status])
+        if running is not None:
+            rates["threads_running"] = running
         self._previous = glance
         self._rates.append((glance.moment, rates))
         while self._rates[0][0] < glance.moment - KEPT_SECONDS:
