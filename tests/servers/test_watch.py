@@ -139,11 +139,11 @@ def test_readings_that_overlap_count_nothing_twice(watch: Watch) -> None:
     for names in (frozenset({"mysqld_process"}), frozenset({"mysqld_process", "status"}), frozenset({"mysqld_process"})):
         watch.scrape(names).result(10)
     totals = dict(watch._cheap_running.totals)
-    stale = watch._previous["mysqld_process"]
-    watch._previous["mysqld_process"] = (stale[0] + 3600, stale[1])  # a reading that ended later than this one began
+    later = watch._previous.moments["mysqld_process"] + 3600
+    watch._previous.moments = {**watch._previous.moments, "mysqld_process": later}  # a reading that ended later than this one began
     watch.scrape(frozenset({"mysqld_process"})).result(10)
     assert dict(watch._cheap_running.totals) == totals
-    assert watch._previous["mysqld_process"] == (stale[0] + 3600, stale[1])
+    assert watch._previous.moments["mysqld_process"] == later
 
 
 def test_what_cannot_be_seen_of_a_remote_server_is_no_failure() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_exporter.collectors.base import Context, Pair
-from myisam_exporter.collectors.mysqld_process import page_cache_hits_of
+from myisam_exporter.collectors.mysqld_process import of_one_process, page_cache_hits_of
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.kernel.process import ProcessSample
 from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.pairs import Latest, pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Running, Scene
@@ -42,12 +44,10 @@ def collected(target: Target, how: Looking, site: Site, state_file: Path | None)
         context = Context(target, session, key_caches=how.key_caches, page_cache_sweep_seconds=how.sweep_seconds)
         snapshot = take_snapshot(context)
     before = read_state(state_file) if state_file else None
-    pair = _process_pair(snapshot, before)
     running = before.running if before else Running()
     facts = Interval(snapshot).facts()
-    pairs: dict[str, Pair[Any]] = {name: Pair(sample) for name, sample in snapshot.samples.items()}
-    if pair is not None:
-        pairs[PROCESS] = pair
+    pairs = pairs_between(_earlier(snapshot, before), snapshot)
+    pair = _of_process(pairs)
     scene = Scene(pairs, running, facts, TableChooser().choose(facts.tables["tables"]))
     found = group_values(snapshot, scene, frozenset(snapshot.samples))
     values = [value for of_one in found.values.values() for value in of_one]
@@ -70,18 +70,16 @@ _KEPT_COUNTERS = frozenset(
 )
 
 
-def _process_pair(snapshot: Snapshot, before: ProcessState | None) -> Pair[ProcessSample] | None:
-    sample = snapshot.samples[PROCESS]
-    if not isinstance(sample, ProcessSample):
+def _earlier(snapshot: Snapshot, before: ProcessState | None) -> Latest | None:
+    """What the last call left: the process as it was then, and the status beside it, which began no interval of its own."""
+    if before is None or before.seconds_until(snapshot.moments[PROCESS]) is None:
         return None
-    seconds = before.seconds_until(snapshot.moments[PROCESS]) if before else None
-    same = before is not None and (before.process.pid, before.process.started_ticks) == (
-        sample.pid,
-        sample.started_ticks,
-    )
-    if before is None or seconds is None or not same:
-        return Pair(sample)
-    return Pair(sample, before.process, seconds, snapshot.samples, {"status": before.status})
+    return Latest({PROCESS: before.process, "status": before.status}, {PROCESS: before.moment})
+
+
+def _of_process(pairs: Mapping[str, Pair[Any]]) -> Pair[ProcessSample] | None:
+    pair = pairs[PROCESS]
+    return of_one_process(pair) if isinstance(pair.after, ProcessSample) else None
 
 
 def _keep(state_file: Path, snapshot: Snapshot, process: ProcessSample, running: Running) -> None:

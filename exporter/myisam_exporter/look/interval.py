@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from myisam_exporter.collectors.base import Collector, Pair, all_collectors, declared_columns
+from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet, mark_unknown
 from myisam_exporter.look.merging import Contribution, Remembered
+from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot
 
 RESTART_TOLERANCE_SECONDS = 2.0
-FLUSHED_BY_FLUSH_STATUS = frozenset({"status", "key_caches"})
 NO_INTERVAL = Unknown("one sample only: rates need two", "--interval 10s")
 RESET = Unknown("the counters were reset within the interval (FLUSH STATUS)", "run again")
 
@@ -54,12 +54,13 @@ class Interval:
         silent: dict[str, Unknown] = {}
         partial: dict[str, Unknown] = {}
         notes: list[Unknown] = []
+        pairs = pairs_between(self.before, self.after)
         for collector in all_collectors():
             sample = self.after.samples[collector.name]
             if isinstance(sample, Unknown):
                 silent |= {name: _telling(silent.get(name), sample) for name in _all_columns(collector, sample)}
                 continue
-            pair = self._pair(collector, sample)
+            pair = pairs[collector.name]
             given.append(self.remembered.contribution(collector, pair))
             notes += collector.notes(sample)
             if pair.before is None and not collector.states_only:
@@ -70,23 +71,6 @@ class Interval:
         reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial
         tables = self.remembered.merged(given)
         return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes))
-
-    def _pair(self, collector: Collector[Any], sample: Any) -> Pair[Any]:
-        others = self.after.samples
-        before = self.before
-        earlier = before.samples[collector.name] if before else None
-        if before is None or earlier is None or isinstance(earlier, Unknown) or self._was_reset(collector):
-            return Pair(sample, None, None, others)
-        seconds = self.after.moments[collector.name] - before.moments[collector.name]
-        return Pair(sample, earlier, seconds, others, before.samples)
-
-    def _was_reset(self, collector: Collector[Any]) -> bool:
-        """Whether FLUSH STATUS set this collector's counters back: some may have overtaken their old value since."""
-        status, seconds = self.after.status, self.seconds
-        since_flush = status.number("Uptime_since_flush_status") if status else None
-        if collector.name not in FLUSHED_BY_FLUSH_STATUS or since_flush is None or seconds is None or status is None:
-            return False
-        return since_flush < seconds and since_flush < (status.uptime_seconds or 0)
 
 
 def _telling(earlier: Unknown | None, reason: Unknown) -> Unknown:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.table_choice import Choice, names_of
 from myisam_exporter.metrics.base import (
     BACKGROUND,
@@ -111,9 +110,9 @@ class TableMetrics(Group):
 
 
 def _seconds(scene: Scene, sources: Iterable[str]) -> float | None:
-    """The interval of the first of these collectors that gave something."""
-    pairs = (scene.pairs[source] for source in sources)
-    return next((pair.seconds for pair in pairs if not isinstance(pair.after, Unknown)), None)
+    """The interval of the first of these collectors that has one."""
+    intervals = (scene.pairs[source].seconds for source in sources)
+    return next((seconds for seconds in intervals if seconds is not None), None)
 
 
 def _growth(name: str, column: str, choice: Choice, seconds: float, running: Running, whole: bool) -> Iterable[Value]:

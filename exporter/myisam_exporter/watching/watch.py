@@ -20,7 +20,6 @@ from myisam_exporter.collectors.base import (
     NOT_TRACED,
     PAGE_CACHE_SWEEP_SECONDS,
     Context,
-    Pair,
     all_collectors,
     with_prerequisites,
 )
@@ -37,6 +36,7 @@ from myisam_exporter.kernel.process import thread_switches
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
+from myisam_exporter.look.pairs import Latest, pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import Choice, TableChooser
 from myisam_exporter.metrics.base import Metric, Running, Scene, Value
@@ -124,7 +124,7 @@ class Watch:
         self._flights: SingleFlight[Reading] = SingleFlight(executor, 2.0 * options.timeout_seconds)
         self._state = threading.Lock()  # held while counters grow, never while anything is waited for
         self._cheap_running, self._background_running = Running(), Running()
-        self._previous: dict[str, tuple[float, Any]] = {}
+        self._previous = Latest()
         self._last_success: dict[str, float] = {}
         self._full: Snapshot | None = None
         self._background = Reading()
@@ -284,29 +284,13 @@ class Watch:
             if session is not None:
                 self.connection.lost(session, str(error))
             with self._state:
-                self._previous.clear()
+                self._previous.forget()
             return failed_reading(selected & cheap_collectors(), error)
         with self._state:
-            scene = Scene(self._pairs_since_last(snapshot), self._cheap_running)
+            scene = Scene(self._previous.pairs_to(snapshot), self._cheap_running)
             found = group_values(snapshot, scene, selected & cheap_collectors())
         outcomes = self._outcomes(snapshot, selected & cheap_collectors(), found.failed)
         return Reading(_pages(found), _flat(found), outcomes)
-
-    def _pairs_since_last(self, snapshot: Snapshot) -> dict[str, Pair[Any]]:
-        """Each sample with the last one before it, whichever scrape took that."""
-        others_before = {name: sample for name, (_, sample) in self._previous.items()}
-        pairs = {}
-        for name, sample in snapshot.samples.items():
-            moment, before = self._previous.get(name, (0.0, Unknown("")))
-            seconds = snapshot.moments[name] - moment
-            # A reading that began before the last one and ended after it adds nothing to what is counted.
-            if isinstance(before, Unknown) or seconds <= 0:
-                pairs[name] = Pair(sample, None, None, snapshot.samples, others_before)
-            else:
-                pairs[name] = Pair(sample, before, seconds, snapshot.samples, others_before)
-            if seconds > 0:
-                self._previous[name] = (snapshot.moments[name], sample)
-        return pairs
 
     def _judged(self, snapshot: Snapshot) -> Reading:
         interval = Interval(snapshot, self._full, self._remembered)
@@ -316,13 +300,7 @@ class Watch:
             interval = Interval(snapshot, None, self._remembered)
         facts = interval.facts()
         choice = self._chooser.choose(facts.tables["tables"])
-        earlier = interval.before
-        pairs = {
-            name: Pair(
-                sample, _known(earlier, name), snapshot.moments[name] - earlier.moments[name] if earlier else None
-            )
-            for name, sample in snapshot.samples.items()
-        }
+        pairs = pairs_between(interval.before, snapshot)
         scene = Scene(pairs, self._background_running, facts, choice)
         expensive = frozenset(snapshot.samples) - cheap_collectors()
         found = group_values(snapshot, scene, expensive)
@@ -375,12 +353,6 @@ class Watch:
             yield Value("exporter_collector_supported", int(outcome.supported), (name,))
             yield Value("exporter_collector_duration_seconds", outcome.seconds, (name,))
             yield Value("exporter_collector_last_success_timestamp_seconds", self._last_success.get(name), (name,))
-
-
-def _known(snapshot: Snapshot | None, name: str) -> Any:
-    """A collector's sample, or None where there is none."""
-    sample = snapshot.samples[name] if snapshot else None
-    return None if isinstance(sample, Unknown) else sample
 
 
 def _pages(found: GroupValues) -> dict[str, Page]:

@@ -1,0 +1,85 @@
+"""Samples of two moments put side by side, for every collector in one way: for facts, for metrics, and for the plugin that runs without a daemon.
+
+A pair has no earlier half where there is none, where it was taken no earlier, and where FLUSH STATUS set its counters back since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.facts.unknown import Unknown
+
+FLUSHED_BY_FLUSH_STATUS = frozenset({"status", "key_caches"})
+NONE_EARLIER = Unknown("not looked at before")
+
+
+class Readings(Protocol):
+    """Each collector's sample (or Unknown), and when it was taken (monotonic seconds). A snapshot is one of these."""
+
+    @property
+    def samples(self) -> Mapping[str, Any]:
+        """By collector."""
+
+    @property
+    def moments(self) -> Mapping[str, float]:
+        """By collector; without one a sample is there for others to look at, and begins no interval of its own."""
+
+
+@dataclass(slots=True)
+class Latest:
+    """The last sample of each collector, whichever reading took it: what several readings count on from."""
+
+    samples: Mapping[str, Any] = field(default_factory=dict)
+    moments: Mapping[str, float] = field(default_factory=dict)
+
+    def pairs_to(self, readings: Readings) -> dict[str, Pair[Any]]:
+        """The readings with what was before them; they are the last ones from now on, but for those that others have overtaken."""
+        pairs = pairs_between(self, readings)
+        newer = {
+            name: moment for name, moment in readings.moments.items() if self.moments.get(name, moment - 1) < moment
+        }
+        # Replaced, never changed: the pairs go on looking at what was.
+        self.samples = {**self.samples, **{name: readings.samples[name] for name in newer}}
+        self.moments = {**self.moments, **newer}
+        return pairs
+
+    def forget(self) -> None:
+        """Begin anew: the server may be another one by now."""
+        self.samples, self.moments = {}, {}
+
+
+def pairs_between(before: Readings | None, after: Readings) -> dict[str, Pair[Any]]:
+    """A pair for every collector that gave something now, Unknown included."""
+    if before is None:
+        return {name: Pair(sample, others=after.samples) for name, sample in after.samples.items()}
+    reset = FLUSHED_BY_FLUSH_STATUS if _was_flushed(before, after) else frozenset()
+    return {name: _pair(before, after, name, name in reset) for name in after.samples}
+
+
+def _pair(before: Readings, after: Readings, name: str, reset: bool) -> Pair[Any]:
+    earlier, seconds = before.samples.get(name, NONE_EARLIER), seconds_between(before, after, name)
+    if reset or seconds is None or isinstance(earlier, Unknown):
+        earlier = seconds = None
+    return Pair(after.samples[name], earlier, seconds, after.samples, before.samples)
+
+
+def seconds_between(before: Readings, after: Readings, collector: str) -> float | None:
+    """The time between two samples of a collector; None where the second is none that follows the first."""
+    if collector not in before.moments or collector not in after.moments:
+        return None
+    seconds = after.moments[collector] - before.moments[collector]
+    # A reading that began before the last one and ended after it adds nothing to what is counted.
+    return seconds if seconds > 0 else None
+
+
+def _was_flushed(before: Readings, after: Readings) -> bool:
+    """Whether FLUSH STATUS set counters back: some may have overtaken their old value since."""
+    status, seconds = after.samples.get("status"), seconds_between(before, after, "status")
+    if not isinstance(status, Status) or seconds is None:
+        return False
+    since_flush = status.number("Uptime_since_flush_status")
+    return since_flush is not None and since_flush < seconds and since_flush < (status.uptime_seconds or 0)

@@ -1,0 +1,71 @@
+"""Samples side by side: one maker for facts, for scrapes, and for the plugin without a daemon."""
+
+import pytest
+
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.pairs import Latest, pairs_between
+
+FAILED = Unknown("not now")
+
+
+def taken(moment: float, **samples: object) -> Latest:
+    return Latest(samples, dict.fromkeys(samples, moment))
+
+
+def test_every_sample_has_its_former_one_its_interval_and_all_the_others_of_both_moments() -> None:
+    before, after = taken(10.0, a="a before", b="b before"), taken(14.0, a="a after", b="b after")
+    pairs = pairs_between(before, after)
+    assert [(pairs[name].after, pairs[name].before, pairs[name].seconds) for name in "ab"] == [("a after", "a before", 4.0), ("b after", "b before", 4.0)]
+    assert all(pair.others is after.samples and pair.others_before is before.samples for pair in pairs.values())
+
+
+@pytest.mark.parametrize(
+    "before",
+    [None, taken(10.0, b="only another"), taken(10.0, a=FAILED), taken(14.0, a="the same moment"), taken(20.0, a="later"), Latest({"a": "no moment"}, {})],
+)
+def test_without_a_former_sample_there_is_no_interval(before: Latest | None) -> None:
+    pair = pairs_between(before, taken(14.0, a="now"))["a"]
+    assert (pair.after, pair.before, pair.seconds) == ("now", None, None)
+    assert pair.others == {"a": "now"}
+
+
+def status(uptime: int, since_flush: int) -> Status:
+    return Status({"Uptime": uptime, "Uptime_since_flush_status": since_flush})
+
+
+@pytest.mark.parametrize(("since_flush", "known"), [(4, False), (10, True), (120, True)])
+def test_flush_status_takes_the_former_half_of_what_it_sets_back_and_of_nothing_else(since_flush: int, known: bool) -> None:
+    before = taken(10.0, status=status(110, 110), key_caches=("before",), host="before")
+    after = taken(20.0, status=status(120, since_flush), key_caches=("after",), host="after")
+    pairs = pairs_between(before, after)
+    assert [pairs[name].before is not None for name in ("status", "key_caches", "host")] == [known, known, True]
+    assert [pairs[name].seconds for name in ("status", "host")] == [10.0 if known else None, 10.0]
+
+
+def test_a_server_that_is_younger_than_the_interval_was_not_flushed_but_started() -> None:
+    pairs = pairs_between(taken(10.0, status=status(110, 110)), taken(20.0, status=status(4, 4)))
+    assert pairs["status"].before is not None  # Interval.refuse_restart says the rest
+
+
+def test_readings_of_different_sources_go_on_from_the_last_of_each() -> None:
+    latest = Latest()
+    assert latest.pairs_to(taken(1.0, a=1, b=1))["a"].seconds is None
+    assert latest.pairs_to(taken(3.0, a=2))["a"].before == 1
+    pairs = latest.pairs_to(taken(6.0, a=3, b=2))
+    assert [(pairs[name].before, pairs[name].seconds) for name in "ab"] == [(2, 3.0), (1, 5.0)]
+    assert pairs["a"].others_before == {"a": 2, "b": 1}  # and stays so, whatever is read later
+
+
+def test_a_reading_that_another_has_overtaken_counts_nothing_and_is_not_counted_from() -> None:
+    latest = Latest()
+    latest.pairs_to(taken(5.0, a="later"))
+    assert latest.pairs_to(taken(4.0, a="begun earlier, ended later"))["a"].before is None
+    assert latest.pairs_to(taken(7.0, a="next"))["a"].before == "later"
+
+
+def test_after_forgetting_nothing_is_counted_from() -> None:
+    latest = Latest()
+    latest.pairs_to(taken(5.0, a=1))
+    latest.forget()
+    assert latest.pairs_to(taken(7.0, a=2))["a"].before is None
