@@ -14,9 +14,10 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_exporter.collectors.base import Context, Pair
-from myisam_exporter.collectors.mysqld_process import of_one_process, page_cache_hits_of
-from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.mysqld_process import PROCESS, of_one_process, page_cache_hits_of
+from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.exposition.values import group_values
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process import ProcessSample
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import Latest, pairs_between
@@ -25,8 +26,6 @@ from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Running, Scene
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
-
-PROCESS = "mysqld_process"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +71,19 @@ _KEPT_COUNTERS = frozenset(
 
 def _earlier(snapshot: Snapshot, before: ProcessState | None) -> Latest | None:
     """What the last call left: the process as it was then, and the status beside it, which began no interval of its own."""
-    if before is None or before.seconds_until(snapshot.moments[PROCESS]) is None:
+    if before is None or before.seconds_until(snapshot.moments[PROCESS.name]) is None:
         return None
-    return Latest({PROCESS: before.process, "status": before.status}, {PROCESS: before.moment})
+    return Latest({PROCESS.name: before.process, STATUS.name: before.status}, {PROCESS.name: before.moment})
 
 
 def _of_process(pairs: Mapping[str, Pair[Any]]) -> Pair[ProcessSample] | None:
-    pair = pairs[PROCESS]
-    return of_one_process(pair) if isinstance(pair.after, ProcessSample) else None
+    pair = pairs[PROCESS.name]
+    return None if isinstance(pair.after, Unknown) else of_one_process(pair)
 
 
 def _keep(state_file: Path, snapshot: Snapshot, process: ProcessSample, running: Running) -> None:
-    status = snapshot.samples["status"]
-    if isinstance(status, Status):
+    status = snapshot.sample(STATUS)
+    if not isinstance(status, Unknown):
         # Without a state the next call knows less, and nothing else.
         with contextlib.suppress(OSError):
-            write_state(state_file, ProcessState(snapshot.moments[PROCESS], process, status, running))
+            write_state(state_file, ProcessState(snapshot.moments[PROCESS.name], process, status, running))

@@ -27,14 +27,35 @@ if TYPE_CHECKING:
     from myisam_exporter.server.target import Target
 
 Sample = TypeVar("Sample")
+Other = TypeVar("Other")
+Sample_co = TypeVar("Sample_co", covariant=True)
 PAGE_CACHE_SWEEP_SECONDS = 2.0
 # Rows of an answer that has one for each table of the server.
 MAXIMUM_TABLE_ROWS = 500_000
+NOT_TAKEN = Unknown("not looked at")
 NOT_TRACED = Unknown(
     "page-cache lookups are not traced",
     "myisam-advisor serve --collect.page-cache.precise, as root or with CAP_PERFMON",
     off=True,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SampleKey(Generic[Sample_co]):
+    """A collector's name, and what its sample is: whoever looks it up by this has its type."""
+
+    name: str
+    type: type[Sample_co]
+
+    def expect(self, found: object) -> Sample_co | Unknown:
+        """What was found under the name, which is of no other type."""
+        if isinstance(found, (self.type, Unknown)):
+            return found
+        raise TypeError(f"the sample of {self.name} is {type(found).__name__}, not {self.type.__name__}")
+
+    def of(self, samples: Mapping[str, object]) -> Sample_co | Unknown:
+        """The sample among these."""
+        return self.expect(samples.get(self.name, NOT_TAKEN))
 
 
 @dataclass(slots=True)
@@ -55,25 +76,34 @@ class Context:
     threads_running: list[float] = field(default_factory=list)
     scanner: DirectoryScanner | None = None
     sweeper: Sweeper | None = None
-    samples: dict[str, Any] = field(default_factory=dict)
+    samples: dict[str, object] = field(default_factory=dict)
 
-    def sample(self, collector: str) -> Any:
-        """The sample of a collector named in `after`: its own type, or Unknown."""
-        return self.samples[collector]
+    def sample(self, key: SampleKey[Sample]) -> Sample | Unknown:
+        """The sample of a collector named in `after`. Raises KeyError for another one: it may not have been taken yet."""
+        return key.expect(self.samples[key.name])
 
 
 @dataclass(frozen=True, slots=True)
 class Pair(Generic[Sample]):
     """One collector's samples at both ends of an interval.
 
-    `before` is None and `seconds` None where there is no interval, or where the counters were reset within it.
+    `before` is None and `seconds` None where there is no interval, or where the counters were reset within it. `others` and
+    `others_before` are the samples of all collectors at both ends, by name. Made by look/pairs.py.
     """
 
     after: Sample
     before: Sample | None = None
     seconds: float | None = None
-    others: Mapping[str, Any] = field(default_factory=dict)
-    others_before: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, object] = field(default_factory=dict)
+    others_before: Mapping[str, object] = field(default_factory=dict)
+
+    def other(self, key: SampleKey[Other]) -> Other | Unknown:
+        """What another collector gave at the end of the interval."""
+        return key.of(self.others)
+
+    def other_before(self, key: SampleKey[Other]) -> Other | Unknown:
+        """What it gave at the beginning."""
+        return key.of(self.others_before)
 
     def rate(self, before: float | None, after: float | None) -> float | None:
         """A counter's growth per second; None without an interval, or when the counter went backwards."""

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.server import ServerIdentity
+    pass
 
 MICROSECONDS_PER_SECOND = 1_000_000
 NOT_OWN = "mysqld has no control group of its own"
@@ -54,7 +55,7 @@ class CgroupCollector(Collector[ControlGroup]):
 
     def collect(self, context: Context) -> ControlGroup | Unknown:
         """Find the group of the verified process, and read it."""
-        server: ServerIdentity | Unknown = context.sample("server")
+        server = context.sample(SERVER)
         if isinstance(server, Unknown):
             return server
         pid = server.location.pid

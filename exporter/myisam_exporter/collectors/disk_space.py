@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.server import ServerIdentity
     from myisam_exporter.collectors.variables import Variables
 
 
@@ -46,8 +47,8 @@ class DiskSpaceCollector(Collector[FreeSpace]):
 
     def collect(self, context: Context) -> FreeSpace | Unknown:
         """Two calls; a path counts only where the data directory was verified as this server's."""
-        server: ServerIdentity | Unknown = context.sample("server")
-        variables: Variables | Unknown = context.sample("variables")
+        server = context.sample(SERVER)
+        variables = context.sample(VARIABLES)
         if isinstance(server, Unknown):
             return server
         directory = server.location.data_directory

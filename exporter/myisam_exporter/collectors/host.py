@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.location import ELSEWHERE
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.server import ServerIdentity
+    pass
 
 MICROSECONDS_PER_SECOND = 1_000_000
 MILLISECONDS_PER_SECOND = 1_000
@@ -106,7 +107,7 @@ class HostCollector(Collector[HostSample]):
 
     def collect(self, context: Context) -> HostSample | Unknown:
         """Read psutil and /proc; a remote server's machine cannot be seen."""
-        server: ServerIdentity | Unknown = context.sample("server")
+        server = context.sample(SERVER)
         if not context.target.may_be_local:
             return ELSEWHERE
         directory = server if isinstance(server, Unknown) else server.location.data_directory

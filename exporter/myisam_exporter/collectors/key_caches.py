@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
@@ -20,9 +23,7 @@ from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import quote_variable, statement
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.server import ServerIdentity
-    from myisam_exporter.collectors.status import Status
-    from myisam_exporter.collectors.variables import Variables
+    pass
 
 # Bookkeeping per cache block on 64 bits: 134217728 bytes give 107182 blocks of 1024 (mysys/mf_keycache.c, init_key_cache).
 OVERHEAD_BYTES_PER_BLOCK = 228
@@ -141,8 +142,8 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
                 return NO_SIZE
             absent = planned.keys() - {cache.name for cache in found}
             return found + tuple(KeyCache(name, 0, DEFAULT_BLOCK_SIZE_BYTES) for name in sorted(absent))
-        variables: Variables | Unknown = context.sample("variables")
-        status: Status | Unknown = context.sample("status")
+        variables = context.sample(VARIABLES)
+        status = context.sample(STATUS)
         if isinstance(variables, Unknown):
             return variables
         default = default_cache(variables.values, {} if isinstance(status, Unknown) else status.values)
@@ -201,8 +202,8 @@ def _from_mariadb(row: tuple[str | None, ...]) -> KeyCache | None:
 
 def _in_init_file(context: Context) -> list[str]:
     """The caches that the server's init_file assigns tables to; none where that file cannot be seen."""
-    server: ServerIdentity | Unknown = context.sample("server")
-    variables: Variables | Unknown = context.sample("variables")
+    server = context.sample(SERVER)
+    variables = context.sample(VARIABLES)
     if isinstance(server, Unknown) or isinstance(variables, Unknown):
         return []
     directory, path = server.location.data_directory, variables.values.get("init_file", "")

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
-from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
@@ -22,7 +23,7 @@ from myisam_exporter.kernel.rights import READ_FILES
 from myisam_exporter.outside.numbers import bounded_sum
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.server import ServerIdentity
+    pass
 
 UPDATE_COUNT_MODULUS = 2**32
 NAMED_UNREADABLE = 5
@@ -46,10 +47,13 @@ HIDDEN_STATEMENTS = Unknown(
 )
 
 
+MYI = SampleKey("myi", DataDirectoryScan)
+
+
 class MyiCollector(Collector[DataDirectoryScan]):
     """The data directory and the headers in it."""
 
-    name = "myi"
+    name = MYI.name
     source = ".MYI header"
     after = ("server", "status")
     expensive = True
@@ -148,7 +152,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def collect(self, context: Context) -> DataDirectoryScan | Unknown:
         """Read every header below the verified data directory."""
-        server: ServerIdentity | Unknown = context.sample("server")
+        server = context.sample(SERVER)
         if isinstance(server, Unknown):
             return server
         directory = server.location.data_directory
@@ -384,8 +388,8 @@ def _counts_all_statements(
     rows: Iterable[tuple[Value, ...]], columns: tuple[str, ...], pair: Pair[DataDirectoryScan]
 ) -> bool:
     """Whether the headers account for the write statements that the server counted."""
-    now, before = pair.others.get("status"), pair.others_before.get("status")
-    if not pair.seconds or not isinstance(now, Status) or not isinstance(before, Status):
+    now, before = pair.other(STATUS), pair.other_before(STATUS)
+    if not pair.seconds or isinstance(now, Unknown) or isinstance(before, Unknown):
         return True
     begun = sum((now.number(name) or 0) - (before.number(name) or 0) for name in WRITE_COMMANDS)
     place = columns.index("write_statements_per_second")

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
-from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits, page_cache_hits
@@ -19,16 +20,19 @@ from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessS
 from myisam_exporter.kernel.residency import storage_blind_spot
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.server import ServerIdentity
+    pass
 
 # Above this share of the bytes read, what InnoDB reads hides what MyISAM does.
 MAXIMUM_OTHER_SHARE = 0.2
 
 
+PROCESS = SampleKey("mysqld_process", ProcessSample)
+
+
 class MysqldProcessCollector(Collector[ProcessSample]):
     """The mysqld process in /proc."""
 
-    name = "mysqld_process"
+    name = PROCESS.name
     source = "/proc/PID"
     after = ("server", "status")
     sections = {  # noqa: RUF012
@@ -65,7 +69,7 @@ class MysqldProcessCollector(Collector[ProcessSample]):
 
     def collect(self, context: Context) -> ProcessSample | Unknown:
         """Read everything that this user may read of the process."""
-        server: ServerIdentity | Unknown = context.sample("server")
+        server = context.sample(SERVER)
         if isinstance(server, Unknown):
             return server
         pid, directory = server.location.pid, server.location.data_directory
@@ -203,8 +207,8 @@ def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
 
 
 def _grown(pair: Pair[ProcessSample], name: str) -> float:
-    after, before = pair.others.get("status"), pair.others_before.get("status")
-    if not isinstance(after, Status) or not isinstance(before, Status):
+    after, before = pair.other(STATUS), pair.other_before(STATUS)
+    if isinstance(after, Unknown) or isinstance(before, Unknown):
         return 0.0
     return max((after.number(name) or 0) - (before.number(name) or 0), 0)
 
@@ -214,7 +218,7 @@ def _blind_spot(pair: Pair[ProcessSample], innodb_bytes: float, read_bytes: int)
     now, before = pair.after, pair.before
     if now.storage_blind_spot:
         return now.storage_blind_spot
-    if not all(isinstance(others.get("status"), Status) for others in (pair.others, pair.others_before)):
+    if isinstance(pair.other(STATUS), Unknown) or isinstance(pair.other_before(STATUS), Unknown):
         return "what InnoDB and TLS read is not known"
     if (
         before

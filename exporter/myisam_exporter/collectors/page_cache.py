@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
@@ -16,7 +17,7 @@ from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import bounded_sum
 
 if TYPE_CHECKING:
-    from myisam_exporter.files.data_directory import DataDirectoryScan
+    pass
 
 
 class PageCacheCollector(Collector[PageCacheSweep]):
@@ -44,7 +45,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
 
     def collect(self, context: Context) -> PageCacheSweep | Unknown:
         """Ask the kernel about every file that the scan found, as far as the time reaches."""
-        scan: DataDirectoryScan | Unknown = context.sample("myi")
+        scan = context.sample(MYI)
         if isinstance(scan, Unknown):
             return scan
         return (context.sweeper or Sweeper()).sweep(scan.files, context.page_cache_sweep_seconds, scan.owner)

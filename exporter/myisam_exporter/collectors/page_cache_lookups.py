@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -61,7 +62,7 @@ class PageCacheLookupsCollector(Collector[Lookups]):
     def collect(self, context: Context) -> Lookups | Unknown:
         """The counts so far; from now on also of files that are new."""
         tracer = context.tracer
-        scan: DataDirectoryScan | Unknown = context.sample("myi")
+        scan = context.sample(MYI)
         if isinstance(tracer, Unknown):
             return tracer
         if isinstance(scan, Unknown):

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.variables import Variables
+    pass
 
 PICOSECONDS_PER_SECOND = 1_000_000_000_000
 GRANT = "SELECT ON performance_schema.*"
@@ -90,7 +91,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
 
     def collect(self, context: Context) -> Waits | Unknown:
         """Read the summaries of the instruments that are on."""
-        variables: Variables | Unknown = context.sample("variables")
+        variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
         if not variables.is_on("performance_schema"):

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import statement
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.variables import Variables
+    pass
 
 # information_schema.PROCESSLIST would make a temporary MyISAM table on MySQL 5.6 and move the counters we watch.
 THREADS = (
@@ -54,7 +55,7 @@ class ProcesslistCollector(Collector[Connections]):
 
     def collect(self, context: Context) -> Connections | Unknown:
         """One statement; without PROCESS only our own connection would be visible, which is no answer."""
-        variables: Variables | Unknown = context.sample("variables")
+        variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
         missing = _missing_privilege(context)

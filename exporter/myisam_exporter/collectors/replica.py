@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, columns
 from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.status import Status
-    from myisam_exporter.collectors.variables import Variables
 
 GRANT = "SELECT ON performance_schema.*"
 # Asked one by one: a join would count in Select_full_join, which is watched.
@@ -69,9 +70,9 @@ class ReplicaCollector(Collector[Channels]):
         """At most two small statements."""
         version = context.session.version
         if version.flavour == "mariadb" or not version.at_least(mysql=(5, 7)):
-            status: Status | Unknown = context.sample("status")
+            status = context.sample(STATUS)
             return status if isinstance(status, Unknown) else by_counters(status)
-        variables: Variables | Unknown = context.sample("variables")
+        variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
         if not variables.is_on("performance_schema"):

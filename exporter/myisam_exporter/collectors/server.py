@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.location import Location, locate
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.status import Status
     from myisam_exporter.collectors.variables import Variables
 
 MUTEX_INSTANCES = "SELECT COUNT(*) FROM performance_schema.mutex_instances WHERE NAME = 'wait/synch/mutex/mysys/KEY_CACHE::cache_lock'"
@@ -34,10 +35,13 @@ class ServerIdentity:
     initialised_key_caches: int | Unknown
 
 
+SERVER = SampleKey("server", ServerIdentity)
+
+
 class ServerCollector(Collector[ServerIdentity]):
     """Identity and place of the server."""
 
-    name = "server"
+    name = SERVER.name
     source = "@@version, @@datadir, @@pid_file, SO_PEERCRED, /proc"
     after = ("variables", "status")
     sections = {  # noqa: RUF012
@@ -65,8 +69,8 @@ class ServerCollector(Collector[ServerIdentity]):
 
     def collect(self, context: Context) -> ServerIdentity | Unknown:
         """Combine what the server says with what can be verified here."""
-        variables: Variables | Unknown = context.sample("variables")
-        status: Status | Unknown = context.sample("status")
+        variables = context.sample(VARIABLES)
+        status = context.sample(STATUS)
         if isinstance(variables, Unknown):
             return variables
         uptime = None if isinstance(status, Unknown) else status.uptime_seconds

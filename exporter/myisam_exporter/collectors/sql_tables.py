@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
-from myisam_exporter.collectors.myi import MyiCollector
+from myisam_exporter.collectors.myi import MYI, MyiCollector
+from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
@@ -56,7 +58,7 @@ class SqlTablesCollector(Collector[OpenTables]):
 
     def collect(self, context: Context) -> OpenTables | Unknown:
         """Only where the .MYI files are out of sight."""
-        if not isinstance(context.sample("myi"), Unknown):
+        if not isinstance(context.sample(MYI), Unknown):
             return Unknown("not needed: the table files are read directly", off=True)
         limit = _limit(context)
         if isinstance(limit, Unknown):
@@ -110,10 +112,10 @@ def _limit(context: Context) -> int | Unknown:
     """How many tables may be asked about without anything being thrown out of the server's table cache."""
     if not context.session.version.at_least(mysql=(8, 0)):
         return MAXIMUM_TABLES
-    status, variables = context.sample("status"), context.sample("variables")
+    status, variables = context.sample(STATUS), context.sample(VARIABLES)
     opened = None if isinstance(status, Unknown) else status.number("Open_tables")
     cache = None if isinstance(variables, Unknown) else variables.number("table_open_cache")
-    if opened is None or cache is None:
+    if isinstance(variables, Unknown) or opened is None or cache is None:
         return Unknown("the server does not say how many tables are open, and asking about one opens it")
     room = cache // (variables.number("table_open_cache_instances") or 1) - opened - DICTIONARY_TABLES
     if room < 1:

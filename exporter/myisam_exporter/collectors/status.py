@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import parse_number
@@ -44,6 +44,9 @@ class Status:
         return self.number("Uptime")
 
 
+STATUS = SampleKey("status", Status)
+
+
 def connections_at_work(readings: Sequence[float], ours: int = 1) -> float | None:
     """The mean of these readings of Threads_running, without the connections of `ours` that read it; unknown without any."""
     # A thread that ends while it is counted can make even our own one missing.
@@ -53,7 +56,7 @@ def connections_at_work(readings: Sequence[float], ours: int = 1) -> float | Non
 class StatusCollector(Collector[Status]):
     """The server's counters."""
 
-    name = "status"
+    name = STATUS.name
     source = "SHOW GLOBAL STATUS"
     sections = {  # noqa: RUF012
         "status": columns(

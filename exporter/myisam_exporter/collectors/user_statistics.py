@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 
 if TYPE_CHECKING:
-    from myisam_exporter.collectors.variables import Variables
+    pass
 
 QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
 
@@ -43,7 +44,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
 
     def collect(self, context: Context) -> TableStatistics | Unknown:
         """One statement, when the server counts."""
-        variables: Variables | Unknown = context.sample("variables")
+        variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
         if "userstat" not in variables.values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.facts.columns import Block, Value, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, parse_number
@@ -26,10 +26,13 @@ class Variables:
         return self.values.get(name, "").upper() in ("ON", "1", "YES")
 
 
+VARIABLES = SampleKey("variables", Variables)
+
+
 class VariablesCollector(Collector[Variables]):
     """The server's settings."""
 
-    name = "variables"
+    name = VARIABLES.name
     source = "SHOW GLOBAL VARIABLES"
     sections = {  # noqa: RUF012
         "variable": columns(

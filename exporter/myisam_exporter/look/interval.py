@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns
+from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
@@ -30,7 +31,7 @@ class Interval:
     @property
     def seconds(self) -> float | None:
         """The interval's length by the status counters; None for a single snapshot."""
-        return None if self.before is None else self.after.moments["status"] - self.before.moments["status"]
+        return None if self.before is None else self.after.moments[STATUS.name] - self.before.moments[STATUS.name]
 
     def refuse_restart(self) -> None:
         """Raise ServerLostError when the server restarted between the snapshots: half of each server is no interval."""

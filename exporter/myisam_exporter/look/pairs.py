@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.unknown import Unknown
 
-FLUSHED_BY_FLUSH_STATUS = frozenset({"status", "key_caches"})
+FLUSHED_BY_FLUSH_STATUS = frozenset({STATUS.name, "key_caches"})
 NONE_EARLIER = Unknown("not looked at before")
 
 
@@ -21,7 +21,7 @@ class Readings(Protocol):
     """Each collector's sample (or Unknown), and when it was taken (monotonic seconds). A snapshot is one of these."""
 
     @property
-    def samples(self) -> Mapping[str, Any]:
+    def samples(self) -> Mapping[str, object]:
         """By collector."""
 
     @property
@@ -33,7 +33,7 @@ class Readings(Protocol):
 class Latest:
     """The last sample of each collector, whichever reading took it: what several readings count on from."""
 
-    samples: Mapping[str, Any] = field(default_factory=dict)
+    samples: Mapping[str, object] = field(default_factory=dict)
     moments: Mapping[str, float] = field(default_factory=dict)
 
     def pairs_to(self, readings: Readings) -> dict[str, Pair[Any]]:
@@ -78,8 +78,8 @@ def seconds_between(before: Readings, after: Readings, collector: str) -> float 
 
 def _was_flushed(before: Readings, after: Readings) -> bool:
     """Whether FLUSH STATUS set counters back: some may have overtaken their old value since."""
-    status, seconds = after.samples.get("status"), seconds_between(before, after, "status")
-    if not isinstance(status, Status) or seconds is None:
+    status, seconds = STATUS.of(after.samples), seconds_between(before, after, STATUS.name)
+    if isinstance(status, Unknown) or seconds is None:
         return False
     since_flush = status.number("Uptime_since_flush_status")
     return since_flush is not None and since_flush < seconds and since_flush < (status.uptime_seconds or 0)

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from myisam_exporter.collectors.base import Collector, Context, all_collectors
-from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.base import Collector, Context, Sample, SampleKey, all_collectors
+from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.wire import one_look
@@ -22,15 +22,19 @@ class Snapshot:
     """Each collector's sample (or Unknown), when it was taken (monotonic seconds) and how long it took."""
 
     taken_at: float
-    samples: Mapping[str, Any]
+    samples: Mapping[str, object]
     moments: Mapping[str, float]
     durations: Mapping[str, float]
 
     @property
     def status(self) -> Status | None:
         """The status sample, where there is one."""
-        sample = self.samples.get("status")
-        return sample if isinstance(sample, Status) else None
+        sample = self.sample(STATUS)
+        return None if isinstance(sample, Unknown) else sample
+
+    def sample(self, key: SampleKey[Sample]) -> Sample | Unknown:
+        """One collector's sample."""
+        return key.of(self.samples)
 
 
 def take_snapshot(context: Context, *, begins_interval: bool = False, only: Collection[str] | None = None) -> Snapshot:
@@ -56,7 +60,7 @@ def take_snapshot(context: Context, *, begins_interval: bool = False, only: Coll
     return Snapshot(taken_at, context.samples, moments, durations)
 
 
-def _collect(collector: Collector[Any], context: Context) -> Any:
+def _collect(collector: Collector[Any], context: Context) -> object:
     try:
         return collector.collect(context)
     except UserError:

@@ -23,8 +23,8 @@ from myisam_exporter.collectors.base import (
     all_collectors,
     with_prerequisites,
 )
-from myisam_exporter.collectors.server import ServerIdentity
-from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.status import STATUS, THREADS_RUNNING
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Outcome, Reading, failed_reading
 from myisam_exporter.exposition.text import Page, joined, page_of
@@ -251,8 +251,8 @@ class Watch:
             _log.warning("%s keeps its connection: %s", self.label, error)
 
     def _switches(self) -> dict[int, tuple[int, int]] | None:
-        server = self._full.samples.get("server") if self._full else None
-        if not isinstance(server, ServerIdentity) or isinstance(server.location.pid, Unknown):
+        server = self._full.sample(SERVER) if self._full else Unknown("not looked at yet")
+        if isinstance(server, Unknown) or isinstance(server.location.pid, Unknown):
             return None
         try:
             return dict(thread_switches(self.options.proc / str(server.location.pid)))
@@ -274,7 +274,7 @@ class Watch:
     def _read(self, selected: frozenset[str]) -> Reading:
         """The selected cheap collectors, now; the status always, for whether the server answers."""
         session = None
-        wanted = with_prerequisites({"status", *(selected & cheap_collectors())})
+        wanted = with_prerequisites({STATUS.name, *(selected & cheap_collectors())})
         try:
             session = self.connection.session()
             snapshot = take_snapshot(self._context(session), only=wanted)
@@ -326,10 +326,10 @@ class Watch:
         for collector in all_collectors():
             if collector.name in names:
                 sample = snapshot.samples[collector.name]
-                known = not isinstance(sample, Unknown)
-                whole = known and collector.incomplete(sample) is None and collector.name not in failed_groups
+                missing = sample if isinstance(sample, Unknown) else None
+                whole = missing is None and collector.incomplete(sample) is None and collector.name not in failed_groups
                 # What a daemon elsewhere can never see is no failure of it.
-                supported = known or not (sample.off or sample == ELSEWHERE)
+                supported = missing is None or not (missing.off or missing == ELSEWHERE)
                 outcomes[collector.name] = Outcome(whole, supported, snapshot.durations[collector.name])
                 if whole:
                     self._last_success[collector.name] = snapshot.taken_at
