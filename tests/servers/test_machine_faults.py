@@ -180,7 +180,8 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.target import Target
-from myisam_exporter.watching.watch import Watch, WatchOptions
+from myisam_exporter.watching.options import WatchOptions
+from myisam_exporter.watching.watch import Watch
 
 began, looks, present = time.time(), 0, time.time
 time.time = lambda: began + looks * 60  # a look a minute

@@ -16,7 +16,10 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.look import snapshot
 from myisam_exporter.look.table_choice import TableChooser
-from myisam_exporter.watching.watch import Watch, WatchOptions
+from myisam_exporter.watching.connection import LONGEST_PAUSE_SECONDS
+from myisam_exporter.watching.options import WatchOptions
+from myisam_exporter.watching.watch import Watch
+from tests.support.moved_clock import MovedClock
 
 from .conftest import binaries_of, target
 from .daemon import Answer, wait_for
@@ -37,9 +40,14 @@ def victim(request: pytest.FixtureRequest) -> Iterator[PrivateServer]:
 
 
 @pytest.fixture
-def watch(victim: PrivateServer) -> Iterator[Watch]:
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+@pytest.fixture
+def watch(victim: PrivateServer, clock: MovedClock) -> Iterator[Watch]:
     with ThreadPoolExecutor(4) as pool:
-        watching = Watch("here", lambda: target(victim), pool, WatchOptions(timeout_seconds=TIMEOUT_SECONDS), TableChooser())
+        watching = Watch("here", lambda: target(victim), pool, WatchOptions(timeout_seconds=TIMEOUT_SECONDS), TableChooser(), clock=clock)
         watching.look()
         watching.look()
         assert watching.failure == ""
@@ -66,13 +74,14 @@ def exposed(watch: Watch) -> Answer:
     return Answer(200, watch.exposition(watch.scrape(watch.names()).result(20), watch.names(), (), False), {})
 
 
-def comes_back(watch: Watch) -> bool:
+def comes_back(watch: Watch, clock: MovedClock) -> bool:
+    clock.move(LONGEST_PAUSE_SECONDS)  # after a failure it would wait for so long before it connects again
     watch.look()
     return watch.failure == "" and exposed(watch).value("up") == 1
 
 
 @at_every_phase
-def test_a_crash_in_front_of_each_collector(victim: PrivateServer, watch: Watch, phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_in_front_of_each_collector(victim: PrivateServer, watch: Watch, clock: MovedClock, phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It dies while rows are written, recovers, and is looked at as soon as it answers."""
     stop = threading.Event()
 
@@ -94,7 +103,7 @@ def test_a_crash_in_front_of_each_collector(victim: PrivateServer, watch: Watch,
     assert happened == [phase]
     assert exposed(watch).value("up") == 0
     victim.start()
-    assert wait_for(lambda: comes_back(watch), 30, 0.2)
+    assert wait_for(lambda: comes_back(watch, clock), 30, 0.2)
     page = exposed(watch)
     # No rate spans the crash, no counter went backwards.
     assert all(value >= 0 for value in page.samples().values())
@@ -103,7 +112,7 @@ def test_a_crash_in_front_of_each_collector(victim: PrivateServer, watch: Watch,
 
 
 @at_every_phase
-def test_a_server_that_stands_still_in_front_of_each_collector(victim: PrivateServer, watch: Watch, phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_stands_still_in_front_of_each_collector(victim: PrivateServer, watch: Watch, clock: MovedClock, phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     happened = in_front_of(phase, lambda: os.kill(victim.pid, signal.SIGSTOP), monkeypatch)
     try:
         started = time.monotonic()
@@ -114,4 +123,4 @@ def test_a_server_that_stands_still_in_front_of_each_collector(victim: PrivateSe
         assert exposed(watch).value("up") == 0
     finally:
         os.kill(victim.pid, signal.SIGCONT)
-    assert wait_for(lambda: comes_back(watch), 30, 0.2)
+    assert wait_for(lambda: comes_back(watch, clock), 30, 0.2)

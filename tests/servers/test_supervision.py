@@ -16,7 +16,7 @@ from myisam_advisor.daemon.supervision import LONGEST_LOOK_SECONDS, supervise
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.watching.fleet import Fleet
-from myisam_exporter.watching.watch import WatchOptions
+from myisam_exporter.watching.options import WatchOptions
 
 from .conftest import binaries_of
 from .daemon import serving, wait_for

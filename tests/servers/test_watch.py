@@ -1,5 +1,6 @@
 """One watch in this process, on a real server: failures inside it, and precise page-cache counts."""
 
+import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,11 @@ from myisam_exporter.metrics import mysqld_process as process_metrics
 from myisam_exporter.metrics import status as status_metrics
 from myisam_exporter.metrics.base import Metric, Scene, Value
 from myisam_exporter.server.target import Target
-from myisam_exporter.watching.watch import Watch, WatchOptions
+from myisam_exporter.watching.background import STALE_INTERVALS
+from myisam_exporter.watching.fleet import Fleet
+from myisam_exporter.watching.options import DEFAULT_BACKGROUND_SECONDS, WatchOptions
+from myisam_exporter.watching.watch import Watch
+from tests.support.moved_clock import MovedClock
 
 from .conftest import binaries_of, look, schema, target
 from .daemon import Answer, free_port, serving, wait_for
@@ -112,10 +117,12 @@ def test_a_truncated_sweep_is_a_failure(mariadb: PrivateServer) -> None:
 
 def test_facts_grow_stale_and_are_no_longer_shown(mariadb: PrivateServer) -> None:
     with ThreadPoolExecutor(4) as pool:
-        watching = Watch("here", lambda: target(mariadb), pool, WatchOptions(background_seconds=0.1), TableChooser())
+        clock = MovedClock()
+        watching = Watch("here", lambda: target(mariadb), pool, WatchOptions(), TableChooser(), clock=clock)
         watching.look()
+        clock.move(STALE_INTERVALS * DEFAULT_BACKGROUND_SECONDS - 60)
         assert page(watching).value("tables") is not None
-        time.sleep(0.4)
+        clock.move(60)
         old = page(watching)
         assert old.value("up") == 1
         assert old.value("tables") is None
@@ -135,15 +142,55 @@ def test_whether_the_server_answers_is_asked_whatever_is_selected(watch: Watch, 
     assert down.value("tables") is None
 
 
+def test_scrapes_and_the_background_remember_apart(watch: Watch) -> None:
+    watch.look()
+    page(watch)
+    background, scrapes = watch.background.found().last_success, watch.scrapes.last_success()
+    assert "myi" in background
+    assert "status" in scrapes
+    assert not set(background) & set(scrapes)
+
+
+def test_one_look_after_another_works_out_its_facts(mariadb: PrivateServer) -> None:
+    """Those of one fleet; each looks, and waits for its server, meanwhile."""
+    inside: list[int] = []
+    most: list[int] = []
+
+    class Slow:
+        name = "slow"
+        metrics = (Metric("nothing_slow", "gauge", "Nothing."),)
+
+        def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+            inside.append(1)
+            time.sleep(0.2)
+            most.append(len(inside))
+            inside.pop()
+            return ()
+
+    async def looked() -> None:
+        with ThreadPoolExecutor(4) as pool:
+            fleet = Fleet(WatchOptions(), pool, TableChooser, [Slow()])
+            watches = [fleet.watch_own(str(number), lambda: target(mariadb)) for number in range(4)]
+            while not all(watch.looks for watch in watches):
+                await asyncio.sleep(0.05)
+            for watch in watches:
+                watch.close()
+            fleet.close()
+
+    asyncio.run(asyncio.wait_for(looked(), 30))
+    assert most == [1, 1, 1, 1]
+
+
 def test_readings_that_overlap_count_nothing_twice(watch: Watch) -> None:
     for names in (frozenset({"mysqld_process"}), frozenset({"mysqld_process", "status"}), frozenset({"mysqld_process"})):
         watch.scrape(names).result(10)
-    totals = dict(watch._cheap_running.totals)
-    later = watch._previous.moments["mysqld_process"] + 3600
-    watch._previous.moments = {**watch._previous.moments, "mysqld_process": later}  # a reading that ended later than this one began
+    totals = dict(watch.scrapes._running.totals)
+    previous = watch.scrapes._previous
+    later = previous.moments["mysqld_process"] + 3600
+    previous.moments = {**previous.moments, "mysqld_process": later}  # a reading that ended later than this one began
     watch.scrape(frozenset({"mysqld_process"})).result(10)
-    assert dict(watch._cheap_running.totals) == totals
-    assert watch._previous.moments["mysqld_process"] == later
+    assert dict(watch.scrapes._running.totals) == totals
+    assert previous.moments["mysqld_process"] == later
 
 
 def test_what_cannot_be_seen_of_a_remote_server_is_no_failure() -> None:
@@ -220,7 +267,7 @@ def test_what_is_remembered_from_look_to_look_changes_no_fact(name: str) -> None
         for some in statements:
             server.execute(*some, database="looked")
             watching.look()
-            after = watching._full
+            after = watching.background.memory.snapshot
             assert after is not None
             assert before is not after
             fresh = Interval(after, before).facts()

@@ -25,7 +25,8 @@ from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
 from myisam_advisor.reports.page.render import policy, render
 from myisam_advisor.reports.page.view import empty_view, view_of
 from myisam_exporter.watching.fleet import Fleet
-from myisam_exporter.watching.watch import Watch, cheap_collectors
+from myisam_exporter.watching.scrapes import cheap_collectors
+from myisam_exporter.watching.watch import Watch
 from myisam_exporter.web.application import BadRequestError, Route, accepts_gzip, parameters_of, reading_in_time
 from myisam_exporter.web.server import Request, Response
 

@@ -32,8 +32,9 @@ from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.fleet import Fleet
+from myisam_exporter.watching.followers import Follower
+from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.probe_targets import ProbeTargets, read_probe_targets
-from myisam_exporter.watching.watch import Follower, WatchOptions
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.allowed_hosts import AllowedHosts
 from myisam_exporter.web.application import MAXIMUM_SCRAPES, Exporter

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.exposition.text import Page
+from myisam_exporter.exposition.text import Page, page_of
+from myisam_exporter.exposition.values import GroupValues
 from myisam_exporter.metrics.base import Value
 
 
@@ -28,7 +28,15 @@ class Reading:
     values: Sequence[Value] = ()
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     failure: str = ""
-    moment: float = field(default_factory=time.monotonic)
+
+
+def reading_of(
+    found: GroupValues, outcomes: Mapping[str, Outcome], further: Mapping[str, Page] | None = None
+) -> Reading:
+    """One with a page for each collector, and what is `further`."""
+    pages = {name: page_of(found.metrics[name], values) for name, values in found.values.items()}
+    flat = tuple(value for values in found.values.values() for value in values)
+    return Reading(pages | dict(further or {}), flat, outcomes)
 
 
 def failed_reading(names: Iterable[str], error: UserError) -> Reading:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
@@ -16,11 +16,15 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 10.0
 
 
 class Connection:
-    """Connects on demand. `resolve` is asked anew each time, so that a changed password in the option file is used at once."""
+    """Connects on demand, in the thread of whoever asks; others who ask meanwhile wait for that attempt.
 
-    def __init__(self, resolve: Callable[[], Target], timeout_seconds: int) -> None:
+    `resolve` is asked anew each time, so that a changed password in the option file is used at once.
+    """
+
+    def __init__(self, resolve: Callable[[], Target], timeout_seconds: int, clock: Clock = CLOCK) -> None:
         self._resolve = resolve
         self._timeout_seconds = timeout_seconds
+        self._clock = clock
         self._lock = threading.Lock()  # guards the fields below; never held while connecting
         self._session: Session | None = None
         self._attempt: tuple[Future[Session], float] | None = None
@@ -36,7 +40,7 @@ class Connection:
         with self._lock:
             if self._session is not None:
                 return self._session
-            now = time.monotonic()
+            now = self._clock.monotonic()
             if now < self._not_before:
                 raise UserError(f"{self._failure} (trying again in {self._not_before - now:.0f} s)")
             theirs = self._attempt[0] if self._attempt is not None and now < self._attempt[1] else None
@@ -118,4 +122,4 @@ class Connection:
                 self._attempt = None
             self._failure = why
             self._pause_seconds = min(max(self._pause_seconds * 2, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
-            self._not_before = time.monotonic() + self._pause_seconds
+            self._not_before = self._clock.monotonic() + self._pause_seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
+import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,9 +12,12 @@ from typing import Any
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.table_choice import TableChooser
+from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.server.target import Target
+from myisam_exporter.watching.followers import Follower
+from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.probe_targets import Listed, ProbeTargets
-from myisam_exporter.watching.watch import Follower, Watch, WatchOptions
+from myisam_exporter.watching.watch import Watch
 
 # Looks at the same time, whatever the number of targets: some of them wait for servers that hang.
 LOOKS_AT_ONCE = 8
@@ -27,7 +30,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Fleet:
-    """Watches by name; "" is the daemon's own server."""
+    """Watches by listed name and module, and the daemon's own. The event loop's thread alone adds and forgets them.
+
+    Looks and glances run in the threads named `look`, one at a time for each target. `judging` is held while one of them works out its
+    facts: several at once would only take the interpreter from each other, thousands of times a look.
+    """
 
     options: WatchOptions
     executor: Executor
@@ -35,6 +42,8 @@ class Fleet:
     followers: Sequence[Follower] = ()
     targets: ProbeTargets = field(default_factory=ProbeTargets)
     own: Watch | None = None
+    clock: Clock = CLOCK
+    judging: threading.Lock = field(default_factory=threading.Lock)
     _probed: dict[tuple[str, str], Watch] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _looker: ThreadPoolExecutor = field(
@@ -97,7 +106,16 @@ class Fleet:
             watch.give_up()
 
     def _watch(self, label: str, resolve: Callable[[], Target]) -> Watch:
-        return Watch(label, resolve, self.executor, self.options, self.make_chooser(), self.followers)
+        return Watch(
+            label,
+            resolve,
+            self.executor,
+            self.options,
+            self.make_chooser(),
+            self.followers,
+            self.judging,
+            self.clock,
+        )
 
     def _start(self, beat: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(beat)
@@ -108,7 +126,7 @@ class Fleet:
         """Whether it was probed lately; a reload may have put another in its place."""
         if self._probed.get(key) is not watch:
             return False
-        if time.monotonic() - watch.last_asked < IDLE_INTERVALS * self.options.background_seconds:
+        if self.clock.monotonic() - watch.last_asked < IDLE_INTERVALS * self.options.background_seconds:
             return True
         watch.close()
         del self._probed[key]
@@ -121,15 +139,15 @@ class Fleet:
         loop = asyncio.get_running_loop()
         failure = ""
         while is_wanted():
-            started = time.monotonic()
+            started = self.clock.monotonic()
             found = await loop.run_in_executor(self._looker, _look, watch)
             if found != failure:
                 _log.log(logging.WARNING if found else logging.INFO, "%s: %s", watch.label, found or "answers")
                 failure = found
             due = started + pause
-            while (rest := due - time.monotonic()) > 0:
+            while (rest := due - self.clock.monotonic()) > 0:
                 await asyncio.sleep(min(rest, interval / GLANCES_PER_LOOK))
-                if due - time.monotonic() > 0:
+                if due - self.clock.monotonic() > 0:
                     await loop.run_in_executor(self._looker, watch.glance)
             pause = interval
 

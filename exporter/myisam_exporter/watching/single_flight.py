@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from myisam_exporter.outside.clock import CLOCK, Clock
 
 Result = TypeVar("Result")
 
@@ -18,13 +19,14 @@ class SingleFlight(Generic[Result]):
 
     executor: Executor
     lease_seconds: float
+    clock: Clock = CLOCK
     _flights: dict[Hashable, tuple[float, Future[Result]]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def join(self, key: Hashable, job: Callable[[], Result]) -> Future[Result]:
         """The running job of that key, or a new one."""
         with self._lock:
-            now = time.monotonic()
+            now = self.clock.monotonic()
             self._flights = {
                 other: (expires, flight)
                 for other, (expires, flight) in self._flights.items()

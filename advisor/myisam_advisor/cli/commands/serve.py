@@ -143,7 +143,7 @@ def serve(**options: Any) -> None:
     from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
     from myisam_advisor.history.paths import history_path
-    from myisam_exporter.watching.watch import WatchOptions
+    from myisam_exporter.watching.options import WatchOptions
 
     if not options["background_seconds"] >= 1:
         raise UserError("--collect.interval must be 1s or more.")

@@ -18,6 +18,7 @@ from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.table_choice import TableChooser, names_of, table_pattern
 from myisam_exporter.watching.single_flight import SingleFlight
+from tests.support.moved_clock import MovedClock
 
 COLUMNS = ("schema_name", "table_name", "data_bytes", "index_bytes", "crashed", "write_statements_per_second", "rows_read_per_second")
 
@@ -50,12 +51,13 @@ def test_a_hung_job_is_not_joined_when_its_lease_is_over() -> None:
         release.wait(10)
         return "late"
 
+    clock = MovedClock()
     with ThreadPoolExecutor(4) as pool:
-        flights: SingleFlight[str] = SingleFlight(pool, 0.2)
+        flights: SingleFlight[str] = SingleFlight(pool, 10, clock)
         first = flights.join("a", hang)
         hung.wait(5)
         assert flights.join("a", lambda: "new") is first
-        time.sleep(0.25)
+        clock.move(10.1)
         assert flights.join("a", lambda: "new").result(5) == "new"
         release.set()
         assert first.result(5) == "late"

@@ -1,0 +1,84 @@
+"""What glances at one target: reads between two looks how many threads run, and a few counters."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.errors import UserError
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.process import Switches, thread_switches
+from myisam_exporter.outside.clock import CLOCK, Clock
+from myisam_exporter.outside.numbers import finite_number
+from myisam_exporter.watching.connection import Connection
+from myisam_exporter.watching.glances import STATEMENT, Glance, Glances, Peak
+
+
+class Glancer:
+    """Glances in the thread of the target's beat, never while it looks; never connects.
+
+    Any thread may ask for the peaks: the lock guards what was read, and is never held while anything is waited for.
+    """
+
+    def __init__(self, connection: Connection, proc: Path, clock: Clock = CLOCK) -> None:
+        self._connection = connection
+        self._proc = proc
+        self._clock = clock
+        self._server_process: int | None = None
+        self._lock = threading.Lock()
+        self._glances = Glances()
+        self._threads_running: list[float] = []
+
+    def glance(self) -> None:
+        """One reading: those at the ends of an interval say little of it."""
+        session = self._connection.open_session
+        if session is None:
+            return
+        moment = self._clock.monotonic()
+        try:
+            rows = session.rows_or_unknown(STATEMENT, 2)
+        except UserError as error:
+            self._connection.lost(session, str(error))
+            self.interrupt()
+            return
+        if isinstance(rows, Unknown):
+            return
+        numbers = ((name or "", finite_number(value)) for name, value in rows)
+        status = {name: float(number) for name, number in numbers if number is not None}
+        self.add(Glance(moment, status, self._switches()))
+
+    def add(self, glance: Glance) -> None:
+        """Keep a reading."""
+        with self._lock:
+            if THREADS_RUNNING in glance.status:
+                self._threads_running.append(glance.status[THREADS_RUNNING])
+            self._glances.take(glance)
+
+    def peaks(self, seconds: float) -> dict[str, Peak]:
+        """How high rates rose in the last seconds; see glances.py."""
+        with self._lock:
+            return self._glances.peaks(self._clock.monotonic() - seconds)
+
+    def taken_threads_running(self) -> list[float]:
+        """How many threads ran, at each glance since this was asked last."""
+        with self._lock:
+            taken, self._threads_running = self._threads_running, []
+        return taken
+
+    def watch_process(self, process: int | None) -> None:
+        """Read the switches of this process's threads from now on; of none where it cannot be seen."""
+        self._server_process = process
+
+    def interrupt(self) -> None:
+        """The next reading has no rates: the server may be another one by then."""
+        with self._lock:
+            self._glances.interrupt()
+
+    def _switches(self) -> Switches | None:
+        if self._server_process is None:
+            return None
+        try:
+            return dict(thread_switches(self._proc / str(self._server_process)))
+        except OSError:
+            return None

@@ -1,0 +1,32 @@
+"""What one look hands on to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from myisam_exporter.collectors.base import Context
+from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.sweeper import Sweeper
+from myisam_exporter.look.merging import Remembered
+from myisam_exporter.look.snapshot import Snapshot
+from myisam_exporter.look.table_choice import TableChooser
+from myisam_exporter.metrics.base import Running
+
+
+@dataclass(slots=True)
+class LookMemory:
+    """What is remembered of one target: the last snapshot, what did not change since, counters that we keep.
+
+    Only the thread that looks touches it, one at a time: there is no lock.
+    """
+
+    chooser: TableChooser
+    snapshot: Snapshot | None = None
+    tables: Remembered = field(default_factory=Remembered)
+    running: Running = field(default_factory=Running)
+    scanner: DirectoryScanner = field(default_factory=DirectoryScanner)
+    sweeper: Sweeper = field(default_factory=Sweeper)
+
+    def lend(self, context: Context) -> None:
+        """Let collectors use what remembers from look to look."""
+        context.scanner, context.sweeper = self.scanner, self.sweeper

@@ -1,0 +1,78 @@
+"""Cheap sources, read while a scrape waits: those who come at the same time share one reading."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Executor, Future
+from functools import lru_cache
+
+from myisam_exporter.collectors.base import all_collectors, with_prerequisites
+from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.errors import UserError
+from myisam_exporter.exposition.reading import Reading, failed_reading, reading_of
+from myisam_exporter.exposition.values import group_values
+from myisam_exporter.look.pairs import Latest
+from myisam_exporter.look.snapshot import take_snapshot
+from myisam_exporter.metrics.base import Running, Scene
+from myisam_exporter.outside.clock import CLOCK, Clock
+from myisam_exporter.watching.connection import Connection
+from myisam_exporter.watching.options import WatchOptions
+from myisam_exporter.watching.outcomes import outcomes_of, successes
+from myisam_exporter.watching.single_flight import SingleFlight
+
+
+@lru_cache(maxsize=1)
+def cheap_collectors() -> frozenset[str]:
+    """Those read while a scrape waits."""
+    return frozenset(collector.name for collector in all_collectors() if not collector.expensive)
+
+
+class Scrapes:
+    """Readings of one target's cheap collectors, in the executor's threads; several may be under way at once.
+
+    The lock guards what one reading hands on to the next: the last samples, the counters that we keep, who succeeded when. It is held
+    while counters grow, never while anything is waited for.
+    """
+
+    def __init__(self, connection: Connection, options: WatchOptions, executor: Executor, clock: Clock = CLOCK) -> None:
+        self.last_asked = clock.monotonic()
+        self._connection = connection
+        self._options = options
+        self._clock = clock
+        self._flights: SingleFlight[Reading] = SingleFlight(executor, 2.0 * options.timeout_seconds, clock)
+        self._lock = threading.Lock()
+        self._previous = Latest()
+        self._running = Running()
+        self._last_success: dict[str, float] = {}
+
+    def join(self, selected: frozenset[str]) -> Future[Reading]:
+        """A reading of the selected cheap collectors, shared with whoever asks for the same at the same time."""
+        self.last_asked = self._clock.monotonic()
+        return self._flights.join(selected, lambda: self._read(selected))
+
+    def last_success(self) -> dict[str, float]:
+        """When each cheap collector last gave everything there is."""
+        with self._lock:
+            return dict(self._last_success)
+
+    def _read(self, selected: frozenset[str]) -> Reading:
+        """The selected cheap collectors, now; the status always, for whether the server answers."""
+        session = None
+        wanted = with_prerequisites({STATUS.name, *(selected & cheap_collectors())})
+        try:
+            session = self._connection.session()
+            snapshot = take_snapshot(self._options.context(session), only=wanted)
+            if snapshot.status is None:
+                raise UserError("the server does not tell its status.")
+        except UserError as error:
+            if session is not None:
+                self._connection.lost(session, str(error))
+            with self._lock:
+                self._previous.forget()
+            return failed_reading(selected & cheap_collectors(), error)
+        with self._lock:
+            scene = Scene(self._previous.pairs_to(snapshot), self._running)
+            found = group_values(snapshot, scene, selected & cheap_collectors())
+            outcomes = outcomes_of(snapshot, selected & cheap_collectors(), found.failed)
+            self._last_success |= successes(outcomes, snapshot.taken_at)
+        return reading_of(found, outcomes)

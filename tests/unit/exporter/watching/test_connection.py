@@ -1,0 +1,80 @@
+"""The one connection with a target: pauses after failures, attempts that hang."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.server.target import Target
+from myisam_exporter.watching.connection import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, Connection
+from tests.support.moved_clock import MovedClock
+
+
+class Refused:
+    """An option file that cannot be read; counts how often it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self) -> Target:
+        self.asked += 1
+        raise UserError("no such file")
+
+
+def test_the_pause_grows_to_its_limit_and_nobody_connects_within_it() -> None:
+    refused, clock = Refused(), MovedClock()
+    connection = Connection(refused, 1, clock)
+    pause, pauses = FIRST_PAUSE_SECONDS, []
+    for number in range(1, 7):
+        with pytest.raises(UserError, match=r"^no such file$"):
+            connection.session()
+        clock.move(pause - 0.5)
+        with pytest.raises(UserError, match=r"no such file \(trying again in \d s\)"):
+            connection.session()
+        assert refused.asked == number
+        pauses.append(pause)
+        clock.move(0.5)
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+    assert pauses == [1, 2, 4, 8, 10, 10]
+
+
+def test_after_a_reload_it_connects_at_once() -> None:
+    refused = Refused()
+    connection = Connection(refused, 1, MovedClock())
+    for _ in range(2):
+        with pytest.raises(UserError):
+            connection.session()
+    assert refused.asked == 1
+    connection.close()
+    with pytest.raises(UserError, match=r"^no such file$"):
+        connection.session()
+    assert refused.asked == 2
+
+
+def test_an_attempt_that_hangs_is_given_up_for_another_when_its_lease_is_over() -> None:
+    hung, release, clock = threading.Event(), threading.Event(), MovedClock()
+    attempts: list[int] = []
+
+    def resolve() -> Target:
+        attempts.append(len(attempts))
+        if len(attempts) == 1:
+            hung.set()
+            release.wait(10)
+        raise UserError(f"attempt {len(attempts)}")
+
+    connection = Connection(resolve, 1, clock)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(connection.session)
+        assert hung.wait(5)
+        with pytest.raises(ServerLostError, match="a connection is being made"):
+            connection.session()
+        assert len(attempts) == 1
+        clock.move(2.1)
+        with pytest.raises(UserError, match=r"^attempt 2$"):
+            connection.session()
+        release.set()
+        with pytest.raises(UserError, match=r"^attempt 2$"):  # its own words; the pause is the second's
+            first.result(5)
+    with pytest.raises(UserError, match="trying again in 1 s"):
+        connection.session()

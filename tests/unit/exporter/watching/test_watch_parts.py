@@ -1,0 +1,190 @@
+"""What a watch is made of: followers, outcomes, glances, a background that ages, a fleet that forgets."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.collectors.base import NOT_TRACED, all_collectors
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.errors import UserError
+from myisam_exporter.exposition.reading import Outcome
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.look.snapshot import Snapshot
+from myisam_exporter.look.table_choice import Choice, TableChooser
+from myisam_exporter.metrics.base import Metric, Value
+from myisam_exporter.server.location import ELSEWHERE
+from myisam_exporter.server.target import Target
+from myisam_exporter.watching.connection import Connection
+from myisam_exporter.watching.fleet import IDLE_INTERVALS, Fleet
+from myisam_exporter.watching.followers import followed
+from myisam_exporter.watching.glancer import Glancer
+from myisam_exporter.watching.glances import Glance
+from myisam_exporter.watching.options import WatchOptions
+from myisam_exporter.watching.outcomes import outcomes_of, own_page, successes
+from myisam_exporter.watching.probe_targets import Listed, ProbeTargets
+from myisam_exporter.watching.scrapes import Scrapes, cheap_collectors
+from myisam_exporter.watching.watch import Watch
+from tests.support.moved_clock import MovedClock
+
+NO_TABLES = FactRows((), [])
+NOTHING = FactSet({}), Choice(NO_TABLES, NO_TABLES)
+
+
+def nowhere() -> Target:
+    raise UserError("no such file")
+
+
+class Counting:
+    """A follower that gives one number, or fails."""
+
+    name = "counting"
+    metrics = (Metric("counted", "gauge", "What it counted."),)
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+
+    def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+        yield Value("counted", 7)
+        if self.fails:
+            raise RuntimeError("no more")
+
+
+def test_a_follower_gives_a_page_and_one_that_fails_gives_none_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    clock = MovedClock()
+    page, outcome = followed(Counting(), "here", *NOTHING, clock)
+    assert page.text.endswith(b"counted 7.0\n"), page.text
+    assert outcome.success
+    with caplog.at_level(logging.ERROR):
+        page, outcome = followed(Counting(fails=True), "here", *NOTHING, clock)
+    assert page.text == b""
+    assert not outcome.success
+    assert "counting failed on here" in caplog.text
+
+
+def snapshot(**samples: object) -> Snapshot:
+    every = {collector.name: Unknown("not in this test") for collector in all_collectors()}
+    return Snapshot(50.0, every | samples, dict.fromkeys(every, 1.0), dict.fromkeys(every, 0.25))
+
+
+def test_what_is_off_or_elsewhere_is_no_failure_and_a_failed_group_is_one() -> None:
+    seen = snapshot(status=Status({"Uptime": 9}), variables=Unknown("refused"), page_cache_lookups=NOT_TRACED, host=ELSEWHERE)
+    outcomes = outcomes_of(seen, {"status", "variables", "page_cache_lookups", "host"}, ())
+    assert {name: (one.success, one.supported) for name, one in outcomes.items()} == {
+        "status": (True, True),
+        "variables": (False, True),
+        "page_cache_lookups": (False, False),
+        "host": (False, False),
+    }
+    assert successes(outcomes, 50.0) == {"status": 50.0}
+    assert not outcomes_of(seen, {"status"}, {"status"})["status"].success
+
+
+def test_the_own_page_tells_of_those_that_were_selected_only() -> None:
+    outcomes = {"status": Outcome(True, True, 0.5), "myi": Outcome(False, False, 0.0)}
+    text = own_page(True, outcomes, {"status": 50.0}, {"status"}).text.decode()
+    assert 'success{collector="status"} 1' in text
+    assert "myi" not in text.replace("myisam", "")
+    assert 'success{collector="myi"}' not in own_page(False, outcomes, {}, {"myi"}).text.decode()  # unsupported: neither good nor bad
+
+
+def glancer(clock: MovedClock) -> Glancer:
+    return Glancer(Connection(nowhere, 1, clock), Path("/proc"), clock)
+
+
+def test_peaks_are_those_of_the_last_seconds() -> None:
+    clock = MovedClock()
+    glancing = glancer(clock)
+    for reads in (0, 100, 110):
+        glancing.add(Glance(clock.monotonic(), {"Key_reads": float(reads), "Threads_running": 2.0}))
+        clock.move(10)
+    assert glancing.peaks(25)["Key_reads"].maximum == pytest.approx(10, rel=0.01)
+    assert glancing.peaks(15)["Key_reads"].maximum == pytest.approx(1, rel=0.01)
+    assert glancing.peaks(5) == {}
+
+
+def test_each_look_takes_the_readings_since_the_one_before() -> None:
+    glancing = glancer(MovedClock())
+    for running in (1.0, 5.0):
+        glancing.add(Glance(running, {"Threads_running": running}))
+    assert glancing.taken_threads_running() == [1.0, 5.0]
+    assert glancing.taken_threads_running() == []
+    glancing.glance()  # no connection: nothing is read, and none is made
+    assert glancing.taken_threads_running() == []
+
+
+def test_a_scrape_of_a_server_that_is_away_says_why_and_dates_its_asking() -> None:
+    clock = MovedClock()
+    with ThreadPoolExecutor(1) as pool:
+        scrapes = Scrapes(Connection(nowhere, 1, clock), WatchOptions(), pool, clock)
+        begun = scrapes.last_asked
+        clock.move(30)
+        reading = scrapes.join(frozenset({"status", "myi"})).result(5)
+    assert reading.failure == "no such file"
+    assert set(reading.outcomes) == {"status"}
+    assert scrapes.last_asked - begun >= 30
+    assert scrapes.last_success() == {}
+    assert "myi" not in cheap_collectors()
+
+
+def test_a_look_that_fails_is_told_and_followers_are_not() -> None:
+    clock = MovedClock()
+    with ThreadPoolExecutor(1) as pool:
+        watch = Watch("here", nowhere, pool, WatchOptions(), TableChooser(), [Counting()], clock=clock)
+        reading = watch.look()
+        assert (watch.failure, watch.looks, watch.busy_seconds) == ("no such file", 1, 0.0)
+        assert set(reading.outcomes) == (watch.names() - cheap_collectors())
+        assert not any(outcome.success for outcome in watch.background.found().reading.outcomes.values())
+        assert watch.background.found().last_success == {}
+
+
+def test_the_longest_look_under_way_is_the_fleets() -> None:
+    clock, hung, release = MovedClock(), threading.Event(), threading.Event()
+
+    def hang() -> Target:
+        hung.set()
+        release.wait(10)
+        raise UserError("late")
+
+    async def watched() -> None:
+        with ThreadPoolExecutor(2) as pool:
+            fleet = Fleet(WatchOptions(), pool, TableChooser, clock=clock)
+            fleet.watch_own("here", hang)
+            assert await asyncio.to_thread(hung.wait, 5)
+            clock.move(40)
+            assert 40 <= fleet.busy_seconds() < 45
+            release.set()
+            fleet.close()
+
+    asyncio.run(watched())
+
+
+def test_a_target_that_nobody_probes_any_more_is_forgotten() -> None:
+    clock = MovedClock()
+    options = WatchOptions(timeout_seconds=1, background_seconds=1.0)
+    listed = Listed("gone", host="127.0.0.1", port=1)
+
+    async def probed() -> list[int]:
+        sizes = []
+        with ThreadPoolExecutor(1) as pool:
+            fleet = Fleet(options, pool, TableChooser, targets=ProbeTargets({"gone": listed}), clock=clock)
+            watch = fleet.watch_probed(listed, "client")
+            assert fleet.watch_probed(listed, "client") is watch
+            for seconds in (IDLE_INTERVALS - 1.0, 2.0):
+                clock.move(seconds)
+                looks = watch.looks
+                for _ in range(100):
+                    await asyncio.sleep(0.02)
+                    if watch.looks > looks or not fleet.size:
+                        break
+                await asyncio.sleep(0.15)
+                sizes.append(fleet.size)
+            fleet.close()
+        return sizes
+
+    assert asyncio.run(probed()) == [1, 0]
