@@ -91,8 +91,8 @@ def _peer(server: PrivateServer) -> Iterator[tuple[Path, dict[str, str]] | None]
 def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
     from myisam_advisor.catalogue.rules import shipped_rules
     from myisam_advisor.catalogue.site import Site
-    from myisam_advisor.factbase.database import complete
     from myisam_advisor.judging.judge import judge
+    from myisam_advisor.judging.prepared import prepared
     from myisam_advisor.reports.page.look import look_at
     from myisam_advisor.reports.page.render import render
     from myisam_advisor.reports.page.view import view_of
@@ -102,8 +102,8 @@ def _page(console: Console, binaries: ServerBinaries) -> Iterator[Line]:
     with PrivateServer(binaries, OPTIONS) as server:
         console.print(f"the page of {TABLES:,} tables ...")
         make_tables(server, TABLES, 50)
-        facts = complete(collect_facts(Target("root", socket=server.socket), 1.0, 10))
-        look = look_at(judge(facts, Site(shipped_rules())), facts, 0.0)
+        ready = prepared(collect_facts(Target("root", socket=server.socket), 1.0, 10), Site(shipped_rules()))
+        look = look_at(judge(ready), ready.judged, 0.0)
         size = len(render(view_of(look)).encode())
         seconds = median_seconds(lambda: render(view_of(look)), RUNS)
         with own(server) as daemon:

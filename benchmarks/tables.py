@@ -190,6 +190,7 @@ def measure_one(socket: str) -> str:
     from myisam_advisor.catalogue.rules import shipped_rules
     from myisam_advisor.catalogue.site import Site
     from myisam_advisor.judging.judge import judge
+    from myisam_advisor.judging.prepared import prepared
     from myisam_exporter.collectors.base import Context
     from myisam_exporter.look.interval import Interval
     from myisam_exporter.look.snapshot import take_snapshot
@@ -204,7 +205,7 @@ def measure_one(socket: str) -> str:
         megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
         facts = Interval(take_snapshot(context), first).facts()
     started = time.monotonic()
-    judgement = judge(facts, Site(shipped_rules()))
+    judgement = judge(prepared(facts, Site(shipped_rules())))
     judged = time.monotonic() - started
     return f"{seconds} {megabytes} {sum(judgement.seconds.values())} {judged}"
 

@@ -22,9 +22,9 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.cli.progress import observe_with_progress
 from myisam_advisor.errors import TrialError
-from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.private.apart import apart
@@ -162,9 +162,9 @@ def _check_under_load(server: PrivateServer, load: InsertLoad, site: Site) -> Fi
     try:
         time.sleep(SETTLE_SECONDS)
         target = Target("root", socket=server.socket)
-        facts = complete(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress))
-        judgement = judge(facts, site)
-        text.render(judgement, facts, Shown())
+        ready = prepared(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress), site)
+        judgement = judge(ready)
+        text.render(judgement, ready.judged, Shown())
         running.communicate()
     finally:
         running.kill()

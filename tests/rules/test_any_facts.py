@@ -15,6 +15,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from tests.rules.test_cases import CASES
 
 SITE = Site(shipped_rules())
@@ -70,6 +71,6 @@ def test_no_facts_make_a_rule_fail_or_a_text_break(seed: int) -> None:
     judged = 0
     for _ in range(40):
         facts = facts_from_document({"schema": 1, **any_facts(chance)})
-        check(judge(facts, SITE))
+        check(judge(prepared(facts, SITE)))
         judged += 1
     assert judged == 40

@@ -14,6 +14,7 @@ from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 
 FOLDER = Path(__file__).parent
 CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "expect"}
@@ -32,7 +33,7 @@ CASES = list(load_cases())
 
 
 def judged(case: dict[str, Any]) -> Judgement:
-    return judge(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules()))
+    return judge(prepared(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules())))
 
 
 @pytest.mark.parametrize(("rule", "case"), CASES, ids=[f"{rule}:{case['name']}" for rule, case in CASES])
@@ -77,7 +78,7 @@ def test_a_database_that_is_kept_changes_no_judgement() -> None:
     for _, case in CASES:
         facts = facts_from_document({"schema": 1, **case["facts"]})
         database = FactDatabase()
-        looks = [replace(judge(facts, Site(shipped_rules()), database), seconds={}) for _ in range(2)]
+        looks = [replace(judge(prepared(facts, Site(shipped_rules())), database), seconds={}) for _ in range(2)]
         database.close()
         assert looks == [replace(judged(case), seconds={})] * 2, case["name"]
 

@@ -11,6 +11,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.reports.formats import nagios
 from myisam_advisor.reports.formats.base import Shown
@@ -29,7 +30,7 @@ STATE_CHANGED_POSITION = 26
 
 def look_and_judge(server: PrivateServer, seconds: float, user: str = ACCOUNT) -> tuple[Judgement, float | None]:
     facts = complete(collect_facts(Target(user, PASSWORD if user == ACCOUNT else "", socket=server.socket), seconds, 10))
-    return judge(facts, Site(shipped_rules())), facts.interval_seconds
+    return judge(prepared(facts, Site(shipped_rules()))), facts.interval_seconds
 
 
 @contextmanager

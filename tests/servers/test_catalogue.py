@@ -14,6 +14,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from tests.rules.test_cases import CASES, judged
@@ -22,7 +23,7 @@ from tests.servers.conftest import look, schema, with_thresholds, working
 
 def found(server: PrivateServer, rule: str, site: Site | None = None, seconds: float = 0.0) -> list[Finding]:
     facts = complete(look(server, seconds))
-    return [finding for finding in judge(facts, site or Site(shipped_rules())).findings if finding.rule == rule]
+    return [finding for finding in judge(prepared(facts, site or Site(shipped_rules()))).findings if finding.rule == rule]
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def database(server: PrivateServer) -> Iterator[str]:
 
 def test_every_shipped_rule_is_judged_or_says_what_it_needs(server: PrivateServer, database: str) -> None:
     server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", database=database)
-    judgement = judge(complete(look(server, 1.0)), Site(shipped_rules()))
+    judgement = judge(prepared(look(server, 1.0), Site(shipped_rules())))
     spoken = {finding.rule for finding in judgement.findings} | {outcome.rule for outcome in judgement.not_evaluated} | set(judgement.quiet)
     spoken |= {outcome.rule for outcome in judgement.not_applicable} | {dropped.rule for dropped in judgement.dropped}
     assert spoken == {rule.id for rule in shipped_rules()}
@@ -64,7 +65,7 @@ def test_a_load_with_disabled_indexes_is_left_alone(server: PrivateServer, datab
     server.execute(f"INSERT INTO loaded (b) VALUES {rows}", "ALTER TABLE loaded DISABLE KEYS", database=database)
     with working(server, database, [f"INSERT INTO loaded (b) VALUES {rows}"]):
         for seconds in (0.0, 1.0):
-            judgement = judge(complete(look(server, seconds)), Site(shipped_rules()))
+            judgement = judge(prepared(look(server, seconds), Site(shipped_rules())))
             assert not any("ENABLE KEYS" in command for finding in judgement.findings for command in finding.commands)
             (why,) = (one.why for one in judgement.dropped if one.rule == "full-scan-no-index" and one.object == "catalogue.loaded")
             assert "is being loaded" in why or "may be under way" in why
@@ -170,7 +171,7 @@ def test_every_setting_that_a_rule_recommends_is_accepted(server: PrivateServer)
 def test_facts_of_a_real_server_contradict_nothing(server: PrivateServer, database: str) -> None:
     server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", "DELETE FROM t", database=database)
     facts: FactSet = complete(look(server, 0.5))
-    assert judge(facts, Site(())).suspicious == []
+    assert judge(prepared(facts, Site(()))).suspicious == []
     host = facts.single("host")
     assert all(isinstance(host[name], int) and host[name] for name in ("data_directory_free_bytes", "temporary_directory_free_bytes"))
 
@@ -187,7 +188,7 @@ def test_a_counter_on_the_read_path_is_named_and_its_migration_weighed(server: P
         row = next(row for row in facts.tables["tables"].dictionaries() if row["table_name"] == "views")
         assert float(str(row["rows_changed_per_second"])) > 5
         assert row["rows_added_per_second"] == 0
-        said = {finding.rule: finding for finding in judge(facts, Site(shipped_rules())).findings}
+        said = {finding.rule: finding for finding in judge(prepared(facts, Site(shipped_rules()))).findings}
         assert "as by a counter on the read path: catalogue.views." in said["table-lock-contention"].message
         migration = said["migrate-engine"]
         assert migration.object == "catalogue.views"

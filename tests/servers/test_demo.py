@@ -15,6 +15,7 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats import text
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.private.apart import apart
@@ -75,7 +76,7 @@ def test_whatever_the_demo_needs_is_imported_before_it_becomes_a_user_who_may_no
 
         sys.addaudithook(hook)
         facts = complete(collect_facts(Target("root", socket=mariadb.socket), 0.2, 10))
-        text.render(judge(facts, site), facts, Shown())
+        text.render(judge(prepared(facts, site)), facts, Shown())
         return late
 
     with apart(work, shows=True) as place:

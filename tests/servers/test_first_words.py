@@ -19,6 +19,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies.gate import Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -213,7 +214,7 @@ def test_root_has_the_crashed_table_as_the_first_word_of_each(reachable: Private
 def seen(server: PrivateServer, host: str) -> tuple[FactSet, Judgement]:
     place = Target("root", socket=server.socket) if host == "localhost" else Target(ACCOUNT, PASSWORD, host=host, port=server.port or 0, allow_cleartext=True)
     facts = complete(collect_facts(place, 1.0, 10))
-    return facts, judge(facts, Site(shipped_rules()))
+    return facts, judge(prepared(facts, Site(shipped_rules())))
 
 
 def test_from_afar_no_alter_for_columns_that_nobody_read(reachable: PrivateServer) -> None:

@@ -17,6 +17,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
@@ -65,7 +66,7 @@ def damaged(server: PrivateServer) -> dict[str, Finding]:
     """What table-crashed says, by table."""
     facts = complete(look(server))
     assert PlanFacts(facts).all.single("host")["data_directory_free_bytes"] is not None
-    found = {finding.object: finding for finding in judge(facts, Site(shipped_rules())).findings if finding.rule == "table-crashed"}
+    found = {finding.object: finding for finding in judge(prepared(facts, Site(shipped_rules()))).findings if finding.rule == "table-crashed"}
     return {name.removeprefix(f"{SCHEMA}."): finding for name, finding in found.items()}
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_account, quote_identifier, quote_table
@@ -80,7 +80,7 @@ def commands_for_crashed(facts: FactSet) -> Iterator[Sequence[str]]:
     for start in range(0, len(crashed), 1000):
         part = replace(facts, tables={**facts.tables, "tables": FactRows(rows.columns, crashed[start : start + 1000])})
         rule = [rule for rule in shipped_rules() if rule.id == "table-crashed"]
-        judgement = judge(complete(part), Site(rule))
+        judgement = judge(prepared(part, Site(rule)))
         assert len(judgement.findings) == len(crashed[start : start + 1000])
         yield from (finding.commands for finding in judgement.findings)
 
@@ -110,7 +110,7 @@ def test_what_every_rule_would_have_one_run_does_what_it_says(kind: str) -> None
         chance = random.Random(1)
         for _, case in CASES:
             facts = under_names(case["facts"], database, chance.sample(names, len(names)))
-            for finding in judge(facts_from_document({"schema": 1, **facts}), Site(shipped_rules())).findings:
+            for finding in judge(prepared(facts_from_document({"schema": 1, **facts}), Site(shipped_rules()))).findings:
                 for statement in (*finding.commands, *finding.undo_commands):
                     if not isinstance(statement, Sql) or statement.startswith("-- "):
                         continue  # for a shell, or in words

@@ -10,9 +10,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
@@ -44,7 +44,7 @@ def checked(server: PrivateServer) -> str:
 
 
 def judged(server: PrivateServer) -> Judgement:
-    return judge(complete(look(server, 1.0)), Site(shipped_rules()))
+    return judge(prepared(look(server, 1.0), Site(shipped_rules())))
 
 
 def rows(facts: FactSet) -> dict[object, dict[str, object]]:

@@ -6,9 +6,9 @@ import time
 from demo.load import InsertLoad
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 
@@ -17,7 +17,7 @@ from .test_verdicts import under_load
 
 
 def findings(server: PrivateServer, rule: str, seconds: float = 1.0) -> list[Finding]:
-    return [found for found in judge(complete(look(server, seconds)), Site(shipped_rules())).findings if found.rule == rule]
+    return [found for found in judge(prepared(look(server, seconds), Site(shipped_rules()))).findings if found.rule == rule]
 
 
 def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:

@@ -16,6 +16,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
@@ -147,7 +148,7 @@ def test_the_files_of_a_crashed_table_hold_still_once_it_is_closed(server: Priva
     with schema(server, "crashed") as database:
         make_crashed_table(server, database, "broken")
         time.sleep(0.6)  # a header that is younger is left alone
-        findings = [finding for finding in judge(look(server), Site(shipped_rules())).findings if finding.rule == "table-crashed"]
+        findings = [finding for finding in judge(prepared(look(server), Site(shipped_rules()))).findings if finding.rule == "table-crashed"]
         (finding,) = findings
         closed, copied, check, repair = finding.commands
         assert isinstance(copied, ShellLine)

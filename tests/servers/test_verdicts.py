@@ -14,6 +14,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql
 
@@ -26,7 +27,7 @@ POINT_SELECTS = ("--tables=8", "--table-size=10000", "--mysql-storage-engine=myi
 
 
 def verdict(server: PrivateServer, seconds: float = LOOK_SECONDS) -> Judgement:
-    return judge(complete(look(server, seconds)), Site(shipped_rules()))
+    return judge(prepared(look(server, seconds), Site(shipped_rules())))
 
 
 def finding(judgement: Judgement, rule: str) -> Finding | None:
@@ -94,12 +95,12 @@ def test_point_selects_wait_for_their_clients_not_for_the_cache(server: PrivateS
     # Measured on MariaDB 10.11: key_cache_segments leave this load at 0.98 times.
     with point_selects(server, threads=16):
         facts = complete(look(server, LOOK_SECONDS))
-    assert RULE in judge(facts, Site(shipped_rules())).quiet
+    assert RULE in judge(prepared(facts, Site(shipped_rules()))).quiet
     # A busy machine sends fewer of them: with thresholds that it reaches, what a statement asks for is the sign that says no.
     reached = {"minimum_requests_per_second": 1000, "minimum_switches_per_core": 10, "minimum_running_threads": 0, "minimum_spare_cpu": 0}
-    assert RULE in judge(facts, with_thresholds(RULE, **reached)).quiet
+    assert RULE in judge(prepared(facts, with_thresholds(RULE, **reached))).quiet
     if server.binaries.name.startswith("mariadb"):  # elsewhere caches of their own want tables whose reads are known
-        assert finding(judge(facts, with_thresholds(RULE, **reached, minimum_requests_per_statement=0)), RULE) is not None
+        assert finding(judge(prepared(facts, with_thresholds(RULE, **reached, minimum_requests_per_statement=0))), RULE) is not None
 
 
 def test_eight_threads_on_one_table_wait_for_its_lock_not_for_the_cache(server: PrivateServer) -> None:
@@ -135,7 +136,7 @@ def test_a_crashed_and_a_compressed_table_are_seen(server: PrivateServer) -> Non
         if server.binaries.tool("myisampack"):
             assert formats["packed"] == "compressed"
             assert facts.single("totals")["compressed_tables"] == 1
-        found = [one for one in judge(complete(facts), Site(shipped_rules())).findings if one.rule == "table-crashed"]
+        found = [one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule == "table-crashed"]
         assert [one.object for one in found] == ["wrecks.broken"]
         server.execute(*(command.rstrip(";") for command in found[0].commands if isinstance(command, Sql)))
         assert not [one for one in verdict(server, 0).findings if one.rule == "table-crashed"]

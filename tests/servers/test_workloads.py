@@ -8,9 +8,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import binaries_of, look, schema, with_thresholds, working
 
@@ -29,7 +29,7 @@ def busy(request: pytest.FixtureRequest) -> Iterator[PrivateServer]:
 
 
 def found(server: PrivateServer, rule: str, site: Site | None = None) -> list[Finding]:
-    judgement = judge(complete(look(server, SECONDS)), site or Site(shipped_rules()))
+    judgement = judge(prepared(look(server, SECONDS), site or Site(shipped_rules())))
     return [finding for finding in judgement.findings if finding.rule == rule]
 
 

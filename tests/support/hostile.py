@@ -11,6 +11,7 @@ from myisam_advisor.changes.plan import ChangePlan, make_plan
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from tests.rules.test_cases import CASES
 
 PRECIOUS = "precious"
@@ -74,7 +75,7 @@ def under_name(facts: dict[str, Any], name: str) -> dict[str, Any]:
 def findings_and_plan(facts: dict[str, Any]) -> tuple[list[Finding], ChangePlan]:
     """What all rules say of it, and the plan of all that."""
     known = facts_from_document({"schema": 1, **facts})
-    findings = list(judge(known, Site(shipped_rules())).findings)
+    findings = list(judge(prepared(known, Site(shipped_rules()))).findings)
     return findings, make_plan(findings, known)
 
 

@@ -19,13 +19,13 @@ def judged(
     options: dict[str, Any], site: Site, interval: float, history_file: Path | None
 ) -> tuple[Judgement, FactSet]:
     """What the site's rules say, and the facts: a running daemon's last interval where there is one and none was asked for."""
-    from myisam_advisor.factbase.database import complete
     from myisam_advisor.judging.judge import judge
+    from myisam_advisor.judging.prepared import prepared
 
     recorded = None if options["facts_file"] else recorded_look(options, history_file)
-    facts = site.without_ignored_schemas(complete(recorded.facts if recorded else gather(options, interval)))
-    judgement = judge(facts, site)
-    return (recorded.dated(judgement) if recorded is not None else judgement), facts
+    ready = prepared(recorded.facts if recorded else gather(options, interval), site)
+    judgement = judge(ready)
+    return (recorded.dated(judgement) if recorded is not None else judgement), ready.judged
 
 
 def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.factbase.database import FactDatabase, complete
+from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.history.format import samples_of
 from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import StoppedRules, judge
+from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
 from myisam_exporter.look.fact_set import FactSet
@@ -42,34 +43,34 @@ class Advice:
         if self._history is not None:
             facts = self._history.with_former_key_caches(label, facts)
         site, now = self._site(), time.time()
-        facts = complete(facts)
-        judgement = self._judged(label, facts, site)
+        ready = prepared(facts, site)
+        judgement = self._judged(label, ready)
         since = self._history.seen(label, judgement.findings, now) if self._history else {}
-        look = look_at(_dated(judgement, since, now), site.without_ignored_schemas(facts), now)
-        self._board.put(label, look, samples_of(facts, choice))
+        look = look_at(_dated(judgement, since, now), ready.judged, now)
+        self._board.put(label, look, samples_of(ready.complete, choice))
         yield from advice_values(judgement, facts.interval_seconds, since)
 
-    def _judged(self, label: str, facts: FactSet, site: Site) -> Judgement:
+    def _judged(self, label: str, ready: PreparedFacts) -> Judgement:
         """By the site's rules, without those that were stopped; which of them were stopped now is said once."""
-        stopped = self._stopped_rules(site)
+        stopped = self._stopped_rules(ready.site)
         before = set(stopped.reasons)
-        judgement = self._judged_by(label, facts, site, stopped)
-        for rule in site.rules:
+        judgement = self._judged_by(label, ready, stopped)
+        for rule in ready.site.rules:
             if rule.id in stopped.reasons.keys() - before:
                 why = stopped.reasons[rule.id]
                 _log.warning("the rule %s is disabled until a reload: %s. Mend %s.", rule.id, why, rule.path)
         return judgement
 
-    def _judged_by(self, label: str, facts: FactSet, site: Site, stopped: StoppedRules) -> Judgement:
+    def _judged_by(self, label: str, ready: PreparedFacts, stopped: StoppedRules) -> Judgement:
         """With the database of the last look, where filling it takes long: it takes as much memory as it saves time."""
         # Taken out while it is used: after a reload two looks at one server may be under way.
         database = self._databases.pop(label, None)
-        if len(facts.tables["tables"].rows) < TABLES_WORTH_KEEPING:
+        if len(ready.judged.tables["tables"].rows) < TABLES_WORTH_KEEPING:
             if database is not None:
                 database.close()
-            return judge(facts, site, stopped=stopped)
+            return judge(ready, stopped=stopped)
         database = database or FactDatabase()
-        judgement = judge(facts, site, database, stopped)
+        judgement = judge(ready, database, stopped)
         self._databases[label] = database
         return judgement
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
-from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import FactDatabase, complete
+from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, GuardedDatabase, QueryError, Result
 from myisam_advisor.judging.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
 from myisam_advisor.judging.contradictions import set_aside_contradictions
 from myisam_advisor.judging.findings import Dropped, Finding, Judgement, NotApplicable, NotEvaluated, ShownFact
 from myisam_advisor.judging.objections import Objections
+from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Outcome, resolve
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import Remedy, RemedyGate
@@ -76,13 +76,12 @@ class StoppedRules:
 Asked = list[Candidate] | NotEvaluated | NotApplicable
 
 
-def judge(
-    facts: FactSet, site: Site, database: FactDatabase | None = None, stopped: StoppedRules | None = None
-) -> Judgement:
+def judge(ready: PreparedFacts, database: FactDatabase | None = None, stopped: StoppedRules | None = None) -> Judgement:
     """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server."""
     stopped = stopped or StoppedRules()
     stopped.begin_look()
-    facts, suspicious = set_aside_contradictions(complete(site.without_ignored_schemas(facts)))
+    site = ready.site
+    facts, suspicious = set_aside_contradictions(ready.judged)
     candidates: list[Candidate] = []
     asked: set[str] = set()
     not_evaluated: list[NotEvaluated] = []

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_exporter.collectors.base import Context, Pair
@@ -58,7 +58,7 @@ def collected(target: Target, how: Looking, site: Site, state_file: Path | None)
         _keep(state_file, snapshot, pair.after, running)
     return document(
         values,
-        judge(complete(facts), site),
+        judge(prepared(facts, site)),
         further={"page_cache_hit_ratio": hits.ratio if hits else None},
         interval_seconds=facts.interval_seconds,
     )

@@ -14,6 +14,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.explanation import explain_rule
 from myisam_exporter.errors import UserError
 from tests.support.program import run
@@ -40,7 +41,7 @@ def site(folder: Path, text: str, *rule_folders: Path) -> Site:
 
 
 def judged(folder: Path, text: str) -> Judgement:
-    return judge(facts_from_document(FACTS), site(folder, text))
+    return judge(prepared(facts_from_document(FACTS), site(folder, text)))
 
 
 def found(judgement: Judgement) -> set[tuple[str, str]]:
@@ -72,8 +73,8 @@ def test_suppressions_hold_for_a_rule_or_an_object_until_their_last_day(tmp_path
 
 def test_what_is_suppressed_makes_nothing_else_pointless(tmp_path: Path) -> None:
     facts = facts_from_document({"schema": 1, "variable": {"key_buffer_size": 134217728, "myisam_recover_options": "OFF"}, "totals": {"myisam_tables": 0, "crashed_tables": 0}})
-    assert {finding.rule for finding in judge(facts, site(tmp_path, "")).findings} == {"no-myisam"}
-    silenced = judge(facts, site(tmp_path, "suppressions: [{rule: no-myisam, reason: known}]"))
+    assert {finding.rule for finding in judge(prepared(facts, site(tmp_path, ""))).findings} == {"no-myisam"}
+    silenced = judge(prepared(facts, site(tmp_path, "suppressions: [{rule: no-myisam, reason: known}]")))
     assert silenced.findings == []
     assert "recovery-disabled" in silenced.quiet
 
@@ -85,7 +86,7 @@ def test_ignored_schemas_are_left_out_of_tables_indexes_and_sums(tmp_path: Path)
     assert (facts.single("totals")["compressed_tables"], facts.single("totals")["compressed_data_bytes"]) == (0, 0)
     assert set(facts.tables["tables"].values("schema_name")) == {"shop"}
     assert not facts.tables["indexes"].rows
-    assert found(judge(facts_from_document(FACTS), ignoring)) == {("recovery-disabled", ""), ("table-crashed", "shop.orders")}
+    assert found(judge(prepared(facts_from_document(FACTS), ignoring))) == {("recovery-disabled", ""), ("table-crashed", "shop.orders")}
 
 
 @pytest.mark.parametrize(
@@ -110,14 +111,14 @@ def test_thresholds_take_a_value_in_their_own_unit(tmp_path: Path, rule: str, na
 
 def test_a_threshold_decides(tmp_path: Path) -> None:
     facts = facts_from_document({"schema": 1, "interval_seconds": 10, "status_per_second": {"Key_reads": 80}})
-    assert judge(facts, site(tmp_path, "")).findings
-    assert not judge(facts, site(tmp_path, "thresholds: {key-buffer-too-small: {minimum_misses_per_second: 100}}")).findings
+    assert judge(prepared(facts, site(tmp_path, ""))).findings
+    assert not judge(prepared(facts, site(tmp_path, "thresholds: {key-buffer-too-small: {minimum_misses_per_second: 100}}"))).findings
 
 
 def test_the_storage_moves_what_is_a_share_of_it(tmp_path: Path) -> None:
     facts = facts_from_document({"schema": 1, "interval_seconds": 10, "status_per_second": {"Key_reads": 80}})
     flash = site(tmp_path, "storage_reads_per_second: 10000")
-    assert not judge(facts, flash).findings
+    assert not judge(prepared(facts, flash)).findings
     moved = {rule.id: parameter.default for rule in flash.rules for parameter in rule.parameters.values() if parameter.storage_share}
     assert len(moved) == 7
     assert set(moved.values()) == {5000}

@@ -13,6 +13,7 @@ from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.statements import grouped
 from myisam_exporter.errors import UserError
@@ -26,7 +27,7 @@ GIB = 1 << 30
 
 def plan_of(case: dict[str, Any], *wanted: str) -> ChangePlan:
     facts = facts_from_document({"schema": 1, **case["facts"]})
-    judgement = judge(facts, Site(shipped_rules()))
+    judgement = judge(prepared(facts, Site(shipped_rules())))
     return make_plan(choose(judgement, wanted, [rule.id for rule in shipped_rules()]), facts)
 
 

@@ -10,6 +10,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import as_document, complete, open_database
 from myisam_advisor.factbase.file import facts_from_document, read_facts_file
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.texts.templates import count, duration, percent, rate, size
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
@@ -125,7 +126,7 @@ STRANGE = {
 @pytest.mark.parametrize("what", STRANGE)
 def test_strange_numbers_are_judged_or_unknown(tmp_path: Path, what: str) -> None:
     facts = complete(read_facts_file(write(tmp_path / "f.yaml", STRANGE[what])))
-    judgement = judge(facts, Site(shipped_rules()))
+    judgement = judge(prepared(facts, Site(shipped_rules())))
     assert judgement.quiet or judgement.findings or judgement.not_evaluated
     assert not [one for one in judgement.not_evaluated if "planner that works" in one.needs or "texts that work" in one.needs]
     with open_database(facts) as database:

@@ -13,6 +13,7 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
 from myisam_advisor.factbase.steady_parts import MAXIMUM_ROWS, common_table_expressions
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 
@@ -146,7 +147,7 @@ def steps_of_rules(tables: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, in
     for look in ("first", "next"):
         status = facts_from_document(DOCUMENT | {"status_per_second": {"Questions": len(look)}}).tables
         clock.asked = 0
-        judgement = judge(FactSet({**status, "tables": known["tables"], "indexes": known["indexes"]}, {}, 60.0), Site(shipped_rules()), database)
+        judgement = judge(prepared(FactSet({**status, "tables": known["tables"], "indexes": known["indexes"]}, {}, 60.0), Site(shipped_rules())), database)
         assert len(judgement.seconds) == len(shipped_rules())
         steps[look] = clock.asked
     database.close()

@@ -12,6 +12,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.reports.formats import nagios
@@ -34,7 +35,7 @@ def facts_of(**document: Any) -> FactSet:
 
 def judged(**document: Any) -> tuple[Judgement, FactSet]:
     facts = facts_of(**document)
-    return judge(facts, Site(shipped_rules())), facts
+    return judge(prepared(facts, Site(shipped_rules()))), facts
 
 
 def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def test_one_table_out_of_sight_is_named_and_not_an_all_clear(capsys: pytest.Cap
     seen = facts_of(**SEEN)
     assert "totals" in seen.unknown
     facts = FactSet(seen.tables, {**without(dict(seen.unknown), "totals"), "totals.myisam_tables": reason}, seen.interval_seconds)
-    judgement = judge(facts, Site(shipped_rules()))
+    judgement = judge(prepared(facts, Site(shipped_rules())))
     (spot,) = judgement.blind
     assert (spot.what, spot.remedy, spot.rules) == ("tables", "give them back", ())
     assert "table-crashed" in judgement.quiet

@@ -14,6 +14,7 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import STOPPED_SECONDS, StoppedRules, judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.rules import write as write_rule
 
@@ -57,7 +58,7 @@ def test_a_rule_of_the_site_that_stops_is_said_once_and_disabled_until_a_reload(
 def test_many_rules_that_stop_hold_up_a_look_for_some_seconds_only(tmp_path: Path) -> None:
     many, stopped = site(tmp_path, 12), StoppedRules()
     started = time.monotonic()
-    judgement = judge(FACTS, many, stopped=stopped)
+    judgement = judge(prepared(FACTS, many), stopped=stopped)
     assert time.monotonic() - started < STOPPED_SECONDS + 2 * guard.QUERY_SECONDS + 2
     assert 0 < len(stopped.reasons) < 12
     assert "recovery-disabled" in {finding.rule for finding in judgement.findings}

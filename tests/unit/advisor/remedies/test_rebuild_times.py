@@ -13,6 +13,7 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies.rebuild_times import lasts
 from tests.rules.test_cases import CASES
 
@@ -27,7 +28,7 @@ def judged(table: dict[str, Any], available: int | None, version: str = "5.6.24"
     """The finding, and the plan's time for the statement that rewrites the table."""
     host = {} if available is None else {"host": {"memory_available_bytes": available, "data_directory_free_bytes": 100 * GIB}}
     facts = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": version}, "tables": [table], **host}))
-    (finding,) = (one for one in judge(facts, Site(shipped_rules())).findings if one.rule in ("table-crashed", "table-near-size-limit"))
+    (finding,) = (one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule in ("table-crashed", "table-near-size-limit"))
     return finding, make_plan([finding], facts).offline[-1].lasts
 
 
@@ -59,7 +60,7 @@ def test_no_finding_of_any_case_gives_a_time_of_a_rebuild_that_was_not_measured(
     seen = 0
     for _, case in CASES:
         facts = complete(facts_from_document({"schema": 1, **case["facts"]}))
-        findings = judge(facts, Site(shipped_rules())).findings
+        findings = judge(prepared(facts, Site(shipped_rules()))).findings
         for finding in findings:
             if any(re.match(r"ALTER|OPTIMIZE|REPAIR", command) for command in finding.commands):
                 assert not FIGURE.search(finding.cost) or "measured on" in finding.cost, (finding.rule, finding.cost)

@@ -14,6 +14,7 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies import statements
 from myisam_advisor.remedies.effects import Logged, effects_of
 from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate
@@ -77,7 +78,7 @@ def judged_in(state: str) -> list[tuple[FactSet, tuple[Finding, ...]]]:
     found = []
     for _, case in CASES:
         facts = facts_from_document({"schema": 1, **merged(case["facts"], STATES[state])})
-        judgement = judge(facts, SITE)
+        judgement = judge(prepared(facts, SITE))
         assert [outcome for outcome in judgement.not_evaluated if "mend" in outcome.how] == []
         found.append((complete(facts), tuple(judgement.findings)))
     return found

@@ -15,6 +15,7 @@ from myisam_advisor.factbase.database import complete
 from myisam_advisor.factbase.file import read_facts_file
 from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import COULD_GAIN, HELD_BACK, TO_MEND, UNKNOWN, first_sentence, verdict_of
 from myisam_advisor.reports.page.host_paths import without_host_paths
 from myisam_advisor.reports.page.look import look_at
@@ -233,7 +234,7 @@ def test_the_worst_page_stays_small(tmp_path: Path) -> None:
     facts = complete(read_facts_file(str(file)))
     rows = [table(f"{number}" + "\"&'<" * 15, 1000 + number, "&<\"'" * 16, crashed=1, write_statements_per_second=9.0) for number in range(10_000)]
     facts = replace(facts, tables={**facts.tables, "tables": tables(*rows)}, unknown={})
-    judgement = judge(facts, Site(shipped_rules()))
+    judgement = judge(prepared(facts, Site(shipped_rules())))
     assert len(judgement.findings) >= 1000
     body = render(view_of(look_at(judgement, facts, 0.0)))
     assert len(body.encode()) < 200_000

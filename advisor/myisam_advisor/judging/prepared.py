@@ -1,0 +1,30 @@
+"""Facts made ready for judging, once: what follows from others is filled in, and what the site ignores is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.database import complete
+from myisam_exporter.look.fact_set import FactSet
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFacts:
+    """What a judgement is made of. `prepared` makes it.
+
+    `complete` holds what the server has, with the facts that follow from others; `judged` the same without the databases that the site ignores.
+    """
+
+    complete: FactSet
+    judged: FactSet
+    site: Site
+
+
+def prepared(facts: FactSet, site: Site) -> PreparedFacts:
+    """The facts of one look, as this site wants them judged.
+
+    Completed first: a sum that a collector gave covers the ignored databases too, and so must one that is worked out here before they are taken off.
+    """
+    everything = complete(facts)
+    return PreparedFacts(everything, site.without_ignored_schemas(everything), site)
