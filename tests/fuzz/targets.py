@@ -73,7 +73,8 @@ def option_file(data: bytes) -> None:
 
 def facts_file(data: bytes) -> None:
     """A facts file, and the facts judged."""
-    from myisam_advisor.factbase.database import complete, open_database
+    from myisam_advisor.factbase.database import open_database
+    from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.file import read_facts_file
     from myisam_exporter.errors import UserError
 

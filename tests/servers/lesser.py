@@ -14,7 +14,7 @@ from pathlib import Path
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.cli.examination import print_examination
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
 

@@ -14,7 +14,7 @@ import pytest
 from demo.demo import make_compressed_table
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet

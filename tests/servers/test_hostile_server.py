@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.factbase.database import complete, open_database
+from myisam_advisor.factbase.database import open_database
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.live import collect_facts

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from MySQLdb import Error, connect
 
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.server_state import ServerState

@@ -11,7 +11,7 @@ from demo.demo import make_compressed_table, make_crashed_table
 from demo.load import InsertLoad
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared

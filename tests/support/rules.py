@@ -9,6 +9,7 @@ from myisam_advisor.catalogue.rules import load_rule
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 
 MINIMAL = {
     "id": "own-rule", "title": "A title", "severity": "info", "scope": "server", "query": "SELECT 1 AS one", "finding": "One is {{ one }}.", "recommendation": "Do nothing.", "why": "Because.",
@@ -23,4 +24,4 @@ def write(folder: Path, name: str = "own-rule", **changes: Any) -> Path:
 
 
 def outcome(folder: Path, facts: dict[str, Any] | None = None, **changes: Any) -> Any:
-    return judge(facts_from_document({"schema": 1, **(facts or {})}), Site([load_rule(write(folder, **changes))]))
+    return judge(prepared(facts_from_document({"schema": 1, **(facts or {})}), Site([load_rule(write(folder, **changes))])))

@@ -4,41 +4,19 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
-from string import ascii_letters
 
-from myisam_advisor.factbase.file import NOT_IN_FILE
 from myisam_advisor.factbase.guarded_query import unlimited
 from myisam_advisor.factbase.steady_parts import SteadyParts
-from myisam_advisor.factbase.storable import SMALL_TABLE_ROWS, all_storable, storable, storable_rows
-from myisam_advisor.factbase.storable import total as sum_of
-from myisam_exporter.collectors.base import Pair, declared_columns
-from myisam_exporter.collectors.key_caches import (
-    DEFAULT_BLOCK_SIZE_BYTES,
-    DEFAULT_CACHE,
-    default_cache,
-    key_cache_block,
-    usable_bytes,
-)
-from myisam_exporter.errors import UserError
+from myisam_advisor.factbase.storable import SMALL_TABLE_ROWS, all_storable, storable_rows
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import quote_identifier
-from myisam_exporter.server.version_number import parse_version
 
 AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30
-MARIADB_MAJORS = range(10, 14)
-# Version 9999.99.99: beyond it a number is no version.
-MAXIMUM_VERSION_NUMBER = 99_999_999
-_LETTERS_AND_BLANKS = ascii_letters + " "
-STATUS_OF_DEFAULT_CACHE = {
-    "read_requests": "Key_read_requests",
-    "reads": "Key_reads",
-    "write_requests": "Key_write_requests",
-    "writes": "Key_writes",
-}
 
 
 def open_database(facts: FactSet) -> sqlite3.Connection:
@@ -129,178 +107,3 @@ def _holds_infinity(database: sqlite3.Connection, table: str, columns: Sequence[
     totals = " + ".join(f"total({quote_identifier(name)})" for name in columns if name in real) or "0"
     summed = database.execute(f"SELECT {totals} FROM {table}").fetchone()[0]
     return summed is None or not math.isfinite(summed)
-
-
-def complete(facts: FactSet) -> FactSet:
-    """Facts that follow from others: the default key cache from status and variables, totals from the tables, the version's number.
-
-    Only what is missing is filled; what a collector or a facts file said stays.
-    """
-    tables = {name: storable_rows(rows) for name, rows in facts.tables.items()}
-    unknown = dict(facts.unknown)
-    facts = FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
-    tables = dict(tables)
-    for name, derive in (
-        ("key_cache", _derived_key_cache),
-        ("totals", _derived_totals),
-        ("server", _derived_server),
-        ("mysqld", _derived_mysqld),
-    ):
-        derived = derive(facts)
-        if derived is None:
-            continue
-        tables[name] = derived
-        unknown = {
-            key: reason
-            for key, reason in unknown.items()
-            if key != name and not (key.startswith(name + ".") and derived.has(key.partition(".")[2]))
-        }
-    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
-
-
-def _pairs(facts: FactSet, table: str, column: str) -> dict[str, Value]:
-    return {str(row["name"]): row[column] for row in facts.tables[table].dictionaries()}
-
-
-def _derived_key_cache(facts: FactSet) -> FactRows | None:
-    if facts.tables["key_cache"].rows:
-        return _completed_key_caches(facts)
-    status = _pairs(facts, "status", "value")
-    cache = default_cache(_pairs(facts, "variable", "value") or {}, status)
-    if cache is None:
-        variables = _pairs(facts, "variable", "value")
-        if not any(name.startswith("Key_") for name in status) and "key_cache_block_size" not in variables:
-            return None
-        cache = default_cache(variables | {"key_buffer_size": 0}, status)
-    rates = _pairs(facts, "status", "per_second")
-    block = key_cache_block([(cache, None, Pair((cache,)))] if cache else [])
-    rows = [dict(zip(block.columns, row, strict=True)) for row in block.rows]
-    for row in rows:
-        for column, name in STATUS_OF_DEFAULT_CACHE.items():
-            row[f"{column}_per_second"] = rates.get(name)
-        requests, misses = row["read_requests_per_second"], row["reads_per_second"]
-        if isinstance(requests, int | float) and isinstance(misses, int | float) and requests:
-            row["miss_ratio"] = misses / requests
-        if not row["size_bytes"]:
-            row["size_bytes"] = row["usable_bytes"] = None
-    return _rows(facts, "key_cache", rows)
-
-
-def _completed_key_caches(facts: FactSet) -> FactRows | None:
-    """What follows from a cache's size, and from the counters that speak of the default cache only."""
-    rates, now = _pairs(facts, "status", "per_second"), _pairs(facts, "status", "value")
-    rows = facts.tables["key_cache"].dictionaries()
-    before = [dict(row) for row in rows]
-    for row in rows:
-        size, block = row["size_bytes"], row["block_size_bytes"] or DEFAULT_BLOCK_SIZE_BYTES
-        if row["usable_bytes"] is None and isinstance(size, int) and isinstance(block, int) and block > 0:
-            row["usable_bytes"] = usable_bytes(size, block)
-        if row["name"] == DEFAULT_CACHE and len(rows) == 1:
-            for column, name in STATUS_OF_DEFAULT_CACHE.items():
-                row[column] = now.get(name) if row[column] is None else row[column]
-                rate = f"{column}_per_second"
-                row[rate] = rates.get(name) if row[rate] is None else row[rate]
-        requests, misses = row["read_requests_per_second"], row["reads_per_second"]
-        if row["miss_ratio"] is None and isinstance(requests, int | float) and isinstance(misses, int | float):
-            row["miss_ratio"] = misses / requests if requests else None
-    return _rows(facts, "key_cache", rows) if rows != before else None
-
-
-def _derived_totals(facts: FactSet) -> FactRows | None:
-    known = facts.single("totals")
-    if not facts.tables["tables"].rows or known.get("myisam_tables") is not None or may_be_part(facts):
-        return None
-    tables = facts.tables["tables"]
-    formats = tables.values("row_format")
-
-    def total(column: str, only: str | None = None) -> Value:
-        values = tables.values(column)
-        if only is not None:
-            values = [value for value, kind in zip(values, formats, strict=True) if kind == only]
-        return sum_of(values)
-
-    derived: dict[str, Value] = {
-        "myisam_tables": len(tables.rows),
-        "myisam_rows": total("rows"),
-        "myisam_data_bytes": total("data_bytes"),
-        "myisam_index_bytes": total("index_bytes"),
-        "crashed_tables": total("crashed"),
-    }
-    if tables.has("row_format"):
-        derived["compressed_tables"] = formats.count("compressed")
-        derived["compressed_data_bytes"] = total("data_bytes", only="compressed")
-    return _rows(facts, "totals", [derived | {name: value for name, value in known.items() if value is not None}])
-
-
-def may_be_part(facts: FactSet) -> bool:
-    """Whether there may be more tables than these.
-
-    Those of a live server whose files are out of sight come by SQL, a few at a time; and of those whose files are read some may be out of sight.
-    """
-    reasons = {facts.unknown.get("totals"), facts.unknown.get("totals.myisam_tables")} - {None, NOT_IN_FILE}
-    return facts.single("server").get("local") == 0 or bool(reasons)
-
-
-def _derived_server(facts: FactSet) -> FactRows | None:
-    known = facts.single("server")
-    text = known.get("version")
-    if not isinstance(text, str) or known.get("version_number") is not None:
-        return None
-    try:
-        # People write "MariaDB 10.3"; the server itself does not.
-        version = parse_version(text.lstrip(_LETTERS_AND_BLANKS), text)
-    except (UserError, ValueError):  # ValueError: more digits than Python reads
-        return None
-    if version.as_number > MAXIMUM_VERSION_NUMBER:
-        return None
-    # MySQL went from 9 to calendar versions; these are MariaDB's alone.
-    flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
-    return _rows(
-        facts, "server", [known | {"version_number": version.as_number, "flavour": known.get("flavour") or flavour}]
-    )
-
-
-def _derived_mysqld(facts: FactSet) -> FactRows | None:
-    """A facts file may hold the status alone. Of it nobody knows whose connections are among those that ran; of a live server see status.py."""
-    known = facts.single("mysqld")
-    running = _pairs(facts, "status", "value").get("Threads_running")
-    if known.get("threads_running") is not None or not isinstance(running, int | float):
-        return None
-    return _rows(facts, "mysqld", [known | {"threads_running": running}])
-
-
-def _rows(facts: FactSet, table: str, rows: list[dict[str, Value]]) -> FactRows:
-    columns = facts.tables[table].columns
-    return FactRows(columns, [[storable(row.get(column)) for column in columns] for row in rows])
-
-
-def as_document(facts: FactSet) -> dict[str, object]:
-    """The facts as a facts file holds them: what is unknown is absent, and null where there is more than was seen."""
-    document: dict[str, object] = {"schema": 1}
-    if facts.interval_seconds is not None:
-        document["interval_seconds"] = round(facts.interval_seconds, 3)
-    for table in TABLES:
-        rows = [_known(row) for row in facts.tables[table.name].dictionaries()]
-        if table.shape == "single":
-            if rows and rows[0]:
-                document[table.name] = rows[0]
-        elif table.shape == "pairs":
-            document |= _pair_mappings(table.name, rows)
-        elif rows or table.name not in facts.unknown:
-            document[table.name] = rows
-    if facts.tables["tables"].rows and may_be_part(facts):
-        # Whoever reads it must not add these tables up and take that for all there are.
-        document["totals"] = {"myisam_tables": None, **_known(facts.single("totals"))}
-    return document
-
-
-def _known(row: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _pair_mappings(table: str, rows: list[dict[str, Value]]) -> dict[str, object]:
-    mappings: dict[str, object] = {}
-    if rows:
-        mappings[table] = {str(row["name"]): row.get("value") for row in rows}
-    rates = {str(row["name"]): row["per_second"] for row in rows if "per_second" in row}
-    return mappings | ({f"{table}_per_second": rates} if rates else {})

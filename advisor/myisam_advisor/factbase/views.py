@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.factbase.database import as_document
+from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.guarded_query import Result
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.collectors.base import declared_columns

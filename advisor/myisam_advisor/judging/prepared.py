@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_exporter.look.fact_set import FactSet
 
 

@@ -19,7 +19,7 @@ from myisam_advisor.cli.sources import gather
 @output_option
 def facts(table: str | None, interval: float, describe: bool, format_name: str, **options: Any) -> None:
     """Show the facts: all tables, or one."""
-    from myisam_advisor.factbase.database import complete
+    from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.views import describe_tables, print_result, print_tables, result_of
 
     if describe:

@@ -18,7 +18,8 @@ from myisam_exporter.errors import UserError
 @output_option
 def query(statement: str, interval: float, format_name: str, **options: Any) -> None:
     """Ask the fact tables in SQL (SQLite's)."""
-    from myisam_advisor.factbase.database import complete, open_database
+    from myisam_advisor.factbase.database import open_database
+    from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
     from myisam_advisor.factbase.views import print_result
 

@@ -17,6 +17,6 @@ def snapshot(interval: float, **options: Any) -> None:
     """Write the facts as JSON, for `check --facts` anywhere."""
     import json
 
-    from myisam_advisor.factbase.database import as_document
+    from myisam_advisor.factbase.document import as_document
 
     click.echo(json.dumps(as_document(gather(options, interval)), indent=1))

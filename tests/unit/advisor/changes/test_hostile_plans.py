@@ -9,7 +9,7 @@ import pytest
 
 from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line

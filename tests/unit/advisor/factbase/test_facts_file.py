@@ -7,7 +7,9 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import as_document, complete, open_database
+from myisam_advisor.factbase.database import open_database
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.file import facts_from_document, read_facts_file
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared

@@ -18,7 +18,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.errors import DamagedError
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.history import file as history_file
 from myisam_advisor.history import format as history_format

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.history.reader import samples_of_target
 from myisam_advisor.history.writer import History

@@ -9,7 +9,7 @@ from myisam_advisor.catalogue.measured import RebuildRates, evidence
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import make_plan
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge

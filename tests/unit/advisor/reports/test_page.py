@@ -11,7 +11,7 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import read_facts_file
 from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.judging.judge import judge
