@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -12,8 +12,8 @@ from typing import Any
 
 from myisam_advisor.catalogue.rules import SHIPPED, Measured
 from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.server.version_number import PRODUCT_NAMES, text_as_number
 
-NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}
 # Versions from which MyISAM is another: MySQL 8.0 took read buffers and mapping out of it, MariaDB 10.0 and 11.0 began new series.
 ERAS = {"mysql": (50500, 80000), "mariadb": (100000, 110000)}
 
@@ -51,7 +51,7 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
     if not found:
         return ""
     about = evidence()["servers"][server]
-    kind = f"{NAMES[about['flavour']]} {about['version']}"
+    kind = f"{PRODUCT_NAMES[about['flavour']]} {about['version']}"
     exact = (
         "this kind of server"
         if _is_near(about["flavour"], about["version"], version_number)
@@ -83,7 +83,7 @@ def rebuild_rates_for(facts: FactSet) -> RebuildRates:
     if name is None:
         return RebuildRates("no server", {})
     about = evidence()["servers"][name]
-    return RebuildRates(f"{NAMES[about['flavour']]} {about['version']}", about["rebuild_bytes_per_second"])
+    return RebuildRates(f"{PRODUCT_NAMES[about['flavour']]} {about['version']}", about["rebuild_bytes_per_second"])
 
 
 def _nearest(flavour: object, version_number: object) -> str | None:
@@ -93,16 +93,11 @@ def _nearest(flavour: object, version_number: object) -> str | None:
     of_family = [name for name, about in servers.items() if about["flavour"] == family]
     if flavour is None or not isinstance(version_number, int) or not of_family:
         return None
-    return min(of_family, key=lambda name: abs(_number(servers[name]["version"]) - version_number))
+    return min(of_family, key=lambda name: abs(text_as_number(servers[name]["version"]) - version_number))
 
 
 def _is_near(flavour: str, version: str, version_number: object) -> bool:
     """Whether the versions are of one era."""
     if not isinstance(version_number, int):
         return False
-    return bisect_right(ERAS[flavour], _number(version)) == bisect_right(ERAS[flavour], version_number)
-
-
-def _number(version: str) -> int:
-    parts: Sequence[int] = [int(part) for part in version.split(".")[:3]] + [0, 0]
-    return parts[0] * 10000 + parts[1] * 100 + parts[2]
+    return bisect_right(ERAS[flavour], text_as_number(version)) == bisect_right(ERAS[flavour], version_number)

@@ -18,6 +18,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_value
+from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 INIT_FILE = "init_file"
 NAMED_CACHES_DEPRECATED_FROM = 80000
@@ -224,8 +225,7 @@ def _notes(
 
 def _server(facts: FactSet) -> str:
     server = facts.single("server")
-    names = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server"}
-    kind = names.get(str(server.get("flavour")), "server of unknown kind")
+    kind = PRODUCT_NAMES.get(str(server.get("flavour")), "server of unknown kind")
     host = server.get("hostname")
     return f"{kind} {server.get('version') or 'of unknown version'}{f' on {host}' if host else ''}"
 

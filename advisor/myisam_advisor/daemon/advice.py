@@ -12,8 +12,9 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.history.format import samples_of
 from myisam_advisor.history.writer import History
+from myisam_advisor.judging.faults import StoppedRules
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.judge import StoppedRules, judge
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at

@@ -16,7 +16,6 @@ from myisam_exporter.facts.columns import Value
 
 EVERY_RULE = "*"
 CONFIRMED, SUSPECTED = CONFIDENCES[0], CONFIDENCES[-1]
-Outcome = Finding | NotWorth | NoRoom | PlanNeeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,17 @@ class Candidate:
         return frozenset(self.rule.moots if self.row.get("moots", 1) else ())
 
 
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A candidate as a finding, and what the indexes of tables will take in the default key cache if it stands."""
+
+    finding: Finding
+    index_bytes: Mapping[tuple[Value, Value], float] = field(default_factory=dict)
+
+
+Outcome = Worded | NotWorth | NoRoom | PlanNeeds
+
+
 @dataclass(slots=True)
 class Resolution:
     """What stands, and what became of the rest. `mooted` are whole rules, with the reason."""
@@ -57,7 +67,7 @@ def resolve(
     rules: Sequence[Rule],
     put_in_words: Callable[[Candidate], Outcome],
     suppression: Callable[[Candidate], tuple[str, str] | None],
-    keep: Callable[[Finding], None] = lambda _finding: None,
+    keep: Callable[[Worded], None] = lambda _worded: None,
 ) -> Resolution:
     """Decide on each candidate in turn.
 
@@ -79,11 +89,11 @@ def resolve(
             resolution.undecided.append(NotEvaluated(candidate.rule.id, outcome.needs, outcome.how))
         elif isinstance(outcome, NoRoom):
             resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, outcome.why))
-        elif isinstance(outcome, Finding) and unwanted:
-            resolution.suppressed.append(Suppressed(outcome, *unwanted))
-        elif isinstance(outcome, Finding):
-            resolution.kept.append(outcome)
-            ranks[id(outcome)] = candidate.rank
+        elif isinstance(outcome, Worded) and unwanted:
+            resolution.suppressed.append(Suppressed(outcome.finding, *unwanted))
+        elif isinstance(outcome, Worded):
+            resolution.kept.append(outcome.finding)
+            ranks[id(outcome.finding)] = candidate.rank
             pointless.add(candidate)
             if candidate.variable:
                 taken[candidate.variable, candidate.object] = candidate.rule.id

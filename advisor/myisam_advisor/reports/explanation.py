@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from myisam_advisor.catalogue.rules import Measured, Parameter, Rule
 from myisam_advisor.remedies.planners.base import planner_named
 from myisam_exporter.errors import UserError
+from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 WIDTH = 100
 
@@ -106,10 +107,9 @@ def threshold(parameter: Parameter) -> str:
 
 def _applies(rule: Rule) -> Iterable[str]:
     flavours = [name for name in ("mysql", "percona", "mariadb") if name in rule.flavours]
-    words = {"mysql": "MySQL", "percona": "Percona Server", "mariadb": "MariaDB"}
     for name in flavours:
         wanted = rule.versions.get("mariadb" if name == "mariadb" else "mysql")
-        yield f"{words[name]}{f' {wanted}' if wanted else ''}{',' if name != flavours[-1] else '.'}"
+        yield f"{PRODUCT_NAMES[name]}{f' {wanted}' if wanted else ''}{',' if name != flavours[-1] else '.'}"
     if rule.not_in_version:
         yield rule.not_in_version
     yield from (f"Not where: {' '.join(condition.otherwise.split())}" for condition in rule.applicable)

@@ -8,11 +8,11 @@ from time import localtime, strftime
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.texts.templates import count, duration, size
 from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 TOLD_PER_RULE = 3
 SHOWN_PER_RULE = 8
 NAMED_PER_RULE = 12
-FLAVOURS = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server"}
 
 
 def headline(facts: FactSet) -> str:
@@ -24,7 +24,7 @@ def server_name(facts: FactSet) -> str:
     """Its kind and version."""
     server = facts.single("server")
     flavour, version = server.get("flavour"), server.get("version")
-    return f"{FLAVOURS.get(str(flavour), 'server')} {version}" if version else "a server of unknown version"
+    return f"{PRODUCT_NAMES.get(str(flavour), 'server')} {version}" if version else "a server of unknown version"
 
 
 def _state(facts: FactSet) -> list[str]:

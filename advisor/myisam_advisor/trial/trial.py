@@ -22,6 +22,7 @@ from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import Source, needed_bytes
 from myisam_advisor.trial.tables.table_lock import Lock
+from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # The threads of closed connections are kept, so that their context switches can still be counted.
 OPTIONS = (
@@ -80,7 +81,7 @@ def run_trial(name: str, subject: Subject, options: TrialOptions, listener: List
 
 
 def _kind(binaries: ServerBinaries) -> str:
-    return "MariaDB" if binaries.flavour == "mariadb" else "MySQL"
+    return PRODUCT_NAMES[binaries.flavour]
 
 
 @contextlib.contextmanager

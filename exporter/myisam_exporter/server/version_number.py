@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from myisam_exporter.errors import UserError
 
+# What each flavour is called by those who make it.
+PRODUCT_NAMES = {"mariadb": "MariaDB", "mysql": "MySQL", "percona": "Percona Server"}
 _NUMBER = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?![0-9])")
 
 
@@ -20,14 +22,23 @@ class ServerVersion:
 
     @property
     def as_number(self) -> int:
-        """Major * 10000 + minor * 100 + patch."""
-        major, minor, patch = self.number
-        return major * 10000 + minor * 100 + patch
+        """One number to compare by."""
+        return as_number(*self.number)
 
     def at_least(self, mysql: tuple[int, ...] | None = None, mariadb: tuple[int, ...] | None = None) -> bool:
         """Whether the version reaches the one given for its own flavour; never, where None is given for it."""
         wanted = mariadb if self.flavour == "mariadb" else mysql
         return wanted is not None and self.number >= wanted
+
+
+def as_number(major: int, minor: int = 0, patch: int = 0) -> int:
+    """A version as one number to compare by, as in /*!80013 comments: 8.0.13 is 80013."""
+    return major * 10000 + minor * 100 + patch
+
+
+def text_as_number(version: str) -> int:
+    """A version of one to three numbers, such as 10.11 or 8.0.13, as one number to compare by."""
+    return as_number(*(int(part) for part in version.split(".")[:3]))
 
 
 def parse_version(text: str, comment: str = "") -> ServerVersion:

@@ -8,7 +8,7 @@ import yaml
 
 from myisam_advisor.catalogue.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.catalogue.thresholds import threshold_value
-from myisam_advisor.judging.judge import version_matches
+from myisam_advisor.judging.asking import version_matches
 from myisam_advisor.remedies.planners.base import planner_named
 from myisam_advisor.reports.explanation import explain_rule, list_rules
 from myisam_advisor.texts.templates import with_unit

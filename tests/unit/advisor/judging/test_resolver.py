@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.judging.resolver import Candidate, Outcome, Resolution, resolve
+from myisam_advisor.judging.resolver import Candidate, Outcome, Resolution, Worded, resolve
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 
@@ -18,7 +18,7 @@ def candidate(rule: str, about: str = "", severity: str | None = None, **row: in
 
 
 def finding_of(one: Candidate) -> Outcome:
-    return Finding(one.rule.id, one.rule.title, one.severity, "likely", one.rule.scope, one.object, one.variable, "", (), "", "", "", "", "", ())
+    return Worded(Finding(one.rule.id, one.rule.title, one.severity, "likely", one.rule.scope, one.object, one.variable, "", (), "", "", "", "", "", ()))
 
 
 def resolved(*candidates: Candidate, outcome: Callable[[Candidate], Outcome] = finding_of, suppressed: str = "") -> Resolution:
@@ -111,7 +111,7 @@ def test_memory_goes_to_the_remedies_that_others_are_planned_after() -> None:
 def test_only_what_stands_takes_memory() -> None:
     kept: list[str] = []
     candidates = [candidate("slow-queries"), candidate("swap-pressure"), candidate("query-cache-contention"), candidate("key-cache-contention", "default")]
-    resolve(candidates, tuple(RULES.values()), finding_of, lambda one: ("why", "") if one.rule.id == "slow-queries" else None, lambda finding: kept.append(finding.rule))
+    resolve(candidates, tuple(RULES.values()), finding_of, lambda one: ("why", "") if one.rule.id == "slow-queries" else None, lambda worded: kept.append(worded.finding.rule))
     assert kept == ["query-cache-contention", "swap-pressure"]
 
 

@@ -13,7 +13,8 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.judging.judge import STOPPED_SECONDS, StoppedRules, judge
+from myisam_advisor.judging.faults import STOPPED_SECONDS, StoppedRules
+from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.rules import write as write_rule

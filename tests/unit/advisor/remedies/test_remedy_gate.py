@@ -12,6 +12,7 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.faults import OUR_FAULT
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
@@ -79,7 +80,7 @@ def judged_in(state: str) -> list[tuple[FactSet, tuple[Finding, ...]]]:
     for _, case in CASES:
         facts = facts_from_document({"schema": 1, **merged(case["facts"], STATES[state])})
         judgement = judge(prepared(facts, SITE))
-        assert [outcome for outcome in judgement.not_evaluated if "mend" in outcome.how] == []
+        assert [outcome for outcome in judgement.not_evaluated if outcome.how == OUR_FAULT or "that works" in outcome.needs] == []
         found.append((complete(facts), tuple(judgement.findings)))
     return found
 

@@ -1,0 +1,188 @@
+"""The facts as a database, and how a rule is held against them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
+from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, GuardedDatabase, QueryError, Result
+from myisam_advisor.judging.blindness import tables_are_seen
+from myisam_advisor.judging.faults import FAULTS, StoppedRules, fault
+from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
+from myisam_advisor.judging.objections import Objections
+from myisam_advisor.judging.resolver import Candidate
+from myisam_advisor.texts.templates import TextError, object_name
+from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.server.version_number import text_as_number
+
+MAXIMUM_FINDINGS_PER_RULE = 1000
+# All queries of one rule together: what it finds, and each condition under which it applies.
+RULE_SECONDS = 3.0
+SCOPES_OF_TABLES = frozenset({"table", "index"})
+Asked = list[Candidate] | NotEvaluated | NotApplicable
+
+
+class Inquiry:
+    """The facts as a database, and how a rule is held against them."""
+
+    def __init__(self, facts: FactSet, database: GuardedDatabase, kept: FactDatabase | None) -> None:
+        self.facts = facts
+        self.database = database
+        self.kept = kept
+        self.contradicted: list[Dropped] = []
+        self.pairs = {
+            table: {str(row["name"]): row for row in facts.tables[table].dictionaries()}
+            for table in ("variable", "status")
+        }
+
+    def ask(self, rule: Rule, stopped: StoppedRules) -> Asked:
+        """What the rule's query finds, or why it cannot be asked."""
+        started = time.monotonic()
+        try:
+            with self.database.within(RULE_SECONDS):
+                why_not = self._not_applicable(rule)
+                if why_not:
+                    return NotApplicable(rule.id, why_not)
+                return self._missing(rule) or self._apply(rule) or self._unseen(rule) or []
+        except QueryError as error:
+            if error.stopped:
+                stopped.stop(rule, str(error), time.monotonic() - started)
+                return NotEvaluated(rule.id, f"a query that works: {error}", _remedy_of_stopped(rule))
+            return fault(rule, f"a query that works: {error}", error)
+
+    def _not_applicable(self, rule: Rule) -> str:
+        server = self.facts.single("server")
+        flavour, number = server.get("flavour"), server.get("version_number")
+        if flavour is not None and flavour not in rule.flavours:
+            return rule.not_in_version or f"not on {flavour}"
+        wanted = rule.versions.get("mariadb" if flavour == "mariadb" else "mysql")
+        if wanted and isinstance(number, int) and (flavour is not None) and not version_matches(number, wanted):
+            return rule.not_in_version or f"only on versions {wanted}"
+        for condition in rule.applicable:
+            rows = self.database.query(condition.when, rule.values()).rows
+            if rows and rows[0][0] == 0:
+                return " ".join(condition.otherwise.split())
+        return ""
+
+    def _missing(self, rule: Rule) -> NotEvaluated | None:
+        for need in rule.needs:
+            names = (need,) if isinstance(need, str) else need
+            strange = [name for name in names if not self._exists(name)]
+            if strange:
+                return fault(rule, f"facts that exist: there is no {strange[0]}")
+            if not any(self._is_known(name) for name in names):
+                text = names[0] if len(names) == 1 else "one of " + ", ".join(names)
+                reasons = [self._why(name) for name in names]
+                # A reason that something can be done about says more than the first one.
+                reason, how = next((one for one in reasons if one[1]), reasons[0])
+                return NotEvaluated(rule.id, f"{text} ({reason})", how, names)
+        return None
+
+    def _unseen(self, rule: Rule) -> NotEvaluated | None:
+        """Why a rule on tables that found nothing cannot be called quiet: it had no table to look at."""
+        if rule.scope not in SCOPES_OF_TABLES or self.facts.tables["tables"].rows or tables_are_seen(self.facts):
+            return None
+        reason = self.facts.why_unknown("tables")
+        return NotEvaluated(rule.id, f"tables ({reason.reason})", reason.remedy, ("tables",))
+
+    def _exists(self, name: str) -> bool:
+        table, _, column = name.partition(".")
+        facts = self.facts.tables.get(table)
+        return facts is not None and (table in self.pairs or not column or column in facts.columns)
+
+    def _is_known(self, name: str) -> bool:
+        table, _, rest = name.partition(".")
+        if table in self.pairs:
+            variable, _, rate = rest.partition(".")
+            row = self.pairs[table].get(variable)
+            return row is not None and row["per_second" if rate else "value"] is not None
+        rows = self.facts.tables[table]
+        if rows.rows:
+            return not rest or rows.has(rest)
+        # An empty table that nobody failed to read has nothing to judge: that is an answer.
+        return table not in self.facts.unknown and f"{table}.{rest}" not in self.facts.unknown
+
+    def _why(self, name: str) -> tuple[str, str]:
+        table, _, rest = name.partition(".")
+        if self.pairs.get(table):
+            if rest.endswith(".per_second"):
+                reason = self.facts.why_unknown(table, "per_second")
+                return reason.reason, reason.remedy
+            named = self.facts.unknown.get(f"{table}.*")
+            return (named.reason, named.remedy) if named else ("this server does not have it", "")
+        reason = self.facts.why_unknown(table, rest or None)
+        return reason.reason, reason.remedy
+
+    def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
+        parameters: dict[str, Value] = {**rule.values(), "interval_seconds": self.facts.interval_seconds}
+        result = self._query(rule.query, parameters)
+        found = [_candidate(rule, row) for row in result.dictionaries() if row.get("verdict", 1) != 0]
+        try:
+            remaining = self._uncontradicted(rule, found, parameters)
+        except (TextError, *FAULTS) as error:
+            return fault(rule, f"texts that work: {error}", error)
+        candidates: list[Candidate] = []
+        undecided: NotEvaluated | None = None
+        for candidate in remaining:
+            row = candidate.row
+            if row.get("verdict", 1) is None:
+                undecided = NotEvaluated(
+                    rule.id, str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
+                )
+            else:
+                candidates.append(candidate)
+        return candidates or undecided or []
+
+    def _uncontradicted(
+        self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]
+    ) -> Iterable[Candidate]:
+        """Those that nothing of `not_if` speaks against; the others are noted with the reason."""
+        if not found or not rule.not_if:
+            return found
+        objections = Objections(rule, lambda statement: self._query(statement, parameters, MAXIMUM_ROWS))
+        dropped = [objections.against(candidate) for candidate in found]
+        self.contradicted += [one for one in dropped if one]
+        return [candidate for candidate, why in zip(found, dropped, strict=True) if why is None]
+
+    def _query(
+        self, statement: str, parameters: Mapping[str, Value], maximum_rows: int = MAXIMUM_FINDINGS_PER_RULE
+    ) -> Result:
+        if self.kept is None:
+            return self.database.query(statement, parameters, maximum_rows=maximum_rows)
+        parts, fillings = self.kept.steady_parts, self.kept.fillings
+        return parts.query(self.database, fillings, statement, parameters, maximum_rows)
+
+
+def _candidate(rule: Rule, row: Row) -> Candidate:
+    names = [str(row[name]) for name in ("schema_name", "table_name") if row.get(name) is not None]
+    variable = row.get("variable", rule.variable)
+    return Candidate(
+        rule,
+        row,
+        _among(row.get("severity"), SEVERITIES, rule.severity),
+        object_name(*names) if names else str(row.get("object") or ""),
+        str(variable) if variable else None,
+        _among(row.get("confidence"), CONFIDENCES, rule.confidence),
+    )
+
+
+def _remedy_of_stopped(rule: Rule) -> str:
+    return "ask again when the machine has more time or memory to spare" if rule.is_shipped else f"mend {rule.path}"
+
+
+def _among(value: Value, allowed: Sequence[str], otherwise: str) -> str:
+    return value if isinstance(value, str) and value in allowed else otherwise
+
+
+def version_matches(number: int, wanted: str) -> bool:
+    """Whether a version (as one number) fits a condition such as ">=5.5,<8.0"."""
+    for part in wanted.split(","):
+        condition = part.strip()
+        operator = condition.rstrip("0123456789.")
+        limit = text_as_number(condition[len(operator) :])
+        if not {">=": number >= limit, ">": number > limit, "<": number < limit, "<=": number <= limit}[operator]:
+            return False
+    return True

@@ -1,0 +1,60 @@
+"""Rules that are themselves at fault: whose fault it is, what is said of it, and which are asked no more."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.judging.findings import NotEvaluated
+
+# What a template or planner can stumble over when a rule's columns are not what it expects.
+FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
+# A site's own rules that ran into a limit may take so much of one look; those that are left have their turn in the next.
+STOPPED_SECONDS = 4.0
+OUR_FAULT = "report it: this is a fault of myisam-advisor and not of the server"
+_log = logging.getLogger(__name__)
+
+
+class RuleError(Exception):
+    """A rule that is itself at fault: its query or its planner fails, or its text names what is not there."""
+
+
+def fault(rule: Rule, needs: str, error: BaseException | None = None) -> NotEvaluated:
+    """A rule that cannot be judged because of what it says. The site mends its own; a shipped one is our fault, and the log tells where."""
+    if not rule.is_shipped:
+        return NotEvaluated(rule.id, needs, f"mend {rule.path}")
+    _log.error("the shipped rule %s is at fault; it needs %s", rule.id, needs, exc_info=error)
+    return NotEvaluated(rule.id, needs, OUR_FAULT)
+
+
+@dataclass(slots=True)
+class StoppedRules:
+    """The site's own rules that ran into a limit of time or memory, with why: they are asked no more, until a reload brings new ones.
+
+    A daemon keeps one for all servers and looks: a rule that takes all of its time would take it in every look at each.
+    """
+
+    reasons: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def begin_look(self) -> None:
+        """The time that stopped rules took is counted for each look."""
+        self.seconds = 0.0
+
+    def why_not(self, rule: Rule) -> NotEvaluated | None:
+        """Why a rule is not asked, or None."""
+        if rule.is_shipped:
+            return None
+        if rule.id in self.reasons:
+            why = f"a query that keeps within its limits: {self.reasons[rule.id]}; it is not asked any more"
+            return NotEvaluated(rule.id, why, f"mend {rule.path}, then reload the daemon")
+        if self.seconds > STOPPED_SECONDS:
+            return NotEvaluated(rule.id, "time: rules that were stopped took it in this look", "wait for the next look")
+        return None
+
+    def stop(self, rule: Rule, why: str, seconds: float) -> None:
+        """Note that a rule was stopped after so much time. Shipped rules are asked again: they are slow for a moment only."""
+        if not rule.is_shipped:
+            self.seconds += seconds
+            self.reasons[rule.id] = why
