@@ -18,7 +18,7 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.trial.private.private_server import PrivateServer

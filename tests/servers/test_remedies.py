@@ -17,7 +17,7 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
 from myisam_advisor.remedies.planners import engine_migration

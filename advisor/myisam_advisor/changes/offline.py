@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.effects import INNODB, needed_bytes, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts, TableName
 from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding, Judgement
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import Command, PlanFacts
 from myisam_advisor.remedies.script import is_plain

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.planners.base import PlanFacts, TableName
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.table_sizes import grown_index_bytes, innodb_size

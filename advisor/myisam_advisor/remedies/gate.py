@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.effects import INNODB, Effects, Logged, effects_of
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
 from myisam_advisor.remedies.planners.base import Command, PlanFacts

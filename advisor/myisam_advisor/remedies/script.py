@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.remedies.shell_lines import ShellLine
-from myisam_advisor.remedies.statements import grouped
+from myisam_advisor.remedies.statement_texts import grouped
 from myisam_advisor.texts.templates import escaped
 from myisam_exporter.server.sql import Sql
 

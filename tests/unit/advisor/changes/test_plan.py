@@ -14,8 +14,8 @@ from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statements
-from myisam_advisor.remedies.statements import grouped
+from myisam_advisor.remedies import statement_texts as statements
+from myisam_advisor.remedies.statement_texts import grouped
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.sql import quote_value
 from tests.rules.test_cases import CASES, judged

@@ -16,7 +16,7 @@ from myisam_advisor.judging.faults import OUR_FAULT
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statements
+from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.effects import Logged, effects_of
 from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line

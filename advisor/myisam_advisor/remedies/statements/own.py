@@ -1,0 +1,86 @@
+"""Statements of rules that are none of those that planners make: what could be read off them is known, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from myisam_advisor.remedies.statements.base import Change, Logged, Now, Phase, Remark, Statement, nothing_to_take_back
+from myisam_advisor.remedies.statements.tables import verification_of
+from myisam_exporter.server.sql import Sql
+
+_LOGGED = {"": Logged.NEVER, "CHECK TABLE": Logged.NEVER, "ALTER TABLE": Logged.ALWAYS}
+_ONLY_READ = frozenset({"", "CHECK TABLE", "ANALYZE TABLE"})
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStatement(Statement):
+    """A statement as the author of a rule wrote it.
+
+    `like` is one that it resembles so far that it is taken back, or kept out of the binary log, as that one is; `changes_data` says that it
+    changes rows or definitions by another verb than those about whole tables.
+    """
+
+    text: Sql
+    when: Phase = Phase.OFFLINE
+    about: str = ""
+    named: tuple[str, str] | None = None
+    makes: frozenset[Change] = frozenset()
+    is_unlogged: bool = False
+    by_definition: bool = False
+    changes_data: bool = False
+    like: Statement | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """As its beginning tells; one that is not known waits for a person."""
+        return self.when
+
+    @property
+    def verb(self) -> str:
+        """As its beginning tells."""
+        return self.about
+
+    @property
+    def table(self) -> tuple[str, str] | None:
+        """The table, where it names one, between backticks and with its schema."""
+        return self.named
+
+    @property
+    def changes(self) -> frozenset[Change]:
+        """What was read off it."""
+        return self.makes
+
+    @property
+    def rewrites(self) -> bool:
+        """By its verb."""
+        return self.changes_data or self.about not in _ONLY_READ
+
+    @property
+    def logged(self) -> Logged:
+        """One that is not known may be."""
+        if self.is_unlogged:
+            return Logged.NEVER
+        if not self.about and self.when is Phase.OFFLINE:
+            return Logged.ALWAYS
+        return Logged.UNLESS_TOLD if self.when is Phase.FLUSH else _LOGGED.get(self.about, Logged.UNLESS_TOLD)
+
+    @property
+    def from_definition(self) -> bool:
+        """Whether it is a REPAIR TABLE that ends with USE_FRM."""
+        return self.by_definition
+
+    def unlogged(self) -> Statement | None:
+        """As the one that it resembles."""
+        return None if self.like is None or self.is_unlogged else self.like.unlogged()
+
+    def taken_back(self, now: Now) -> Statement:
+        """As the one that it resembles."""
+        back = None if self.like is None else self.like.taken_back(now)
+        return nothing_to_take_back(self.text) if back is None or isinstance(back, Remark) else back
+
+    def verification(self) -> Statement | None:
+        """By its verb."""
+        return verification_of(self.about, self.named)
+
+    def _sql(self) -> Sql:
+        return self.text

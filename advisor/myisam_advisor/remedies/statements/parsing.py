@@ -1,0 +1,199 @@
+"""Commands of rules as statements: the border at which text becomes values.
+
+The rules' `commands`, shipped ones and a site's own, are templates that make SQL. What is here reads it once; behind it nothing looks at
+the text again. A statement that is not known keeps its text, and what its beginning tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from myisam_advisor.remedies.statements.base import Change, Name, Phase, Remark, Statement
+from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables
+from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
+from myisam_advisor.remedies.statements.own import OwnStatement
+from myisam_advisor.remedies.statements.tables import (
+    AlterKeys,
+    AlterTable,
+    AnalyzeTable,
+    CheckTable,
+    OptimizeTable,
+    RepairTable,
+    TableOption,
+    option,
+)
+from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_exporter.server.sql import Sql, plain_words, quote_text
+
+_QUOTED = r"`(?:[^`]|``)*`"
+# A rule's author may leave out the quotes of a name that is no value.
+_NAME = rf"(?:{_QUOTED}|[\w$]+)"
+_FULL = rf"{_NAME}\.{_NAME}"
+_LOOSE = rf"(?:{_NAME}\.)?{_NAME}"
+# MySQL and MariaDB know LOCAL as another word for it.
+_UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
+_OPTIONS = r"\w+=\w+(?: \w+=\w+)*"
+
+_IS_UNLOGGED = re.compile(rf"(?:OPTIMIZE|REPAIR|ANALYZE|FLUSH){_UNLOGGED} ")
+_VERB = re.compile(rf"(ALTER|OPTIMIZE|REPAIR|CHECK|ANALYZE){_UNLOGGED}? TABLE\b")
+_TABLE = re.compile(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
+# Statements that change data or definitions.
+_CHANGES_DATA = re.compile(r"(?:CREATE|DROP|TRUNCATE|RENAME|INSERT|REPLACE|UPDATE|DELETE|LOAD DATA)\b", re.IGNORECASE)
+_ALTERATION = re.compile(
+    rf"ALTER TABLE (?P<name>{_LOOSE}) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b(?:=(?P<value>\w+))?",
+    re.ASCII,
+)
+_STARTS = (
+    ("SET GLOBAL ", Phase.SET),
+    ("FLUSH TABLES", Phase.FLUSH),
+    ("FLUSH NO_WRITE_TO_BINLOG TABLES", Phase.FLUSH),
+    ("CACHE INDEX ", Phase.ASSIGN),
+    ("LOAD INDEX ", Phase.LOAD),
+)
+
+
+def parsed(command: Sql) -> Statement:
+    """The statement that a rule's template made, written as its author wrote it."""
+    if command.startswith(("--", "#")):
+        return Remark(command)
+    for pattern, read in _READERS:
+        found = pattern.fullmatch(command)
+        if found is None:
+            continue
+        made = read(found, command)
+        # A name without quotes is in whatever schema or letter case its author had in mind: it is not looked up.
+        if not _names_its_tables(found):
+            return _own(command, made)
+        return made if made.sql == command else replace(made, written=command)
+    return _own(command, _resembled(command))
+
+
+def _names_its_tables(found: re.Match[str]) -> bool:
+    """Whether the tables that it names, if any, stand between backticks and with their schemas."""
+    groups = found.groupdict()
+    names = groups.get("name") or groups.get("names")
+    return not names or re.fullmatch(rf" ?{_QUOTED}\.{_QUOTED}(?:, {_QUOTED}\.{_QUOTED})*", names) is not None
+
+
+def _set(found: re.Match[str], command: Sql) -> Statement:
+    value, cache = _value(found["value"].strip()), _unquoted(found["cache"] or "")
+    return SetGlobal(found["variable"], value, cache, written=command if value is None else None)
+
+
+def _value(text: str) -> Sql | None:
+    """A word, a number or a text between quotes; None for what the server has to work out."""
+    try:
+        return quote_text(text[1:-1]) if quote_text(text[1:-1]) == text else plain_words(text)
+    except ValueError:
+        return None
+
+
+def _maintenance(found: re.Match[str], command: Sql) -> Statement:
+    name, is_unlogged = _name(found["name"]), found["quiet"] is not None
+    if found["verb"] == "OPTIMIZE":
+        return OptimizeTable(name, is_unlogged)
+    if found["verb"] == "ANALYZE":
+        return AnalyzeTable(name, is_unlogged)
+    return RepairTable(name, found["how"] is not None, is_unlogged)
+
+
+def _flush(found: re.Match[str], command: Sql) -> Statement:
+    names = tuple(_name(name[0]) for name in re.finditer(_FULL, found["names"] or ""))
+    return FlushTables(names, found["quiet"] is not None)
+
+
+def _options(found: re.Match[str], command: Sql) -> Statement:
+    options = [
+        TableOption(tuple((pair[0], pair[2]) for pair in (word.partition("=") for word in one.split(" "))))
+        for one in found["options"].split(", ")
+    ]
+    return AlterTable(_name(found["name"]), tuple(options))
+
+
+# Each reads what it is made of; where that is written in another way, the statement keeps its author's.
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]], ...] = (
+    (
+        re.compile(rf"SET GLOBAL (?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*) = (?P<value>[^;`]+);", re.ASCII),
+        _set,
+    ),
+    (
+        re.compile(rf"(?P<verb>OPTIMIZE|ANALYZE)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL});"),
+        _maintenance,
+    ),
+    (
+        re.compile(rf"(?P<verb>REPAIR)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL})(?P<how> USE_FRM)?;"),
+        _maintenance,
+    ),
+    (
+        re.compile(rf"CHECK TABLE (?P<name>{_FULL})(?P<how> FAST)?;"),
+        lambda found, _: CheckTable(_name(found["name"]), found["how"] is not None),
+    ),
+    (
+        re.compile(rf"FLUSH(?P<quiet> NO_WRITE_TO_BINLOG)? TABLES(?P<names> {_FULL}(?:, {_FULL})*)?;"),
+        _flush,
+    ),
+    (
+        re.compile(rf"ALTER TABLE (?P<name>{_FULL}) (?P<options>{_OPTIONS}(?:, {_OPTIONS})*);", re.ASCII),
+        _options,
+    ),
+    (
+        re.compile(rf"ALTER TABLE (?P<name>{_LOOSE}) (?P<what>ENABLE|DISABLE) KEYS;"),
+        lambda found, _: AlterKeys(_name(found["name"]), enabled=found["what"] == "ENABLE"),
+    ),
+    (
+        re.compile(rf"CACHE INDEX (?P<name>{_LOOSE})(?P<all> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"),
+        lambda found, _: CacheIndex(_name(found["name"]), _unquoted(found["cache"]), found["all"] is not None),
+    ),
+    (
+        re.compile(rf"LOAD INDEX INTO CACHE (?P<name>{_FULL})(?P<all> PARTITION \(ALL\))?;"),
+        lambda found, _: LoadIndex(_name(found["name"]), found["all"] is not None),
+    ),
+    (
+        re.compile(r"LOCK TABLES .*", re.DOTALL),
+        lambda _, command: LockTables(tuple(_name(name[0]) for name in re.finditer(rf"{_QUOTED}\.{_QUOTED}", command))),
+    ),
+    (
+        re.compile(r"UNLOCK TABLES.*", re.DOTALL),
+        lambda *_: UnlockTables(),
+    ),
+)
+
+
+def _own(command: Sql, like: Statement | None) -> OwnStatement:
+    """What the beginning of a statement tells, and the table between backticks."""
+    found, names = _VERB.match(command), {_name(f"{schema}.{table}") for schema, table in _TABLE.findall(command)}
+    verb, name = f"{found[1]} TABLE" if found else "", names.pop() if len(names) == 1 else ()
+    bare = re.sub(_QUOTED, "", command)
+    return OwnStatement(
+        command,
+        when=next((phase for start, phase in _STARTS if command.startswith(start)), Phase.OFFLINE),
+        about=verb,
+        named=(name[0], name[1]) if name else None,
+        makes=frozenset(change for change in Change if change.value in bare),
+        is_unlogged=_IS_UNLOGGED.match(command) is not None,
+        by_definition=verb == "REPAIR TABLE" and command.rstrip("; ").endswith("USE_FRM"),
+        changes_data=_CHANGES_DATA.match(command) is not None,
+        like=like,
+    )
+
+
+def _resembled(command: Sql) -> Statement | None:
+    """The ALTER TABLE that a longer one begins with."""
+    found = _ALTERATION.match(command)
+    if found is None:
+        return None
+    name, what = _name(found["name"]), found["what"]
+    if what in ("DISABLE KEYS", "ENABLE KEYS", "ADD INDEX"):
+        return AlterKeys(name, enabled=what != "DISABLE KEYS")
+    return AlterTable(name, (option(**{what: found["value"] or "DEFAULT"}),))
+
+
+def _name(text: str) -> Name:
+    """A name, or two with a point between them."""
+    return tuple(_unquoted(part) for part in re.findall(_NAME, text))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

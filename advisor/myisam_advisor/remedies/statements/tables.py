@@ -1,0 +1,231 @@
+"""Statements about a whole table, which wait for a quiet hour: they alter, rebuild, repair or check it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from myisam_advisor.remedies.statements.base import (
+    Change,
+    Logged,
+    Name,
+    Now,
+    Statement,
+    nothing_to_take_back,
+    only,
+    quoted,
+)
+from myisam_exporter.server.sql import Sql, plain_words, sql_list, statement
+
+AVERAGE_ROW = "AVG_ROW_LENGTH"  # belongs to MAX_ROWS: their product says how far row pointers must reach
+MERGEABLE = frozenset({"PACK_KEYS", "ROW_FORMAT", "MAX_ROWS"})
+# What each option is set to by who sets nothing.
+_USUAL = {"PACK_KEYS": "DEFAULT", "ENGINE": "MyISAM", "MAX_ROWS": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class OnTable(Statement):
+    """A statement about one table."""
+
+    name: Name
+    rewrites: ClassVar[bool] = True
+
+    @property
+    def table(self) -> tuple[str, str] | None:
+        """The table."""
+        return only([self.name])
+
+    def verification(self) -> Statement | None:
+        """Its definition, or a check."""
+        return verification_of(self.verb, self.table)
+
+
+@dataclass(frozen=True, slots=True)
+class TableOption:
+    """One option of a table, or several that are given together: names and values."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def sql(self) -> Sql:
+        """NAME=value, with spaces between them."""
+        return plain_words(" ".join(f"{name}={value}" for name, value in self.pairs))
+
+
+def option(**pairs: str | int) -> TableOption:
+    """Options by name: `option(PACK_KEYS=0)`."""
+    return TableOption(tuple((name, str(value)) for name, value in pairs.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable(OnTable):
+    """ALTER TABLE that sets options: the table is copied once, whatever their number."""
+
+    options: tuple[TableOption, ...]
+    verb: ClassVar[str] = "ALTER TABLE"
+
+    @property
+    def changes(self) -> frozenset[Change]:
+        """By its options."""
+        pairs = {f"{name}={value}" for one in self.options for name, value in one.pairs}
+        return frozenset(change for change in Change if change.value in pairs)
+
+    @property
+    def logged(self) -> Logged:
+        """ALTER TABLE has no NO_WRITE_TO_BINLOG."""
+        return Logged.ALWAYS
+
+    @property
+    def only_option(self) -> TableOption | None:
+        """The option, where it is the only one, and can be set together with others; None for any other."""
+        names = [name for one in self.options for name, _ in one.pairs]
+        alone = len(self.options) == 1 and names[0] in MERGEABLE and names[1:] in ([], [AVERAGE_ROW])
+        return self.options[0] if alone else None
+
+    def taken_back(self, now: Now) -> Statement:
+        """By the first of its options."""
+        name, value = self.options[0].pairs[0]
+        if name == "ROW_FORMAT":
+            return AlterTable(self.name, (option(ROW_FORMAT=(now.row_format(self.table) or "dynamic").upper()),))
+        # MAX_ROWS=0 is the default: it only takes away what narrowed the pointers.
+        if name not in _USUAL or (name, value) == ("MAX_ROWS", "0"):
+            return nothing_to_take_back(self.sql)
+        return AlterTable(self.name, (option(**{name: _USUAL[name]}),))
+
+    def _sql(self) -> Sql:
+        return statement("ALTER TABLE {} {};", quoted(self.name), sql_list(one.sql for one in self.options))
+
+
+def together(alterations: Sequence[AlterTable]) -> AlterTable:
+    """Options of one table in one statement."""
+    return AlterTable(alterations[0].name, tuple(one for alteration in alterations for one in alteration.options))
+
+
+@dataclass(frozen=True, slots=True)
+class AlterKeys(OnTable):
+    """ALTER TABLE ... DISABLE KEYS, and ENABLE KEYS, which builds them."""
+
+    enabled: bool
+    verb: ClassVar[str] = "ALTER TABLE"
+
+    @property
+    def changes(self) -> frozenset[Change]:
+        """The keys."""
+        return frozenset({Change.KEYS_ON if self.enabled else Change.KEYS_OFF})
+
+    @property
+    def logged(self) -> Logged:
+        """ALTER TABLE has no NO_WRITE_TO_BINLOG."""
+        return Logged.ALWAYS
+
+    def taken_back(self, now: Now) -> Statement:
+        """The other way round."""
+        return AlterKeys(self.name, enabled=not self.enabled)
+
+    def _sql(self) -> Sql:
+        how = statement("ENABLE" if self.enabled else "DISABLE")
+        return statement("ALTER TABLE {} {} KEYS;", quoted(self.name), how)
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeTable(OnTable):
+    """OPTIMIZE TABLE: the table is rebuilt without holes."""
+
+    is_unlogged: bool = False
+    verb: ClassVar[str] = "OPTIMIZE TABLE"
+
+    @property
+    def logged(self) -> Logged:
+        """Unless told."""
+        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
+
+    def unlogged(self) -> Statement | None:
+        """With NO_WRITE_TO_BINLOG."""
+        return None if self.is_unlogged else OptimizeTable(self.name, is_unlogged=True)
+
+    def _sql(self) -> Sql:
+        return statement("OPTIMIZE{} TABLE {};", _quietly(self.is_unlogged), quoted(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTable(OnTable):
+    """REPAIR TABLE; `by_definition` (USE_FRM) makes the index file anew."""
+
+    by_definition: bool = False
+    is_unlogged: bool = False
+    verb: ClassVar[str] = "REPAIR TABLE"
+
+    @property
+    def from_definition(self) -> bool:
+        """USE_FRM."""
+        return self.by_definition
+
+    @property
+    def logged(self) -> Logged:
+        """Unless told."""
+        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
+
+    def unlogged(self) -> Statement | None:
+        """With NO_WRITE_TO_BINLOG."""
+        return None if self.is_unlogged else RepairTable(self.name, self.by_definition, is_unlogged=True)
+
+    def _sql(self) -> Sql:
+        how = statement(" USE_FRM" if self.by_definition else "")
+        return statement("REPAIR{} TABLE {}{};", _quietly(self.is_unlogged), quoted(self.name), how)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeTable(OnTable):
+    """ANALYZE TABLE: its statistics are counted anew."""
+
+    is_unlogged: bool = False
+    verb: ClassVar[str] = "ANALYZE TABLE"
+    rewrites: ClassVar[bool] = False
+
+    @property
+    def logged(self) -> Logged:
+        """Unless told."""
+        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
+
+    def unlogged(self) -> Statement | None:
+        """With NO_WRITE_TO_BINLOG."""
+        return None if self.is_unlogged else AnalyzeTable(self.name, is_unlogged=True)
+
+    def _sql(self) -> Sql:
+        return statement("ANALYZE{} TABLE {};", _quietly(self.is_unlogged), quoted(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTable(OnTable):
+    """CHECK TABLE; `fast` only where it was not closed properly."""
+
+    fast: bool = False
+    verb: ClassVar[str] = "CHECK TABLE"
+    rewrites: ClassVar[bool] = False
+
+    def _sql(self) -> Sql:
+        return statement("CHECK TABLE {}{};", quoted(self.name), statement(" FAST" if self.fast else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTable(Statement):
+    """A query for a table's definition."""
+
+    name: Name
+
+    def _sql(self) -> Sql:
+        return statement("SHOW CREATE TABLE {};", quoted(self.name))
+
+
+def verification_of(verb: str, table: tuple[str, str] | None) -> Statement | None:
+    """What shows whether such a statement took effect on its table."""
+    if table is None or not verb:
+        return None
+    if verb in ("CHECK TABLE", "REPAIR TABLE", "ANALYZE TABLE"):
+        return CheckTable(table, fast=True)
+    return ShowTable(table)
+
+
+def _quietly(is_unlogged: bool) -> Sql:
+    return statement(" NO_WRITE_TO_BINLOG" if is_unlogged else "")

@@ -1,0 +1,163 @@
+"""Statements as values: text at the end, and read once where a rule's template makes text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from myisam_advisor.remedies.statements.base import Change, Logged, Name, Now, Phase, Remark, Statement, remark
+from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables
+from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
+from myisam_advisor.remedies.statements.own import OwnStatement
+from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.tables import (
+    AlterKeys,
+    AlterTable,
+    AnalyzeTable,
+    CheckTable,
+    OptimizeTable,
+    RepairTable,
+    TableOption,
+    option,
+    together,
+)
+from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
+from myisam_exporter.server.sql import Sql, plain_words, quote_value
+from tests.support.hostile import NAMES
+
+TABLE = ("a", "b")
+WORDS = ("ENGINE=InnoDB", "t PACK_KEYS=0", "DISABLE KEYS", "x`.`y", "default", "b` IN `c", "PARTITION (ALL)", "")
+names = some.sampled_from([*NAMES, *WORDS]) | some.text()
+tables = some.tuples(names, names)
+plain = some.from_regex(r"[A-Za-z0-9_]+", fullmatch=True)
+variables = some.from_regex(r"[A-Za-z_][A-Za-z0-9_]*", fullmatch=True)
+values = some.builds(quote_value, some.integers() | some.from_regex(r"[A-Za-z0-9 .,:/@+]*", fullmatch=True)) | some.builds(plain_words, plain)
+options = some.builds(TableOption, some.lists(some.tuples(plain, plain), min_size=1, max_size=3).map(tuple))
+statements: some.SearchStrategy[Statement] = some.one_of(
+    some.builds(SetGlobal, variables, values.filter(lambda value: not value.startswith("-")), names.filter(bool) | some.just("")),
+    some.builds(CacheIndex, tables, names, some.booleans()),
+    some.builds(LoadIndex, tables, some.booleans()),
+    some.builds(FlushTables, some.lists(tables).map(tuple), some.booleans()),
+    some.builds(LockTables, some.lists(tables, min_size=1).map(tuple)),
+    some.builds(UnlockTables),
+    some.builds(AlterTable, tables, some.lists(options, min_size=1, max_size=3).map(tuple)),
+    some.builds(AlterKeys, tables, some.booleans()),
+    some.builds(OptimizeTable, tables, some.booleans()),
+    some.builds(RepairTable, tables, some.booleans(), some.booleans()),
+    some.builds(AnalyzeTable, tables, some.booleans()),
+    some.builds(CheckTable, tables, some.booleans()),
+    some.builds(remark, some.text()),
+)
+
+
+class Present(Now):
+    """Values that hold now, the same for every variable and table."""
+
+    def __init__(self, value: Sql | None = None, row_format: str | None = None) -> None:
+        self.value, self.format = value, row_format
+
+    def of_variable(self, variable: str, cache: str) -> Sql | None:
+        return self.value
+
+    def row_format(self, table: tuple[str, str] | None) -> str | None:
+        return self.format
+
+
+@given(statements)
+def test_what_is_read_is_what_was_written(made: Statement) -> None:
+    assert parsed(made.sql) == made
+    assert made.written is None
+
+
+@given(some.text().map(Sql) | some.sampled_from(["SET GLOBAL ", "ALTER TABLE ", "FLUSH TABLES ", "CACHE INDEX ", "LOCK TABLES ", "-- "]).flatmap(lambda start: some.text().map(lambda rest: Sql(start + rest))))
+def test_every_text_stays_as_its_author_wrote_it(text: Sql) -> None:
+    made = parsed(text)
+    assert made.sql == text
+    assert made.taken_back(Present()).sql
+    assert made.lock
+
+
+@pytest.mark.parametrize("made", [AlterTable(("x", name), (option(CHECKSUM=1),)) for name in WORDS] + [OptimizeTable((name, "x")) for name in WORDS])
+def test_a_name_is_no_option(made: Statement) -> None:
+    assert made.changes == frozenset()
+    assert parsed(Sql(made.sql.replace(";", " ;"))).changes == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("SET GLOBAL hot.key_buffer_size = 8;", SetGlobal("key_buffer_size", quote_value(8), "hot", written=Sql("SET GLOBAL hot.key_buffer_size = 8;"))),
+        ("SET GLOBAL x = 8 ;", SetGlobal("x", quote_value(8), written=Sql("SET GLOBAL x = 8 ;"))),
+        ("SET GLOBAL x = 16 * 1024;", SetGlobal("x", None, written=Sql("SET GLOBAL x = 16 * 1024;"))),
+        ("CACHE INDEX `a`.`b` IN hot_1;", CacheIndex(TABLE, "hot_1", written=Sql("CACHE INDEX `a`.`b` IN hot_1;"))),
+        ("OPTIMIZE LOCAL TABLE `a`.`b`;", OptimizeTable(TABLE, is_unlogged=True, written=Sql("OPTIMIZE LOCAL TABLE `a`.`b`;"))),
+        ("LOCK TABLES `a`.`b` READ;", LockTables((TABLE,), written=Sql("LOCK TABLES `a`.`b` READ;"))),
+        ("# by hand", Remark(Sql("# by hand"))),
+    ],
+)  # fmt: skip
+def test_another_spelling_means_the_same_and_stays(text: str, made: Statement) -> None:
+    assert parsed(Sql(text)) == made
+    assert made.sql == text
+
+
+@pytest.mark.parametrize(
+    ("text", "phase", "verb", "table", "logged", "rewrites"),
+    [
+        ("ALTER TABLE `a`.`b` ADD COLUMN c INT;", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
+        ("ALTER TABLE a.b ENGINE=InnoDB;", Phase.OFFLINE, "ALTER TABLE", None, Logged.ALWAYS, True),
+        ("CHECK TABLE `a`.`b`, `a`.`c`;", Phase.OFFLINE, "CHECK TABLE", None, Logged.NEVER, False),
+        ("REPAIR TABLE `a`.`b` QUICK;", Phase.OFFLINE, "REPAIR TABLE", TABLE, Logged.UNLESS_TOLD, True),
+        ("ANALYZE LOCAL TABLE `a`.`b`, `a`.`b`;", Phase.OFFLINE, "ANALYZE TABLE", TABLE, Logged.NEVER, False),
+        ("FLUSH TABLES `a`.`b` WITH READ LOCK;", Phase.FLUSH, "", TABLE, Logged.UNLESS_TOLD, False),
+        ("FLUSH LOCAL TABLES;", Phase.OFFLINE, "", None, Logged.NEVER, False),
+        ("LOAD INDEX INTO CACHE `a`.`b` IGNORE LEAVES;", Phase.LOAD, "", TABLE, Logged.NEVER, False),
+        ("SET GLOBAL a=1;", Phase.SET, "", None, Logged.NEVER, False),
+        ("DROP TABLE `a`.`b`;", Phase.OFFLINE, "", TABLE, Logged.ALWAYS, True),
+        ("PURGE BINARY LOGS BEFORE NOW();", Phase.OFFLINE, "", None, Logged.ALWAYS, False),
+    ],
+)  # fmt: skip
+def test_of_a_site_own_statement_its_beginning_is_known(text: str, phase: Phase, verb: str, table: Name | None, logged: Logged, rewrites: bool) -> None:
+    own = parsed(Sql(text))
+    assert isinstance(own, OwnStatement)
+    assert (own.phase, own.verb, own.table, own.logged, own.rewrites) == (phase, verb, table, logged, rewrites)
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [
+        ("ALTER TABLE orders ENGINE=InnoDB;", "ALTER TABLE `orders` ENGINE=MyISAM;"),
+        ("ALTER TABLE shop.orders PACK_KEYS=0;", "ALTER TABLE `shop`.`orders` PACK_KEYS=DEFAULT;"),
+        ("ALTER TABLE `a`.`b` ENGINE=InnoDB, ADD COLUMN c INT;", "ALTER TABLE `a`.`b` ENGINE=MyISAM;"),
+        ("CACHE INDEX orders IN hot;", "CACHE INDEX `orders` IN default;"),
+        ("LOAD INDEX INTO CACHE shop.orders;", "-- nothing to take back: LOAD INDEX INTO CACHE shop.orders;"),
+        ("SET GLOBAL x = 16 * 1024;", "SET GLOBAL x = 7;"),
+    ],
+)  # fmt: skip
+def test_what_a_site_own_statement_resembles_says_how_it_is_taken_back(text: str, back: str) -> None:
+    assert parsed(Sql(text)).taken_back(Present(quote_value(7))).sql == back
+
+
+def test_the_rows_are_given_back_the_format_they_have() -> None:
+    wanted = AlterTable(TABLE, (option(ROW_FORMAT="FIXED"),))
+    assert wanted.changes == {Change.FIXED_ROWS}
+    assert wanted.taken_back(Present(row_format="fixed")).sql == "ALTER TABLE `a`.`b` ROW_FORMAT=FIXED;"
+    assert wanted.taken_back(Present()).sql == "ALTER TABLE `a`.`b` ROW_FORMAT=DYNAMIC;"
+
+
+def test_options_of_one_table_go_into_one_statement() -> None:
+    fixed, unpacked = AlterTable(TABLE, (option(ROW_FORMAT="FIXED"),)), AlterTable(TABLE, (option(PACK_KEYS=0),))
+    both = together([fixed, unpacked])
+    assert both.sql == "ALTER TABLE `a`.`b` ROW_FORMAT=FIXED, PACK_KEYS=0;"
+    assert both.changes == {Change.FIXED_ROWS, Change.UNPACKED_KEYS}
+    assert both.only_option is None
+    assert AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)).only_option
+    assert AlterTable(TABLE, (option(ENGINE="InnoDB"),)).only_option is None
+
+
+def test_a_text_is_a_text_and_a_word_a_word() -> None:
+    assert set_global("concurrent_insert", "AUTO").sql == "SET GLOBAL concurrent_insert = 'AUTO';"
+    assert SetGlobal("concurrent_insert", plain_words("AUTO")).sql == "SET GLOBAL concurrent_insert = AUTO;"
+    assert {made.word for made in (set_global("x", "auto"), SetGlobal("x", plain_words("AUTO")))} == {"AUTO"}
+    with pytest.raises(ValueError, match="no value for x"):
+        SetGlobal("x", None)
+    with pytest.raises(ValueError, match="name of a system variable"):
+        _ = set_global("x = 1; DROP TABLE y; --", 1).sql
