@@ -1,0 +1,103 @@
+-- myisam-advisor: a plan to review, not to run unread
+-- MySQL 9.7.4-2 on recorded, TIME
+-- Fed to a client as it is, only part 1 runs.
+--
+-- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
+--   or return wrong rows.
+-- Evidence: tables.crashed = 1; tables.recovery_failed = 0; tables.data_bytes = 5.0 KiB.
+-- Expect: The crashed mark is gone, and CHECK TABLE says OK.
+-- Cost: The copy takes 7.0 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
+--   0.1 s (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a slow disk takes
+--   longer), REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
+--   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
+--
+-- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
+--   tables are neither checked nor repaired when opened. 8 were written within the day.
+-- Evidence: totals.myisam_tables = 8 tables; tables.data_modified_seconds_ago = 8 tables;
+--   variable.delay_key_write = ON; tables.crashed = 1 table.
+-- Expect: After a crash the error log tells of checked and recovered tables, and statements work without a
+--   REPAIR TABLE by hand.
+-- Cost: The variable is read-only: a restart. After a crash the first statement on each table waits for its
+--   check, and for its repair where one is needed: for a table of many gigabytes these can be hours. BACKUP
+--   needs disk space for a copy of the data file.
+--
+-- warning table-cache-too-small (confirmed): 29.5/s tables are closed to make room for others, with a table
+--   cache of 64. Each MyISAM table that is closed also loses its blocks in the key cache.
+-- Evidence: status.Table_open_cache_overflows.per_second = 29.5/s; status.Opened_tables.per_second = 29.5/s;
+--   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
+--   = 64 tables; totals.myisam_tables = 8 tables.
+-- Expect: Opened_tables stops growing, and key-cache misses fall.
+-- Cost: A file descriptor for each index file and one for each open handler, and some memory for each.
+--
+-- Note: FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a
+--   quiet time.
+
+-- ===========================================================================================================
+-- 1. Online: runs at once, lost at a restart
+-- ===========================================================================================================
+-- table-cache-too-small
+SET GLOBAL table_open_cache = 400;
+-- table-crashed archive.broken
+FLUSH TABLES `archive`.`broken`;
+-- in a shell:
+--   cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
+
+-- ===========================================================================================================
+-- 2. my.cnf and init_file: so that it survives a restart
+-- ===========================================================================================================
+-- # myisam-advisor, MySQL 9.7.4-2 on recorded, TIME
+-- [mysqld]
+-- # recovery-disabled; now: OFF
+-- myisam_recover_options = BACKUP,QUICK
+-- # table-cache-too-small; now: 64
+-- table_open_cache = 400
+
+-- ===========================================================================================================
+-- 3. Offline: each locks its table. Take the '-- ' before ALTER, OPTIMIZE, ... away to run it
+-- ===========================================================================================================
+-- table-crashed archive.broken
+-- Lock: writers wait until it is done. Lasts about 0.1 s (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with
+--   everything in the page cache; a slow disk takes longer). Disk: no disk space needed.
+-- CHECK TABLE `archive`.`broken`;
+-- table-crashed archive.broken
+-- Lock: readers and writers wait until it is done. Lasts about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on
+--   MySQL 9.7.4 with everything in the page cache; a slow disk takes longer). Disk: about 7.0 KiB of disk
+--   needed, 72.4 GiB free.
+-- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded.
+-- REPAIR TABLE `archive`.`broken`;
+
+-- ===========================================================================================================
+-- 4. Rollback: the way back, last change first. In comments: run it only to go back
+-- ===========================================================================================================
+-- table-cache-too-small
+-- SET GLOBAL table_open_cache = 64;
+-- table-crashed archive.broken
+-- -- nothing to take back: REPAIR TABLE `archive`.`broken`;
+-- -- nothing to take back: CHECK TABLE `archive`.`broken`;
+-- -- nothing to take back: cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
+-- -- nothing to take back: FLUSH TABLES `archive`.`broken`;
+-- my.cnf: remove the lines of part 2, or set what was there:
+--   myisam_recover_options: was OFF
+--   table_open_cache: was 64
+
+-- ===========================================================================================================
+-- 5. Verification
+-- ===========================================================================================================
+-- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
+--   crashed = 1" gives no row.
+-- CHECK TABLE `archive`.`broken` FAST;
+-- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
+-- table-cache-too-small: SHOW GLOBAL STATUS LIKE 'Opened_tables'; twice, a minute apart.
+-- SELECT @@GLOBAL.table_open_cache;
+-- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
+-- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
+
+-- ===========================================================================================================
+-- Not in this plan, because no statement does it
+-- ===========================================================================================================
+-- table-lock-contention: MyISAM locks whole tables: shorten the statements that hold the lock, take writes
+--   off the read path (counters updated on every view go to a table of their own), close holes with OPTIMIZE
+--   TABLE so that inserts need not wait for readers (or set concurrent_insert=ALWAYS, which never fills holes
+--   again: a table with deletes grows for ever), and move tables that are read and updated at once to a
+--   row-locking engine. One long reader with a queue behind it: KILL it. Readers that starve behind writers:
+--   low_priority_updates, or a lower max_write_lock_count.

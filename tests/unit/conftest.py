@@ -1,0 +1,29 @@
+"""Recorded machines for unit tests: no server is needed. Each is unpacked and looked at once."""
+
+import pytest
+
+from tests.support.recorded import MACHINES, RecordedLook, look_at
+
+
+@pytest.fixture(scope="session")
+def looks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedLook]:
+    """Both machines."""
+    return {name: look_at(name, tmp_path_factory.mktemp(name)) for name in MACHINES}
+
+
+@pytest.fixture(scope="session")
+def on_mariadb(looks: dict[str, RecordedLook]) -> RecordedLook:
+    """MariaDB 10.11, looked at twice."""
+    return looks["mariadb-10.11"]
+
+
+@pytest.fixture(scope="session")
+def on_mysql(looks: dict[str, RecordedLook]) -> RecordedLook:
+    """MySQL 9.7, looked at twice."""
+    return looks["mysql-9.7"]
+
+
+@pytest.fixture(scope="session", params=MACHINES)
+def look(request: pytest.FixtureRequest, looks: dict[str, RecordedLook]) -> RecordedLook:
+    """Each of them in turn."""
+    return looks[request.param]
