@@ -10,7 +10,7 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -138,6 +138,13 @@ def _key(statement: str, arguments: Sequence[str] | None) -> str:
     return json.dumps([statement, list(arguments) if arguments else None])
 
 
+def kernel_files(machine: str, snapshot: str) -> dict[str, str]:
+    """The excerpts of /proc, by path."""
+    sections = (FOLDER / machine / snapshot / "kernel.txt").read_text("utf-8").split(f"\n{SECTION}")
+    named = (section.removeprefix(SECTION).partition("\n") for section in sections)
+    return {name: content + ("" if content.endswith("\n") or not content else "\n") for name, _, content in named}
+
+
 @dataclass(eq=False)
 class RecordedMachine:
     """One machine, unpacked below `root`: at its first snapshot, then at its second."""
@@ -177,15 +184,14 @@ class RecordedMachine:
             path.chmod(0o755 if path.is_dir() else 0o644)
         for name, moment in self.moment["modified"].items():
             os.utime(self.data / name, (moment, moment))
-        self._unpack_kernel((folder / "kernel.txt").read_text("utf-8"))
+        self._unpack_kernel(kernel_files(self.name, snapshot))
 
-    def _unpack_kernel(self, text: str) -> None:
+    def _unpack_kernel(self, files: Mapping[str, str]) -> None:
         shutil.rmtree(self.proc, ignore_errors=True)
-        for section in text.split(f"\n{SECTION}"):
-            name, _, content = section.removeprefix(SECTION).partition("\n")
+        for name, content in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content + ("" if content.endswith("\n") or not content else "\n"), "utf-8")
+            path.write_text(content, "utf-8")
         process = self.proc / str(PROCESS)
         process.chmod(0o755)
         (process / "fd").mkdir()
@@ -239,6 +245,26 @@ class RecordedLook:
     machine: RecordedMachine
     first: Snapshot
     second: Snapshot
+    answers: tuple[dict[str, dict[str, Any]], ...]
+
+    def told(self, statement: str, snapshot: int = 1) -> list[list[str | None]]:
+        """What the server answered to a statement: in the first snapshot (0) or the second (1)."""
+        rows: list[list[str | None]] = self.answers[snapshot][_key(statement, None)]["rows"]
+        return rows
+
+    def number_told(self, statement: str, name: str, snapshot: int = 1) -> float:
+        """A number in an answer of names and values."""
+        return float(next(value for key, value in self.told(statement, snapshot) if key == name and value is not None))
+
+    def kernel(self, path: str, snapshot: int = 1) -> str:
+        """A file of /proc as it was recorded."""
+        return kernel_files(self.machine.name, SNAPSHOTS[snapshot])[path]
+
+    @property
+    def seconds(self) -> float:
+        """The length of the interval."""
+        moments = [json.loads((FOLDER / self.machine.name / part / "moment.json").read_text("utf-8"))["monotonic_seconds"] for part in SNAPSHOTS]
+        return float(moments[1] - moments[0])
 
     @cached_property
     def interval(self) -> Interval:
@@ -278,6 +304,14 @@ class RecordedLook:
         unit = next(one for one in all_collectors() if one.name == collector)
         return [dict(zip(block.columns, row, strict=True)) for block in unit.facts(self.pair(collector)) if block.table == table for row in block.rows]
 
+    def collected(self, collector: str, target: Target = TARGET, **samples: Any) -> Any:
+        """The collector run anew on the machine, with some of the samples that it builds on exchanged."""
+        unit = next(one for one in all_collectors() if one.name == collector)
+        with self.machine.playing():
+            context = self.machine.context(target)
+            context.samples = {**self.second.samples, **samples}
+            return unit.collect(context)
+
     @cached_property
     def choice(self) -> Choice:
         """The tables that have series of their own: the busiest and the largest four."""
@@ -298,12 +332,13 @@ class RecordedLook:
 def look_at(name: str, folder: Path) -> RecordedLook:
     """Both snapshots of a machine, unpacked into a folder of its own; it stays at the second."""
     machine = RecordedMachine(name, folder)
-    snapshots = []
+    snapshots, answers = [], []
     for part in SNAPSHOTS:
         machine.turn_to(part)
+        answers.append(dict(machine.answers))
         with machine.playing():
             snapshots.append(take_snapshot(machine.context()))
-    return RecordedLook(machine, *snapshots)
+    return RecordedLook(machine, snapshots[0], snapshots[1], tuple(answers))
 
 
 @contextmanager

@@ -1,32 +1,47 @@
-"""Connections at work: read, counted and bounded in one place, whatever shows them."""
+"""SHOW GLOBAL STATUS: numbers as numbers, counters as rates, states without."""
 
 import pytest
 
-from myisam_exporter.collectors.base import Pair, all_collectors
-from myisam_exporter.collectors.status import COLLECTOR, Status, connections_at_work
-from myisam_exporter.metrics.base import Running, Scene
-from myisam_exporter.metrics.status import GROUP
-from myisam_exporter.watching.glances import Glance, Glances
+from myisam_exporter.collectors.status import COLLECTOR, GAUGES, Status
+from tests.support.recorded import RecordedLook
+
+STATEMENT = "SHOW GLOBAL STATUS"
 
 
-@pytest.mark.parametrize(("readings", "mean"), [([], None), ([1], 0.0), ([0], 0.0), ([3, 5], 3.0), ([0, 1], 0.0)])
-def test_the_mean_of_readings_leaves_our_own_connection_out_and_is_never_below_nothing(readings: list[int], mean: float | None) -> None:
-    assert connections_at_work(readings) == mean
+def test_every_variable_is_there_once(look: RecordedLook) -> None:
+    rows = look.rows("status", "status")
+    assert [row["name"] for row in rows] == [name for name, _ in look.told(STATEMENT)]
 
 
-def test_one_source_declares_it() -> None:
-    declaring = [collector.name for collector in all_collectors() for table, declared in collector.sections.items() for column in declared if (table, column.name) == ("mysqld", "threads_running")]
-    assert declaring == ["status"]
+@pytest.mark.parametrize("name", ["Questions", "Com_insert", "Handler_read_rnd_next", "Opened_tables", "Key_read_requests"])
+def test_counters_are_rates(look: RecordedLook, name: str) -> None:
+    row = next(row for row in look.rows("status", "status") if row["name"] == name)
+    before, after = (look.number_told(STATEMENT, name, part) for part in (0, 1))
+    assert row["value"] == after
+    assert row["per_second"] * look.seconds == pytest.approx(after - before)
+    assert after > before
 
 
-def test_facts_metrics_and_peaks_tell_the_same_number() -> None:
-    status = Status({"Threads_running": 4}, connections_at_work([4]))
-    told = {block.table: dict(zip(block.columns, next(iter(block.rows)), strict=True)) for block in COLLECTOR.facts(Pair(status))}
-    exposed = {value.name: value.number for value in GROUP.values(Pair(status), Scene({}, Running()))}
-    glances = Glances()
-    glances.take(Glance(1.0, {"Threads_running": 4.0}))
-    assert (told["mysqld"]["threads_running"], exposed["threads_running"], glances.peaks(0.0)["threads_running"].maximum) == (3.0, 3.0, 3.0)
+@pytest.mark.parametrize("name", ["Threads_running", "Threads_connected", "Open_tables", "Uptime", "Key_blocks_used", "Max_used_connections"])
+def test_states_have_no_rate(look: RecordedLook, name: str) -> None:
+    assert GAUGES.match(name)
+    row = next(row for row in look.rows("status", "status") if row["name"] == name)
+    assert row["per_second"] is None
+    assert row["value"] == look.number_told(STATEMENT, name)
 
 
-def test_a_server_that_does_not_tell_it_gives_no_row_of_mysqld() -> None:
-    assert "mysqld" not in {block.table for block in COLLECTOR.facts(Pair(Status({"Uptime": 5})))}
+def test_our_own_part_is_told_apart(look: RecordedLook) -> None:
+    running = look.number_told(STATEMENT, "Threads_running")
+    assert look.sample("status").threads_running == running - 1
+    (row,) = look.rows("status", "server")
+    statements = [snapshot.samples["status"].own_statements for snapshot in (look.first, look.second)]
+    assert statements[1] > statements[0] > 0
+    assert row["own_statements_per_second"] * look.seconds == pytest.approx(statements[1] - statements[0])
+
+
+def test_texts_are_no_numbers() -> None:
+    status = Status({"Slave_running": "OFF", "Uptime": 7})
+    assert status.number("Slave_running") is None
+    assert status.number("Nothing") is None
+    assert status.uptime_seconds == 7
+    assert COLLECTOR.name == "status"

@@ -1,0 +1,40 @@
+"""Free space: where the data are, and in each place that tmpdir names."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.disk_space import COLLECTOR, FreeSpace, free_bytes
+from myisam_exporter.collectors.variables import Variables
+from myisam_exporter.facts.unknown import Unknown
+from tests.support.recorded import RecordedLook
+
+
+def test_the_recorded_machine_has_what_the_kernel_said(look: RecordedLook) -> None:
+    free = look.machine.moment["free_bytes"]
+    assert free > 1 << 30
+    assert look.rows("disk_space", "host") == [{"data_directory_free_bytes": free, "temporary_directory_free_bytes": free}]
+
+
+def test_free_is_what_an_unprivileged_program_may_write(tmp_path: Path) -> None:
+    status = os.statvfs(tmp_path)
+    assert free_bytes(tmp_path) == pytest.approx(status.f_bavail * status.f_frsize, rel=0.05)
+    with pytest.raises(FileNotFoundError):
+        free_bytes(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(("tmpdir", "reason"), [("", "names no tmpdir"), (":", "names no tmpdir")])
+def test_a_server_without_tmpdir_leaves_that_part_unknown(look: RecordedLook, tmpdir: str, reason: str) -> None:
+    sample = look.collected("disk_space", variables=Variables({"tmpdir": tmpdir}))
+    assert isinstance(sample, FreeSpace)
+    assert sample.data_bytes == look.machine.moment["free_bytes"]
+    assert reason in COLLECTOR.unknown_columns(sample)["host.temporary_directory_free_bytes"].reason
+    (block,) = COLLECTOR.facts(Pair(sample))
+    assert next(iter(block.rows))[1] is None
+
+
+def test_without_the_servers_place_nothing_is_asked(look: RecordedLook) -> None:
+    gone = Unknown("no server")
+    assert look.collected("disk_space", server=gone) is gone

@@ -1,0 +1,95 @@
+"""Tables from the files that four real servers made: what the recorder wrote into them is what is read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.myi import COLLECTOR, HIDDEN_STATEMENTS
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
+from tests.support.recorded import RecordedLook
+from tools.record_machine import FOLDER
+
+# As tools/record_machine.py makes them: rows, format, deleted rows.
+TABLES = {
+    ("shop", "counters"): (3, "fixed", 0),
+    ("shop", "items"): (70, "dynamic", 0),
+    ("shop", "posts"): (72, "dynamic", 8),
+    ("archive", "broken"): (60, "fixed", 0),
+    ("archive", "old_log"): (200, "compressed", 0),
+    ("odd names", "a b"): (2, "fixed", 0),
+    ("odd names", "100%/ünï.中"): (3, "fixed", 0),
+}
+# myisampack.c, MEMMAP_EXTRA_MARGIN: bytes behind a compressed table's data, which are none of it.
+PACK_MARGIN_BYTES = 7
+FOLDERS = {path.name: path for path in sorted((FOLDER / "tables").iterdir())} | {path.name: path / "first" / "data" for path in sorted(FOLDER.glob("m*-*"))}
+
+
+def scan_of(name: str) -> DataDirectoryScan:
+    folder: Path = FOLDERS[name]
+    return scan_data_directory(folder, folder.stat().st_uid)
+
+
+def tables_of(scan: DataDirectoryScan) -> dict[tuple[str, str], dict[str, Any]]:
+    rows: list[dict[str, Any]] = [dict(zip(block.columns, row, strict=True)) for block in COLLECTOR.facts(Pair(scan)) if block.table == "tables" for row in block.rows]
+    return {(str(row["schema_name"]), str(row["table_name"])): row for row in rows}
+
+
+def test_the_files_are_of_four_servers() -> None:
+    assert sorted(FOLDERS) == ["mariadb-10.11", "mariadb-11.8", "mysql-5.6", "mysql-9.7"]
+
+
+@pytest.mark.parametrize("server", FOLDERS)
+def test_each_servers_tables_are_read_as_they_were_made(server: str) -> None:
+    tables = tables_of(scan_of(server))
+    found = {name: (row["rows"], row["row_format"], row["deleted_rows"]) for name, row in tables.items() if name in TABLES}
+    assert found == TABLES
+    assert {name for name, row in tables.items() if row["crashed"]} == {("archive", "broken")}
+    assert tables["shop", "posts"]["has_holes"] == 1
+    assert tables["shop", "posts"]["blob_columns"] == 1
+    assert tables["shop", "posts"]["fixed_row_bytes"] is None
+    assert tables["shop", "orders"]["data_bytes"] == tables["shop", "orders"]["rows"] * tables["shop", "orders"]["fixed_row_bytes"]
+    parted = tables.get(("archive", "parted"))
+    assert (parted is None) == (server == "mysql-9.7")
+    if parted is not None:
+        assert (parted["partitions"], parted["rows"], parted["data_bytes"], parted["crashed_partitions"]) == (3, 7, 49, None)
+
+
+@pytest.mark.parametrize("server", FOLDERS)
+def test_packed_keys_are_told_by_index(server: str) -> None:
+    scan = scan_of(server)
+    rows = [dict(zip(block.columns, row, strict=True)) for block in COLLECTOR.facts(Pair(scan)) if block.table == "indexes" for row in block.rows]
+    packed = {(row["table_name"], row["index_number"]) for row in rows if row["is_packed"]}
+    assert {("items", 1), ("items", 2)} <= packed
+    assert not any(table in ("orders", "counters", "broken") for table, _ in packed)
+    assert [row["algorithm"] for row in rows if row["table_name"] == "posts"] == ["btree", "btree", "fulltext"]
+
+
+def test_totals_are_sums_over_the_tables(look: RecordedLook) -> None:
+    (totals,) = look.rows("myi", "totals")
+    tables = look.rows("myi", "tables")
+    assert totals["myisam_tables"] == len(tables)
+    assert totals["myisam_rows"] == sum(row["rows"] for row in tables)
+    assert totals["myisam_data_bytes"] == sum(path.stat().st_size for path in look.machine.data.rglob("*.MYD")) - PACK_MARGIN_BYTES
+    assert totals["myisam_index_bytes"] == sum(path.stat().st_size for path in look.machine.data.rglob("*.MYI"))
+    assert (totals["compressed_tables"], totals["crashed_tables"]) == (1, 1)
+    assert totals["other_engine_data_bytes"] == sum(look.machine.moment["other_engines"].values())
+
+
+def test_writes_are_rates_and_rows_a_statement(look: RecordedLook) -> None:
+    tables = {row["table_name"]: row for row in look.rows("myi", "tables")}
+    begun = [look.number_told("SHOW GLOBAL STATUS", "Com_insert", part) for part in (0, 1)]
+    # The files were copied a moment after the status was asked for.
+    assert tables["orders"]["write_statements_per_second"] * look.seconds == pytest.approx(begun[1] - begun[0], abs=3)
+    assert tables["orders"]["rows_per_write_statement"] == 2.0
+    assert tables["counters"]["rows_added_per_second"] == 0.0
+    assert tables["counters"]["write_statements_per_second"] > 0
+    assert tables["posts"]["write_statements_per_second"] == 0.0
+    assert COLLECTOR.unknown_over_interval()["tables.rows_per_write_statement"] is HIDDEN_STATEMENTS
+
+
+def test_without_the_data_directory_there_is_no_scan(look: RecordedLook) -> None:
+    gone = Unknown("no server")
+    assert look.collected("myi", server=gone) is gone

@@ -1,0 +1,51 @@
+"""Connections by state: one holds a table, one waits for it, the others are between two statements."""
+
+import pytest
+
+from myisam_exporter.collectors.processlist import PROCESSLIST, SYSTEM_USERS, THREADS, Connections, ProcesslistCollector
+from myisam_exporter.facts.unknown import Unknown
+from tests.support.recorded import RecordedLook, RecordedSession
+
+
+def test_states_are_counted(look: RecordedLook) -> None:
+    rows = {(row["state"], row["command"]): row for row in look.rows("processlist", "processlist")}
+    waiting = rows["Waiting for table level lock", "Query"]
+    assert waiting["threads"] == 1
+    assert waiting["longest_seconds"] >= 2
+    assert rows["User sleep", "Query"]["longest_seconds"] >= waiting["longest_seconds"]
+    asked = THREADS if look.sample("server").flavour == "mysql" else PROCESSLIST + SYSTEM_USERS
+    assert sum(row["threads"] for row in rows.values()) == len(look.told(asked))
+
+
+def test_our_own_connection_and_the_system_users_are_left_out(on_mariadb: RecordedLook) -> None:
+    assert "ID <> CONNECTION_ID()" in PROCESSLIST
+    assert len(on_mariadb.told(PROCESSLIST + SYSTEM_USERS)) == on_mariadb.number_told("SHOW GLOBAL STATUS", "Threads_connected") - 1
+
+
+@pytest.mark.parametrize(("grants", "sees"), [
+    ("GRANT USAGE ON *.* TO `m`@`localhost`", False),
+    ("GRANT SELECT ON `shop`.* TO `m`@`localhost`", False),
+    ("GRANT PROCESS ON *.* TO `m`@`localhost`", True),
+    ("GRANT ALL PRIVILEGES ON *.* TO `m`@`localhost`", True),
+    ("GRANT `monitor`@`%` TO `m`@`localhost`", True),
+])  # fmt: skip
+def test_without_the_right_to_see_others_nothing_is_counted(on_mariadb: RecordedLook, monkeypatch: pytest.MonkeyPatch, grants: str, sees: bool) -> None:
+    answered = RecordedSession.rows
+
+    def rows(session: RecordedSession, statement: str, *rest: object) -> list[tuple[str | None, ...]]:
+        if statement == "SHOW GRANTS":
+            return [(grants,)]
+        return [("m@localhost",)] if statement == "SELECT CURRENT_USER()" else answered(session, statement)
+
+    monkeypatch.setattr(RecordedSession, "rows", rows)
+    context = on_mariadb.machine.context()
+    context.samples = dict(on_mariadb.second.samples)
+    found = ProcesslistCollector().collect(context)
+    assert isinstance(found, Connections if sees else Unknown)
+    if isinstance(found, Unknown):
+        assert found.remedy == "GRANT PROCESS ON *.* TO 'm'@'localhost';"
+
+
+def test_without_variables_it_is_not_known_whom_to_ask(look: RecordedLook) -> None:
+    gone = Unknown("refused")
+    assert look.collected("processlist", variables=gone) is gone

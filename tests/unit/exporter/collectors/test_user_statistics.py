@@ -1,0 +1,36 @@
+"""Rows by table from userstat, where the server has it and it is on."""
+
+import pytest
+
+from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.user_statistics import COLLECTOR, QUERY, TableStatistics
+from myisam_exporter.collectors.variables import Variables
+from myisam_exporter.facts.unknown import Unknown
+from tests.support.recorded import RecordedLook
+
+
+@pytest.mark.parametrize(("table", "reads", "changes"), [("posts", True, False), ("items", True, False), ("counters", True, True), ("orders", False, True)])
+def test_rows_read_and_changed_are_rates(on_mariadb: RecordedLook, table: str, reads: bool, changes: bool) -> None:
+    row = next(row for row in on_mariadb.rows("user_statistics", "tables") if row["table_name"] == table)
+    before, after = ({one[1]: (int(one[2] or 0), int(one[3] or 0)) for one in on_mariadb.told(QUERY, part)}[table] for part in (0, 1))
+    assert row["rows_read_per_second"] * on_mariadb.seconds == pytest.approx(after[0] - before[0])
+    assert row["rows_changed_per_second"] * on_mariadb.seconds == pytest.approx(after[1] - before[1])
+    assert (row["rows_read_per_second"] > 0, row["rows_changed_per_second"] > 0) == (reads, changes)
+
+
+def test_mysql_has_none(on_mysql: RecordedLook) -> None:
+    assert on_mysql.sample("user_statistics") == Unknown("this server has no user statistics", off=True)
+
+
+def test_it_is_not_switched_on_but_named(on_mariadb: RecordedLook) -> None:
+    sample = on_mariadb.collected("user_statistics", variables=Variables({"userstat": "OFF"}))
+    assert isinstance(sample, Unknown)
+    assert sample.remedy == "SET GLOBAL userstat=ON;"
+
+
+def test_a_table_that_is_new_counts_from_zero_and_flushed_ones_have_no_rate() -> None:
+    before = TableStatistics({("s", "flushed"): (100, 100)})
+    after = TableStatistics({("s", "flushed"): (5, 100), ("s", "new"): (20, None)})
+    (block,) = COLLECTOR.facts(Pair(after, before, 10.0))
+    assert list(block.rows) == [("s", "flushed", None, 0.0), ("s", "new", 2.0, None)]
+    assert list(COLLECTOR.facts(Pair(after))) == []
