@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 import pytest
@@ -25,9 +26,10 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.factbase.database import complete
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.collectors import disk_space
 from myisam_exporter.collectors.base import Context, Pair, all_collectors
 from myisam_exporter.errors import StatementRefusedError, UserError
@@ -45,7 +47,8 @@ from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import parse_version
 from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.fleet import Fleet
-from myisam_exporter.watching.watch import Watch, WatchOptions
+from myisam_exporter.watching.options import WatchOptions
+from myisam_exporter.watching.watch import Watch
 from tools.record_machine import FOLDER, MACHINES, PROCESS, ROOT, SECTION, SNAPSHOTS
 
 TARGET = Target("root", socket=Path("/run/recorded/mysqld.sock"))
@@ -288,7 +291,7 @@ class RecordedLook:
     def judgement(self) -> Judgement:
         """What the shipped rules say."""
         with self.machine.playing():
-            return judge(self.facts, Site(shipped_rules()))
+            return judge(prepared(self.facts, Site(shipped_rules())))
 
     def pair(self, collector: str) -> Pair[Any]:
         """A collector's samples at both ends of the interval."""
@@ -351,8 +354,8 @@ def watched(machine: RecordedMachine) -> Iterator[tuple[Fleet, Board, Watch]]:
             options = WatchOptions(proc=machine.proc, sys=machine.sys)
             advice = Advice(lambda: Site(shipped_rules()), None, board)
             fleet = Fleet(options, executor, TableChooser, (advice,))
-            watch = fleet.own = Watch("recorded", lambda: TARGET, executor, options, TableChooser(), (advice,))
-            watch.connection = RecordedConnection(machine)
+            with patch("myisam_exporter.watching.watch.Connection", lambda *_: RecordedConnection(machine)):
+                watch = fleet.own = Watch("recorded", lambda: TARGET, executor, options, TableChooser(), (advice,))
             for number, part in enumerate(SNAPSHOTS):
                 if number:
                     machine.turn_to(part)

@@ -14,7 +14,7 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.daemon.pages import Pages
-from myisam_advisor.factbase.database import as_document
+from myisam_advisor.factbase.document import as_document
 from myisam_advisor.reports.formats.base import Shown, report_named
 from myisam_exporter.version import __version__
 from myisam_exporter.web.access import Access

@@ -1,8 +1,10 @@
 """SHOW GLOBAL STATUS: numbers as numbers, counters as rates, states without."""
 
+from typing import cast
+
 import pytest
 
-from myisam_exporter.collectors.status import COLLECTOR, GAUGES, Status
+from myisam_exporter.collectors.status import COLLECTOR, GAUGES, STATUS, Status
 from tests.support.recorded import RecordedLook
 
 STATEMENT = "SHOW GLOBAL STATUS"
@@ -34,7 +36,7 @@ def test_our_own_part_is_told_apart(look: RecordedLook) -> None:
     running = look.number_told(STATEMENT, "Threads_running")
     assert look.sample("status").threads_running == running - 1
     (row,) = look.rows("status", "server")
-    statements = [snapshot.samples["status"].own_statements for snapshot in (look.first, look.second)]
+    statements = [float(cast(Status, snapshot.sample(STATUS)).own_statements) for snapshot in (look.first, look.second)]
     assert statements[1] > statements[0] > 0
     assert row["own_statements_per_second"] * look.seconds == pytest.approx(statements[1] - statements[0])
 

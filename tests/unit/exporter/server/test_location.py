@@ -138,7 +138,7 @@ def test_the_servers_files_are_those_of_the_user_it_runs_as(tmp_path: Path, proc
 def cache_names_of(directory: Path) -> list[str]:
     location = Location(1, directory)
     samples = {"server": SimpleNamespace(location=location), "variables": SimpleNamespace(values={"init_file": "init.sql"})}
-    return _in_init_file(cast("Any", SimpleNamespace(sample=samples.__getitem__)))
+    return _in_init_file(cast("Any", SimpleNamespace(sample=lambda key: samples[key.name])))
 
 
 @pytest.mark.parametrize("make", ODD)
