@@ -32,7 +32,7 @@ class FactDatabase:
 
     def __init__(self) -> None:
         self._database: sqlite3.Connection | None = None
-        self._filled: dict[str, FactRows] = {}
+        self._filled: dict[str, int] = {}  # generations, by table
         self.fillings = dict.fromkeys((table.name for table in TABLES), 0)
         self.steady_parts = SteadyParts()
 
@@ -46,10 +46,10 @@ class FactDatabase:
         database.execute("BEGIN")
         for table in TABLES:
             rows = facts.tables[table.name]
-            if self._filled.get(table.name) is not rows:
+            if self._filled.get(table.name) != rows.generation:
                 database.execute(f"DELETE FROM {table.name}")
                 _fill(database, table.name, rows)
-                self._filled[table.name] = rows
+                self._filled[table.name] = rows.generation
                 self.fillings[table.name] += 1
         database.execute("COMMIT")
         database.execute("PRAGMA query_only=ON")

@@ -34,7 +34,7 @@ from myisam_advisor.history.noticed_changes import note_changes
 from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.judging.findings import Finding
 from myisam_exporter.errors import UserError, brief
-from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value
 
@@ -73,7 +73,8 @@ class History:
         self._written = 0
         self._failure = ""
         self._records: Records | None = None
-        self._noted: dict[int, tuple[FactRows, FactRows]] = {}  # whose formats the file holds
+        # The generations of `tables` and `indexes` whose formats the file holds, by target.
+        self._noted: dict[int, tuple[int, int]] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
@@ -190,10 +191,8 @@ class History:
         target = _target(records, label)
         records.put(SAMPLE, [(target, now, facts.interval_seconds, pack_sample(facts, choice))])
         identity, started_at = identity_of(facts, now)
-        tables = (facts.tables["tables"], facts.tables["indexes"])
-        noted = self._noted.get(target, (None, None))
-        same = noted[0] is tables[0] and noted[1] is tables[1]
-        note_changes(records, target, facts, started_at, now, same_tables=same)
+        tables = (facts.tables["tables"].generation, facts.tables["indexes"].generation)
+        note_changes(records, target, facts, started_at, now, same_tables=self._noted.get(target) == tables)
         self._noted[target] = tables
         whole = pack_facts(facts)
         if whole is not None and facts.interval_seconds:

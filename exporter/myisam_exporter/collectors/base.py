@@ -117,8 +117,8 @@ class Collector(ABC, Generic[Sample]):
 
     `sections` names the fact tables it fills and their columns; `after` the collectors whose samples it reads. One that gives
     `states_only` has no counters: it is left out of the sample that begins an interval. One that is `expensive` takes longer the more
-    tables there are: a daemon reads it in the background, never while somebody waits. Where `steady` says so, facts of two
-    samples that are one object never change: they are worked out once.
+    tables there are: a daemon reads it in the background, never while somebody waits. Where `steady` says so, its
+    samples have a generation (see facts/generation.py): facts of the same two are worked out once.
     """
 
     name: str

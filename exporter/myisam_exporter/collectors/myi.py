@@ -178,11 +178,12 @@ class MyiCollector(Collector[DataDirectoryScan]):
         if not _counts_all_statements(rows, table_columns, pair):
             place = table_columns.index("rows_per_write_statement")
             rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
+        index_columns, indexes = tuple(column.name for column in self.sections["indexes"]), _indexes(pair)
         return [
             # A part must not pass for the whole.
             *([] if self.incomplete(pair.after) else [single("totals", _totals(pair.after, tables))]),
             Block("tables", table_columns, rows),
-            Block("indexes", tuple(column.name for column in self.sections["indexes"]), _indexes(pair)),
+            Block("indexes", index_columns, indexes, generation=indexes.generation),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
@@ -398,28 +399,24 @@ def _counts_all_statements(
 
 
 def _indexes(pair: Pair[DataDirectoryScan]) -> IndexRows:
-    """One row an index: the very rows of the scan before where no table is defined anew, whatever was written."""
+    """One row an index: those of the scan before, of the same generation, where no table is defined anew, whatever was written."""
     after, before = pair.after, pair.before
-    known = None if before is None else before.worked_out.get("indexes")
-    if (
-        "indexes" not in after.worked_out
-        and before is not None
-        and known is not None
-        and _all_defined_alike(after, before)
-    ):
-        after.worked_out["indexes"] = known
+    known = None if before is None else before.memo.indexes
+    if after.memo.indexes is None and before is not None and known is not None and _all_defined_alike(after, before):
+        after.memo.indexes = known
     return _index_rows(after)
 
 
 def _all_defined_alike(one: DataDirectoryScan, other: DataDirectoryScan) -> bool:
+    if one.files_generation == other.files_generation:
+        return True
     return len(one.files) == len(other.files) and all(map(_defined_alike, one.files, other.files))
 
 
 def _index_rows(scan: DataDirectoryScan) -> IndexRows:
-    if "indexes" not in scan.worked_out:
-        scan.worked_out["indexes"] = IndexRows(_grouped(scan.files))
-    rows: IndexRows = scan.worked_out["indexes"]
-    return rows
+    if scan.memo.indexes is None:
+        scan.memo.indexes = IndexRows(_grouped(scan.files))
+    return scan.memo.indexes
 
 
 def _defined_alike(one: TableFile, other: TableFile) -> bool:

@@ -48,7 +48,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         scan = context.sample(MYI)
         if isinstance(scan, Unknown):
             return scan
-        return (context.sweeper or Sweeper()).sweep(scan.files, context.page_cache_sweep_seconds, scan.owner)
+        return (context.sweeper or Sweeper()).sweep(scan, context.page_cache_sweep_seconds)
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""

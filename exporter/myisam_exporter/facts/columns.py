@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Value = int | float | str | None
@@ -36,12 +36,14 @@ class Block:
     """Rows for one fact table, in columns that need not be all of its columns.
 
     A block that `extends` adds to rows that others brought, and brings none itself: performance_schema knows tables of every engine.
+    Rows of the same `generation`, where there is one, are the same rows.
     """
 
     table: str
     columns: tuple[str, ...]
     rows: Iterable[Sequence[Value]]
     extends: bool = False
+    generation: int | None = field(default=None, compare=False)
 
 
 def single(table: str, row: Row) -> Block:

@@ -11,9 +11,11 @@ import stat
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.file_names import decode_schema, decode_table
+from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
@@ -51,9 +53,20 @@ class TableFile:
     data_modified: float | None
 
 
+@dataclass(slots=True)
+class ScanMemo:
+    """What was worked out of a scan; the next one takes over what holds for it too."""
+
+    indexes: IndexRows | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class DataDirectoryScan:
-    """All MyISAM tables of the server, and whose files they are. `worked_out` is what was made of them, for the next scan to take over where nothing differs."""
+    """All MyISAM tables of the server, and whose files they are.
+
+    A daemon's next scan has the same `generation` while nothing changes, the same `files_generation` while no table does: ages grow by
+    themselves. `memo` is filled by whoever works something out of it.
+    """
 
     files: tuple[TableFile, ...]
     other_engine_data_bytes: int
@@ -61,7 +74,17 @@ class DataDirectoryScan:
     now: float
     left_out: tuple[LeftOut, ...] = ()
     owner: int | None = None
-    worked_out: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    files_generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
+    generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
+    memo: ScanMemo = field(default_factory=ScanMemo, init=False, repr=False, compare=False)
+
+    def again(
+        self, now: float, other_engine_data_bytes: int, unreadable: tuple[str, ...], left_out: tuple[LeftOut, ...]
+    ) -> DataDirectoryScan:
+        """A later scan that found the same tables: another generation, the same of the files."""
+        scan = DataDirectoryScan(self.files, other_engine_data_bytes, unreadable, now, left_out, self.owner)
+        object.__setattr__(scan, "files_generation", self.files_generation)  # nobody has seen it yet
+        return scan
 
 
 def scan_data_directory(directory: Path, owner: int | None = None) -> DataDirectoryScan:
@@ -155,13 +178,18 @@ def read_root(directory: Path, owner: int) -> Root:
 
 @dataclass(frozen=True, slots=True)
 class SchemaFiles:
-    """One database's directory as it was read. `settled` is False while a table in it is being made: it has to be read again soon."""
+    """One database's directory as it was read.
+
+    `settled` is False while a table in it is being made: it has to be read again soon. `differing` of its tables are not as they were
+    when it was read before.
+    """
 
     files: tuple[TableFile, ...] = ()
     other_engine_data_bytes: int = 0
     unreadable: tuple[str, ...] = ()
     settled: bool = True
     left_out: tuple[LeftOut, ...] = ()
+    differing: int = 0
 
 
 class SchemaReader:
@@ -264,6 +292,7 @@ class SchemaReader:
             problem, lasting = f"it cannot be read ({error.strerror})", False
         file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified)
         reading.files.append(file)
+        reading.differing += 1
         # A file that changed as late as this may change again within the same tick of the file system's clock.
         if lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS:
             reading.known[stem] = (_signature(status), file)
@@ -307,11 +336,19 @@ class _Reading:
     left_out: list[LeftOut] = field(default_factory=list)
     other_bytes: int = 0
     settled: bool = True
+    differing: int = 0
 
     def found(self) -> SchemaFiles:
         """What was read."""
         other_bytes = bounded_sum((self.other_bytes,))
-        return SchemaFiles(tuple(self.files), other_bytes, tuple(self.unreadable), self.settled, tuple(self.left_out))
+        return SchemaFiles(
+            tuple(self.files),
+            other_bytes,
+            tuple(self.unreadable),
+            self.settled,
+            tuple(self.left_out),
+            self.differing,
+        )
 
 
 def _left_out(name: str, error: ForeignFileError) -> LeftOut:

@@ -24,7 +24,7 @@ AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 
 
 class DirectoryScanner:
-    """Scans of one server's data directory. While nothing changes it is the same scan, the very object."""
+    """Scans of one server's data directory. While nothing changes they are of the same generation."""
 
     def __init__(self) -> None:
         self._watch: DirectoryWatch | None = None
@@ -113,30 +113,32 @@ class DirectoryScanner:
         other_bytes = bounded_sum(
             (self._root.system_bytes(directory, self._owner), *(schema.other_engine_data_bytes for schema in schemas))
         )
-        last = self._last
-        if last is not None and not self._differs:
-            lag = began - last.now
-            youngest = last.now - self._newest
-            tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
-            if other_bytes == last.other_engine_data_bytes and 0 <= lag <= tolerance:
-                return last
-            files = last.files
-        else:
-            files = tuple(file for schema in schemas for file in schema.files)
-            self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
         unreadable = (*self._root.unreadable, *(name for schema in schemas for name in schema.unreadable))
         left_out = (*self._root.left_out, *(one for schema in schemas for one in schema.left_out))
+        last = self._last
+        if last is not None and not self._differs:
+            if other_bytes != last.other_engine_data_bytes or not self._is_young_enough(last, began):
+                self._last = last = last.again(began, other_bytes, unreadable, left_out)
+            return last
+        files = tuple(file for schema in schemas for file in schema.files)
+        self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
         self._last = DataDirectoryScan(files, other_bytes, unreadable, began, left_out, self._owner)
         self._differs = False
         return self._last
 
+    def _is_young_enough(self, last: DataDirectoryScan, now: float) -> bool:
+        """Whether the ages that the last scan told still hold; where the clock was set back they do not."""
+        youngest = last.now - self._newest
+        tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
+        return 0 <= now - last.now <= tolerance
+
 
 def _same(before: SchemaFiles, found: SchemaFiles) -> bool:
-    """Whether these are the very same tables, read once."""
+    """Whether no table came, went or changed between two readings of a database."""
     return (
-        len(before.files) == len(found.files)
+        not found.differing
+        and len(before.files) == len(found.files)
         and (before.unreadable, before.left_out) == (found.unreadable, found.left_out)
-        and all(one is other for one, other in zip(before.files, found.files, strict=True))
     )
 
 

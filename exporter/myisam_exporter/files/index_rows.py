@@ -8,11 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
-from typing import overload
+from typing import Protocol, overload
 
 from myisam_exporter.facts.columns import ColumnwiseRows, Value
-from myisam_exporter.files.data_directory import TableFile
+from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
+from myisam_exporter.files.myi_header import Header
 
 MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
@@ -24,14 +25,23 @@ TableName = tuple[str, str]
 Row = tuple[Value, ...]
 
 
+class WithHeader(Protocol):
+    """A table's file, as far as it matters here."""
+
+    @property
+    def header(self) -> Header | None:
+        """What its header says, where it could be read."""
+
+
 class IndexRows(ColumnwiseRows):
     """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
 
     def __init__(
-        self, tables: Mapping[TableName, Sequence[TableFile]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
+        self, tables: Mapping[TableName, Sequence[WithHeader]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
     ) -> None:
         self._tables: list[tuple[TableName, tuple[Key, ...], int]] = []
         self.tables_left_out = 0
+        self.generation = new_generation()
         sizes: dict[int, int] = {}
         room = maximum_text_bytes
         for name, files in tables.items():

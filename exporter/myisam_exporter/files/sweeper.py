@@ -1,8 +1,8 @@
 """Asking the kernel about every table's files within a time, the largest tables first; look after look only as many as it takes.
 
 The first sweep asks for all. Later ones ask for what was written meanwhile, for the largest tables and, in turn, for some of the others:
-the cost of a sweep does not grow with the number of tables. While nothing differs it is the same sweep, the very object: what is worked
-out from it need not be worked out again. For that, differences that hardly matter are gathered, and told every ten sweeps.
+the cost of a sweep does not grow with the number of tables. While nothing differs it is of the same generation: what is worked out
+from it need not be worked out again. For that, differences that hardly matter are gathered, and told every ten sweeps.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
-    from myisam_exporter.files.data_directory import TableFile
+    from myisam_exporter.files.data_directory import DataDirectoryScan, TableFile
 
 CLOCK_EVERY_FILES = 64
 # Of each later sweep: tables that are asked for always, and tables whose turn it is.
@@ -42,6 +43,7 @@ class PageCacheSweep:
     problems: tuple[Unknown, ...]
     seconds: float
     sweeps_in_turn: int = 0
+    generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
 
 
 class Sweeper:
@@ -49,7 +51,7 @@ class Sweeper:
 
     def __init__(self, prober: Prober | None = None) -> None:
         self._prober = prober or Prober()
-        self._files: Sequence[TableFile] | None = None
+        self._files_generation: int | None = None
         self._tables: dict[TableName, list[TableFile]] = {}
         self._order: list[TableName] = []
         self._turn = 0
@@ -60,19 +62,21 @@ class Sweeper:
         self._tables_differ = False
         self._last: PageCacheSweep | None = None
 
-    def sweep(self, files: Sequence[TableFile], budget_seconds: float, owner: int | None = None) -> PageCacheSweep:
-        """Residency of these tables, for at most `budget_seconds`; of files of `owner` only, where that is given."""
+    def sweep(self, scan: DataDirectoryScan, budget_seconds: float) -> PageCacheSweep:
+        """Residency of the tables that a scan found, for at most `budget_seconds`; of its owner's files only, where it has one."""
         started = time.monotonic()
-        if self._prober.files.owner != owner:
-            self._prober.files = ForeignFiles(owner)
+        if self._prober.files.owner != scan.owner:
+            self._prober.files = ForeignFiles(scan.owner)
         known = {} if self._last is None else self._last.pages
-        wanted = self._wanted(files)
+        wanted = self._wanted(scan)
         self._prober.problems.clear()
         found = self._ask(wanted, started + budget_seconds)
         pages = known
+        tells = False
         self._untold |= {name: one for name, one in found.items() if known.get(name) != one}
         self._silent_sweeps += 1
         if self._must_tell(known):
+            tells = True
             pages = {name: one for name, one in known.items() if name in self._tables} | self._untold
             self._never_asked = [name for name in self._order if name not in pages]
             self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
@@ -86,7 +90,7 @@ class Sweeper:
             -(-others // TABLES_IN_TURN) if len(wanted) < len(self._order) else 0,
         )
         last = self._last
-        if last is None or pages is not last.pages or _told(sweep) != _told(last):
+        if last is None or tells or _told(sweep) != _told(last):
             self._last = last = sweep
         return last
 
@@ -99,15 +103,15 @@ class Sweeper:
         differing = sum(abs(_pages_of(known[name]) - _pages_of(one)) for name, one in self._untold.items())
         return differing > DIFFERENCE_THAT_MATTERS * self._pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
 
-    def _wanted(self, files: Sequence[TableFile]) -> list[TableName]:
+    def _wanted(self, scan: DataDirectoryScan) -> list[TableName]:
         """The tables to ask for now, in the order of asking."""
-        if self._files is None:
-            self._adopt(files)
+        if self._files_generation is None:
+            self._adopt(scan)
             return self._order
         written: list[TableName] = []
-        if files is not self._files:
+        if scan.files_generation != self._files_generation:
             before = self._tables
-            self._adopt(files)
+            self._adopt(scan)
             self._tables_differ = self._tables_differ or before.keys() != self._tables.keys()
             written = [name for name, parts in self._tables.items() if before.get(name) != parts]
         others = self._order[LARGEST_TABLES:]
@@ -117,9 +121,9 @@ class Sweeper:
             self._turn = self._turn + TABLES_IN_TURN if self._turn + TABLES_IN_TURN < len(others) else 0
         return list(dict.fromkeys([*self._order[:LARGEST_TABLES], *written, *turn]))
 
-    def _adopt(self, files: Sequence[TableFile]) -> None:
-        self._files, self._tables = files, {}
-        for file in files:
+    def _adopt(self, scan: DataDirectoryScan) -> None:
+        self._files_generation, self._tables = scan.files_generation, {}
+        for file in scan.files:
             if file.header:
                 self._tables.setdefault((file.schema_name, file.table_name), []).append(file)
         self._order = sorted(self._tables, key=lambda name: sum(map(_size, self._tables[name])), reverse=True)

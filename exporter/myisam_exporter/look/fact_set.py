@@ -4,25 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, table_named
+from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 
 Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class TableMemo:
+    """What was worked out of one generation of a fact table: it goes with the table, so there is nothing to forget or invalidate.
+
+    `sums` are of the numbers in a column, with how many there are; `known` says whether any row knows a column; `others` are what
+    higher rooms worked out `once`, by their keys.
+    """
+
+    sums: dict[str, tuple[float, int]] = field(default_factory=dict)
+    known: dict[str, bool] = field(default_factory=dict)
+    others: dict[Hashable, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class FactRows:
     """One fact table: all its declared columns, and its rows in that order.
 
-    While nothing changes a daemon has the same object look after look: what takes long is worked out of it `once`.
+    While nothing changes a daemon's table has the same `generation` look after look. `memo` is what was worked out of it.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
-    _worked_out: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
+    memo: TableMemo = field(default_factory=TableMemo, init=False, repr=False, compare=False)
 
     def dictionaries(self) -> list[dict[str, Value]]:
         """The rows by column name."""
@@ -35,24 +50,24 @@ class FactRows:
 
     def sum_of(self, column: str) -> tuple[float, int]:
         """The sum of the numbers in a column, and how many there are."""
-
-        def work(rows: FactRows) -> tuple[float, int]:
-            numbers = [value for value in rows.values(column) if isinstance(value, int | float)]
-            return sum(numbers), len(numbers)
-
-        return self.once(("sum", column), work)
+        if column not in self.memo.sums:
+            numbers = [value for value in self.values(column) if isinstance(value, int | float)]
+            self.memo.sums[column] = sum(numbers), len(numbers)
+        return self.memo.sums[column]
 
     def once(self, key: Hashable, work: Callable[[FactRows], Result]) -> Result:
         """What `work` makes of these rows; the second time under the same key it is not asked again."""
-        if key not in self._worked_out:
-            self._worked_out[key] = work(self)
-        found: Result = self._worked_out[key]
-        return found
+        others = self.memo.others
+        if key not in others:
+            others[key] = work(self)
+        return cast("Result", others[key])
 
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
-        position = self.columns.index(column)
-        return self.once(("has", column), lambda rows: any(value is not None for value in rows._column(position)))
+        if column not in self.memo.known:
+            position = self.columns.index(column)
+            self.memo.known[column] = any(value is not None for value in self._column(position))
+        return self.memo.known[column]
 
     def _column(self, position: int) -> Iterable[Value]:
         if isinstance(self.rows, ColumnwiseRows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns
@@ -22,11 +22,10 @@ RESET = Unknown("the counters were reset within the interval (FLUSH STATUS)", "r
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Facts of `after`, with rates since `before` where that is given. What is `remembered` is used where it holds, and renewed."""
+    """Facts of `after`, with rates since `before` where that is given."""
 
     after: Snapshot
     before: Snapshot | None = None
-    remembered: Remembered = field(default_factory=Remembered)
 
     @property
     def seconds(self) -> float | None:
@@ -49,8 +48,9 @@ class Interval:
                 f"the server restarted between the two samples (it is up for {after.uptime_seconds:.0f} s): nothing can be said of this interval. Run again."
             )
 
-    def facts(self) -> FactSet:
-        """The fact tables."""
+    def facts(self, remembered: Remembered | None = None) -> FactSet:
+        """The fact tables. What is `remembered` of the interval before is used where it holds, and renewed."""
+        remembered = remembered or Remembered()
         given: list[Contribution] = []
         silent: dict[str, Unknown] = {}
         partial: dict[str, Unknown] = {}
@@ -62,7 +62,7 @@ class Interval:
                 silent |= {name: _telling(silent.get(name), sample) for name in _all_columns(collector, sample)}
                 continue
             pair = pairs[collector.name]
-            given.append(self.remembered.contribution(collector, pair))
+            given.append(remembered.contribution(collector, pair))
             notes += collector.notes(sample)
             if pair.before is None and not collector.states_only:
                 partial |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
@@ -70,7 +70,7 @@ class Interval:
             partial |= collector.unknown_columns(sample)
         answered = {name for contribution in given for name in contribution.answered}
         reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial
-        tables = self.remembered.merged(given)
+        tables = remembered.merged(given)
         return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair
 from myisam_exporter.facts.columns import TABLES, Block, FactTable
+from myisam_exporter.facts.generation import OfGeneration
 from myisam_exporter.look.fact_set import FactRows, merge_table
 
 
@@ -36,20 +37,23 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The two samples of a steady collector, and what it spoke of."""
+    """The generations of a steady collector's two samples, and what it spoke of."""
 
-    after: object
-    before: object
+    samples: tuple[int, int | None]
     tables: frozenset[str]
     answered: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Merged:
-    """A table, whose contributions it was merged from, and the blocks of those that may say the same again in other objects."""
+    """A table, whose contributions it was merged from, and the blocks of those that may say the same again without a generation.
+
+    `generation` is that of the rows, where it is of one block alone.
+    """
 
     collectors: tuple[str, ...]
     unsteady: list[Block]
+    generation: int | None
     table: FactRows
 
 
@@ -64,13 +68,13 @@ class Remembered:
         """What this collector gives for these samples."""
         again = partial(_blocks, collector, pair)
         known = self._given.get(collector.name)
-        before = None if collector.states_only else pair.before  # states have no former ones
-        if known is not None and known.after is pair.after and known.before is before:
+        samples = _generations(collector, pair) if collector.steady else None
+        if known is not None and known.samples == samples:
             return Contribution(collector.name, known.tables, known.answered, True, None, again)
         blocks = again()
         tables, answered = frozenset(block.table for block in blocks), frozenset(_answered(blocks))
-        if collector.steady:
-            self._given[collector.name] = _Given(pair.after, before, tables, answered)
+        if samples is not None:
+            self._given[collector.name] = _Given(samples, tables, answered)
         return Contribution(collector.name, tables, answered, False, blocks, again)
 
     def merged(self, given: Sequence[Contribution]) -> dict[str, FactRows]:
@@ -92,11 +96,18 @@ class Remembered:
         ):
             return former.table
         blocks = [block for one in given for block in one.blocks_of(table.name)]
-        if former is not None and len(blocks) == 1 and blocks[0].rows is former.table.rows:
+        generation = blocks[0].generation if len(blocks) == 1 else None
+        if former is not None and generation is not None and generation == former.generation:
             return former.table  # its collector, too, knows what did not change
         merged = merge_table(table, blocks)
-        self._merged[table.name] = _Merged(collectors, unsteady, merged)
+        self._merged[table.name] = _Merged(collectors, unsteady, generation, merged)
         return merged
+
+
+def _generations(collector: Collector[Any], pair: Pair[Any]) -> tuple[int, int | None]:
+    after: OfGeneration = pair.after
+    before: OfGeneration | None = None if collector.states_only else pair.before  # states have no former ones
+    return after.generation, None if before is None else before.generation
 
 
 def _blocks(collector: Collector[Any], pair: Pair[Any]) -> list[Block]:

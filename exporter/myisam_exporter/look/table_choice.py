@@ -36,14 +36,14 @@ class TableChooser:
     include: re.Pattern[str] | None = None
     exclude: re.Pattern[str] | None = None
     activity: dict[TableName, float] = field(default_factory=dict)
-    _last: tuple[FactRows, Choice] | None = field(default=None, repr=False, compare=False)
+    _last: tuple[int, Choice] | None = field(default=None, repr=False, compare=False)
 
     def choose(self, tables: FactRows) -> Choice:
         """The choice among these tables; the last one where they are the same and none was active lately."""
-        if self._last is not None and self._last[0] is tables and not self.activity:
+        if self._last is not None and self._last[0] == tables.generation and not self.activity:
             return self._last[1]
         choice = self._choose(tables)
-        self._last = (tables, choice)
+        self._last = (tables.generation, choice)
         return choice
 
     def _choose(self, tables: FactRows) -> Choice:

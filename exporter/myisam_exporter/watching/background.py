@@ -131,12 +131,12 @@ class Background:
 
     def _judged(self, snapshot: Snapshot) -> Reading:
         memory = self.memory
-        interval = Interval(snapshot, memory.snapshot, memory.tables)
+        interval = Interval(snapshot, memory.snapshot)
         try:
             interval.refuse_restart()
         except UserError:
-            interval = Interval(snapshot, None, memory.tables)
-        facts = interval.facts()
+            interval = Interval(snapshot)
+        facts = interval.facts(memory.tables)
         choice = memory.chooser.choose(facts.tables["tables"])
         scene = Scene(pairs_between(interval.before, snapshot), memory.running, facts, choice)
         expensive = frozenset(snapshot.samples) - cheap_collectors()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from myisam_exporter.collectors.page_cache import COLLECTOR
@@ -16,7 +17,7 @@ def make_tables(folder: Path, count: int) -> None:
 
 def test_every_file_is_asked_within_the_time(tmp_path: Path) -> None:
     make_tables(tmp_path, 5)
-    swept = Sweeper().sweep(scan_data_directory(tmp_path).files, 10)
+    swept = Sweeper().sweep(scan_data_directory(tmp_path), 10)
     assert swept.skipped_tables == 0
     assert set(swept.pages) == {("db", f"t{number}") for number in range(5)}
     assert list(COLLECTOR.notes(swept)) == list(swept.problems)
@@ -24,7 +25,7 @@ def test_every_file_is_asked_within_the_time(tmp_path: Path) -> None:
 
 def test_the_sweep_says_what_it_skipped(tmp_path: Path) -> None:
     make_tables(tmp_path, 3)
-    swept = Sweeper().sweep(scan_data_directory(tmp_path).files, -1)
+    swept = Sweeper().sweep(scan_data_directory(tmp_path), -1)
     assert swept.pages == {}
     (note,) = COLLECTOR.notes(swept)
     assert note.reason.startswith("3 smaller tables were skipped")
@@ -33,9 +34,9 @@ def test_the_sweep_says_what_it_skipped(tmp_path: Path) -> None:
 
 def test_a_file_without_permission_is_a_problem_with_a_remedy(tmp_path: Path) -> None:
     make_tables(tmp_path, 1)
-    files = scan_data_directory(tmp_path).files
+    scan = replace(scan_data_directory(tmp_path), owner=None)  # whoever owns it
     (tmp_path / "db" / "t0.MYD").unlink()
     (tmp_path / "db" / "t0.MYD").symlink_to(tmp_path / "db" / "t0.MYD")  # a link to itself cannot be opened
-    swept = Sweeper().sweep(files, 10)
+    swept = Sweeper().sweep(scan, 10)
     assert swept.pages["db", "t0"][0] is None
     assert any("cannot be opened" in problem.reason for problem in swept.problems)

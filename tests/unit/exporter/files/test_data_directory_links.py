@@ -118,7 +118,7 @@ def test_a_device_behind_a_link_is_not_opened(data: Path, scan: Scan, monkeypatc
 
     monkeypatch.setattr(os, "open", noted)
     found = scan(data)
-    Sweeper().sweep(found.files, 10, found.owner)
+    Sweeper().sweep(found, 10)
     assert any(path.endswith("sound.MYI") for path in opened)
     assert not [path for path in opened if path.startswith("/dev")]
 
@@ -138,7 +138,7 @@ def test_size_times_and_pages_of_another_users_file_are_not_told(data: Path, sca
     assert "db.leak (it belongs to another user" in told(found)
     assert totals(found) == {}  # it may be a table that the server reads: a part must not pass for the whole
     assert isinstance(COLLECTOR.unknown_columns(found)["totals.myisam_tables"], Unknown)
-    pages, index = Sweeper().sweep(found.files, 10, found.owner).pages["db", "sound"]
+    pages, index = Sweeper().sweep(found, 10).pages["db", "sound"]
     assert pages is None
     assert index is not None or Prober().probe(str(data / "db" / "sound.MYI")) is None
 

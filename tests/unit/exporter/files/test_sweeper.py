@@ -1,11 +1,12 @@
 """Sweeps of many tables: as many questions as it takes, and what is known stays known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from myisam_exporter.files import sweeper
-from myisam_exporter.files.data_directory import TableFile
+from myisam_exporter.files.data_directory import DataDirectoryScan, TableFile
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import FilePages, Prober
@@ -27,8 +28,12 @@ class Told(Prober):
         return FilePages(self.resident.get(file, 2), 0, 0, 0, 0)
 
 
-def tables(count: int) -> tuple[TableFile, ...]:
-    return tuple(TableFile("db", f"t{number}", None, "/", f"t{number}", HEADER, None, 1.0) for number in range(count))
+def scan_of(files: Sequence[TableFile]) -> DataDirectoryScan:
+    return DataDirectoryScan(tuple(files), 0, (), 1.0)
+
+
+def tables(count: int) -> DataDirectoryScan:
+    return scan_of([TableFile("db", f"t{number}", None, "/", f"t{number}", HEADER, None, 1.0) for number in range(count)])
 
 
 @pytest.fixture
@@ -45,70 +50,78 @@ def asked(told: Told) -> set[str]:
 
 
 def test_the_first_sweep_asks_for_all_and_later_ones_in_turn(told: Told) -> None:
-    files, sweeps = tables(100), Sweeper(told)
-    first = sweeps.sweep(files, 10)
+    scan, sweeps = tables(100), Sweeper(told)
+    first = sweeps.sweep(scan, 10)
     assert len(asked(told)) == len(first.pages) == 100
     seen: set[str] = set()
     for _ in range(5):
-        sweeps.sweep(files, 10)
+        sweeps.sweep(scan, 10)
         names = asked(told)
         assert len(names) <= 30
         seen |= names
     assert len(seen) == 100
-    assert sweeps.sweep(files, 10).sweeps_in_turn == 5
+    assert sweeps.sweep(scan, 10).sweeps_in_turn == 5
 
 
-def test_while_nothing_differs_it_is_the_same_sweep(told: Told) -> None:
-    files, sweeps = tables(100), Sweeper(told)
-    sweeps.sweep(files, 10)
-    second = sweeps.sweep(files, 10)
-    assert all(sweeps.sweep(files, 10) is second for _ in range(30))
+def test_while_nothing_differs_sweeps_are_of_one_generation(told: Told) -> None:
+    scan, sweeps = tables(100), Sweeper(told)
+    sweeps.sweep(scan, 10)
+    second = sweeps.sweep(scan, 10)
+    assert all(sweeps.sweep(scan, 10).generation == second.generation for _ in range(30))
+    asked(told)
+    older = scan.again(99.0, 0, (), ())
+    assert older.generation != scan.generation
+    assert sweeps.sweep(older, 10).generation == second.generation  # ages are no matter of the page cache
+    assert len(asked(told)) <= 30
+    assert replace(second, skipped_tables=1).generation != second.generation
 
 
 def test_little_is_told_late_and_much_at_once(told: Told) -> None:
-    files, sweeps = tables(1000), Sweeper(told)
-    sweeps.sweep(files, 10)
-    settled = sweeps.sweep(files, 10)
+    scan, sweeps = tables(1000), Sweeper(told)
+    sweeps.sweep(scan, 10)
+    settled = sweeps.sweep(scan, 10)
     told.resident["t0.MYD"] = 1
-    late = [sweeps.sweep(files, 10) for _ in range(sweeper.LONGEST_SILENCE_SWEEPS)]
-    assert late[0] is settled
+    late = [sweeps.sweep(scan, 10) for _ in range(sweeper.LONGEST_SILENCE_SWEEPS)]
+    assert late[0].generation == settled.generation
+    assert late[-1].generation != settled.generation
     data, _ = late[-1].pages["db", "t0"]
     assert data is not None
     assert data.resident == 1
     told.resident["t1.MYD"] = 500
-    data, _ = sweeps.sweep(files, 10).pages["db", "t1"]
+    data, _ = sweeps.sweep(scan, 10).pages["db", "t1"]
     assert data is not None
     assert data.resident == 500
 
 
 def test_of_few_tables_everything_is_told_at_once(told: Told) -> None:
-    files, sweeps = tables(10), Sweeper(told)
-    sweeps.sweep(files, 10)
+    scan, sweeps = tables(10), Sweeper(told)
+    sweeps.sweep(scan, 10)
     told.resident["t3.MYI"] = 1
-    _, index = sweeps.sweep(files, 10).pages["db", "t3"]
+    _, index = sweeps.sweep(scan, 10).pages["db", "t3"]
     assert index is not None
     assert index.resident == 1
 
 
-def written(files: Sequence[TableFile], number: int, rows: int) -> tuple[TableFile, ...]:
+def written(scan: DataDirectoryScan, number: int, rows: int) -> DataDirectoryScan:
     new: Header = parse_header(header(rows=rows))
-    return tuple(TableFile("db", f"t{number}", None, "/", f"t{number}", new, None, 2.0) if place == number else file for place, file in enumerate(files))
+    file = TableFile("db", f"t{number}", None, "/", f"t{number}", new, None, 2.0)
+    return scan_of([*scan.files[:number], file, *scan.files[number + 1 :]])
 
 
 def test_what_was_written_is_asked_for_and_what_went_is_forgotten(told: Told) -> None:
-    files, sweeps = tables(100), Sweeper(told)
-    sweeps.sweep(files, 10)
+    scan, sweeps = tables(100), Sweeper(told)
+    sweeps.sweep(scan, 10)
     asked(told)
-    sweeps.sweep(written(files, 77, 9), 10)
+    sweeps.sweep(written(scan, 77, 9), 10)
     assert "t77" in asked(told)
-    fewer = sweeps.sweep(files[:50], 10)
+    fewer = sweeps.sweep(scan_of(scan.files[:50]), 10)
     assert set(fewer.pages) == {("db", f"t{number}") for number in range(50)}
-    assert len(sweeps.sweep(files, 10).pages) == 100  # the others are new again: all of them were written
+    assert len(sweeps.sweep(scan, 10).pages) == 100  # the others are new again: all of them were written
 
 
 def test_a_sweep_that_ran_out_of_time_goes_on_where_it_stopped(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    files, sweeps = tables(100), Sweeper(told)
-    assert sweeps.sweep(files, -1).skipped_tables == 100
-    skipped = [sweeps.sweep(files, 10).skipped_tables for _ in range(5)]
+    scan, sweeps = tables(100), Sweeper(told)
+    assert sweeps.sweep(scan, -1).skipped_tables == 100
+    skipped = [sweeps.sweep(scan, 10).skipped_tables for _ in range(5)]
     assert skipped == sorted(skipped, reverse=True)
     assert skipped[-1] == 0
