@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Sample = TypeVar("Sample")
 Other = TypeVar("Other")
+Number = TypeVar("Number", int, float)
 Sample_co = TypeVar("Sample_co", covariant=True)
 PAGE_CACHE_SWEEP_SECONDS = 2.0
 # Rows of an answer that has one for each table of the server.
@@ -110,6 +111,15 @@ class Pair(Generic[Sample]):
         if self.seconds is None or before is None or after is None or after < before:
             return None
         return (after - before) / self.seconds
+
+    def per_second(self, growth: float | None, unit: float = 1) -> float | None:
+        """A growth, counted in parts of which `unit` make one, as a rate; None without an interval."""
+        return None if growth is None or self.seconds is None else growth / self.seconds / unit
+
+
+def grown(before: Number | None, after: Number | None) -> Number | None:
+    """How much a counter grew; None where one end is not known, or when it went backwards."""
+    return None if before is None or after is None or after < before else after - before
 
 
 class Collector(ABC, Generic[Sample]):

@@ -16,7 +16,7 @@ from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
-from myisam_exporter.facts.columns import Block, columns
+from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
 from myisam_exporter.outside.numbers import whole_number
@@ -34,6 +34,9 @@ MARIADB_QUERY = (
     "FROM information_schema.KEY_CACHES WHERE SEGMENT_NUMBER IS NULL"
 )
 NO_SIZE = Unknown("the server says no size of its key caches that can be")
+STATES = (
+    "name", "size_bytes", "usable_bytes", "block_size_bytes", "segments", "blocks_used", "blocks_unused", "blocks_dirty",
+)  # fmt: skip
 COUNTERS = ("read_requests", "reads", "write_requests", "writes")
 _COMMENT = re.compile(rb"^\s*(?:--|#).*$", re.MULTILINE)
 _STATEMENT = re.compile(rb"(?:`[^`]*`|[^;`]+)+")
@@ -167,15 +170,16 @@ def key_cache_block(caches: Iterable[tuple[KeyCache, KeyCache | None, Pair[tuple
     """Fact rows for caches, each with itself at the start of the interval."""
     rows = []
     for cache, earlier, pair in caches:
-        rates = [pair.rate(getattr(earlier, name, None), getattr(cache, name)) for name in COUNTERS]
-        requests, misses = rates[0], rates[1]
-        ratio = misses / requests if requests and misses is not None else None
+        rates = {name: pair.rate(getattr(earlier, name, None), getattr(cache, name)) for name in COUNTERS}
+        requests, misses = rates["read_requests"], rates["reads"]
         rows.append(
-            (cache.name, cache.size_bytes, cache.usable_bytes, cache.block_size_bytes, cache.segments, cache.blocks_used, cache.blocks_unused,
-             cache.blocks_dirty, cache.read_requests, cache.reads, cache.write_requests, cache.writes, *rates, ratio)
-        )  # fmt: skip
-    names = tuple(column.name for column in KeyCachesCollector.sections["key_cache"])
-    return Block("key_cache", names, rows)
+            {
+                **{name: getattr(cache, name) for name in (*STATES, *COUNTERS)},
+                **{f"{name}_per_second": rate for name, rate in rates.items()},
+                "miss_ratio": misses / requests if requests and misses is not None else None,
+            }
+        )
+    return CACHE_ROWS.block("key_cache", rows)
 
 
 def _from_mariadb(row: tuple[str | None, ...]) -> KeyCache | None:
@@ -224,12 +228,13 @@ def cache_names(sql: bytes) -> list[str]:
 
 def _named(context: Context, name: str) -> KeyCache | None:
     """A named cache's parameters; one that does not exist answers 0."""
-    names = (quote_variable(variable, name) for variable in ("key_buffer_size", "key_cache_block_size"))
-    rows = context.session.rows_or_unknown(statement("SELECT @@GLOBAL.{}, @@GLOBAL.{}", *names), 2)
+    variables = (quote_variable(variable, name) for variable in ("key_buffer_size", "key_cache_block_size"))
+    rows = context.session.rows_or_unknown(statement("SELECT @@GLOBAL.{}, @@GLOBAL.{}", *variables), 2)
     if isinstance(rows, Unknown) or not rows:
         return None
     size, block_size = map(whole_number, rows[0])
     return None if size is None or block_size is None else KeyCache(name, size, block_size or DEFAULT_BLOCK_SIZE_BYTES)
 
 
+CACHE_ROWS = RowMaker(column_names(KeyCachesCollector.sections["key_cache"]))
 COLLECTOR = KeyCachesCollector()

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
-from myisam_exporter.facts.columns import Block, Value, columns, single
+from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
-from myisam_exporter.files.index_rows import IndexRows
+from myisam_exporter.files.index_rows import COLUMNS, IndexRows, TableName
 from myisam_exporter.files.myi_header import Header
 from myisam_exporter.kernel.rights import READ_FILES
 from myisam_exporter.outside.numbers import bounded_sum
@@ -37,7 +37,7 @@ NOT_IN_HEADER = Unknown(
     "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE has them", off=True
 )
 NOT_RECORDED = Unknown("results of trials are not recorded: who has one writes it into a facts file", off=True)
-ONLY_IN_FACTS_FILES = {"unpacked_keys_speed_ratio"}
+NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_READABLE = "it cannot be read"
@@ -48,6 +48,16 @@ HIDDEN_STATEMENTS = Unknown(
 
 
 MYI = SampleKey("myi", DataDirectoryScan)
+
+
+class Written(NamedTuple):
+    """What was written to a table: statements, None while its handles hide some, and rows added."""
+
+    statements: int | None
+    rows_added: int
+
+
+NOTHING_WRITTEN = Written(0, 0)
 
 
 class MyiCollector(Collector[DataDirectoryScan]):
@@ -170,20 +180,23 @@ class MyiCollector(Collector[DataDirectoryScan]):
     def facts(self, pair: Pair[DataDirectoryScan]) -> Iterable[Block]:
         """One row a table, its partitions summed; its indexes; the totals."""
         tables = _grouped(pair.after.files)
-        before = _grouped(pair.before.files) if pair.before else {}
-        table_columns = tuple(
-            column.name for column in self.sections["tables"] if column.name not in ONLY_IN_FACTS_FILES
-        )
-        rows = [_table_row(name, files, before.get(name), pair) for name, files in tables.items()]
-        if not _counts_all_statements(rows, table_columns, pair):
-            place = table_columns.index("rows_per_write_statement")
-            rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
-        index_columns, indexes = tuple(column.name for column in self.sections["indexes"]), _indexes(pair)
+        written = _written_between(tables, pair)
+        told = _counts_all_statements(written.values(), pair)
+        idle = _write_rates(NOTHING_WRITTEN, pair, told)
+
+        def rates(name: TableName) -> Row:
+            found = written.get(name)
+            if found is None:
+                return NOTHING_KNOWN
+            return idle if found is NOTHING_WRITTEN else _write_rates(found, pair, told)
+
+        indexes = _indexes(pair)
+        rows = (_table_row(name, files, pair.after.now, rates(name)) for name, files in tables.items())
         return [
             # A part must not pass for the whole.
             *([] if self.incomplete(pair.after) else [single("totals", _totals(pair.after, tables))]),
-            Block("tables", table_columns, rows),
-            Block("indexes", index_columns, indexes, generation=indexes.generation),
+            TABLE_ROWS.block("tables", rows),
+            Block("indexes", COLUMNS, indexes, generation=indexes.generation),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
@@ -239,14 +252,14 @@ def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
     return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
 
 
-def _grouped(files: Iterable[TableFile]) -> dict[tuple[str, str], list[TableFile]]:
-    groups: dict[tuple[str, str], list[TableFile]] = {}
+def _grouped(files: Iterable[TableFile]) -> dict[TableName, list[TableFile]]:
+    groups: dict[TableName, list[TableFile]] = {}
     for file in files:
         groups.setdefault((file.schema_name, file.table_name), []).append(file)
     return groups
 
 
-def _totals(scan: DataDirectoryScan, tables: Mapping[tuple[str, str], list[TableFile]]) -> dict[str, Value]:
+def _totals(scan: DataDirectoryScan, tables: Mapping[TableName, list[TableFile]]) -> dict[str, Value]:
     headers = [file.header for file in scan.files if file.header]
     compressed = [header for header in headers if header.row_format == "compressed"]
     return {
@@ -265,67 +278,69 @@ def _crashed(file: TableFile) -> bool:
     return file.header is None or file.header.crashed
 
 
-def _table_row(
-    name: tuple[str, str], files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]
-) -> tuple[Value, ...]:
-    header = _whole_table([file.header for file in files if file.header])
-    newest = max((file.data_modified for file in files if file.data_modified is not None), default=None)
-    age = None if newest is None else max(pair.after.now - newest, 0.0)
-    problem = next((file.problem for file in files if file.problem), None)
-    partitions, crashed_partitions = None, None
-    if files[0].partition is not None:
-        partitions = len(files)
-        crashed_partitions = ", ".join(file.partition or "" for file in files if _crashed(file)) or None
+def _table_row(name: TableName, files: list[TableFile], now: float, rates: Row) -> Row:
+    header, newest, problem = _whole(files)
+    age = None if newest is None else max(now - newest, 0.0)
+    partitions = NOT_PARTITIONED if files[0].partition is None else _partitions(files)
     if header is None:
-        return (
-            *name,
-            *[None] * 10,
-            1,
-            None,
-            problem,
-            partitions,
-            crashed_partitions,
-            None,
-            None,
-            None,
-            None,
-            None,
-            age,
-            *[None] * 5,
-        )
+        return {
+            "schema_name": name[0],
+            "table_name": name[1],
+            "crashed": 1,
+            "header_problem": problem,
+            "partitions": partitions["partitions"],
+            "crashed_partitions": partitions["crashed_partitions"],
+            "data_modified_seconds_ago": age,
+        }
+    definition = header.definition
+    return {
+        "schema_name": name[0],
+        "table_name": name[1],
+        "row_format": header.row_format,
+        "rows": header.rows,
+        "deleted_rows": header.deleted_rows,
+        "data_bytes": header.data_bytes,
+        "index_bytes": header.index_bytes,
+        "free_bytes": header.free_bytes,
+        "max_data_bytes": definition.maximum_data_bytes,
+        "max_index_bytes": definition.maximum_index_bytes,
+        "has_holes": int(header.has_holes),
+        "fragments_per_row": header.data_blocks / header.rows
+        if header.row_format == "dynamic" and header.rows
+        else None,
+        "crashed": int(header.crashed or problem is not None),
+        "recovery_failed": int(header.recovery_failed),
+        "header_problem": problem,
+        **partitions,
+        **rates,
+        "data_modified_seconds_ago": age,
+        "fixed_row_bytes": None if definition.blob_columns else definition.record_bytes,
+        "blob_columns": definition.blob_columns,
+        "auto_increment_within_index": int(definition.auto_increment_within_index),
+    }
+
+
+def _whole(files: list[TableFile]) -> tuple[Header | None, float | None, str | None]:
+    """A table's header, when its data were last changed, and what is wrong with it; of a partitioned one, over all partitions."""
+    if len(files) == 1:
+        return files[0].header, files[0].data_modified, files[0].problem
     return (
-        *name,
-        header.row_format,
-        header.rows,
-        header.deleted_rows,
-        header.data_bytes,
-        header.index_bytes,
-        header.free_bytes,
-        header.definition.maximum_data_bytes,
-        header.definition.maximum_index_bytes,
-        int(header.has_holes),
-        header.data_blocks / header.rows if header.row_format == "dynamic" and header.rows else None,
-        int(header.crashed or problem is not None),
-        int(header.recovery_failed),
-        problem,
-        partitions,
-        crashed_partitions,
-        *_fullest_partition(files),
-        *_write_rates(files, before, pair),
-        age,
-        None if header.definition.blob_columns else header.definition.record_bytes,
-        header.definition.blob_columns,
-        int(header.definition.auto_increment_within_index),
-        None,
-        None,
+        _whole_table([file.header for file in files if file.header]),
+        max((file.data_modified for file in files if file.data_modified is not None), default=None),
+        next((file.problem for file in files if file.problem), None),
     )
 
 
-def _fullest_partition(files: list[TableFile]) -> tuple[str | None, float | None]:
-    """The partition nearest to what its pointers can address, and how near; unknown for a table without any."""
+def _partitions(files: list[TableFile]) -> dict[str, Value]:
+    """How many there are, which are crashed, and the one nearest to what its pointers can address."""
     used = [(_used(file.header), file.partition) for file in files if file.partition is not None and file.header]
-    ratio, name = max(used, default=(None, None))
-    return name, ratio
+    ratio, fullest = max(used, default=(None, None))
+    return {
+        "partitions": len(files),
+        "crashed_partitions": ", ".join(file.partition or "" for file in files if _crashed(file)) or None,
+        "fullest_partition": fullest,
+        "fullest_partition_used_ratio": ratio,
+    }
 
 
 def _used(header: Header) -> float:
@@ -360,42 +375,54 @@ def _whole_table(headers: list[Header]) -> Header | None:
     )
 
 
-def _write_rates(
-    files: list[TableFile], before: list[TableFile] | None, pair: Pair[DataDirectoryScan]
-) -> tuple[float | None, float | None, float | None]:
-    """Write statements per second, rows added per second, rows per statement; unknown for a table made or remade in between."""
-    if pair.seconds is None or before is None:
-        return None, None, None
+def _written_between(
+    tables: Mapping[TableName, list[TableFile]], pair: Pair[DataDirectoryScan]
+) -> dict[TableName, Written]:
+    """What was written to each table in the interval; a table that was made or remade in between is left out."""
+    if pair.before is None or pair.seconds is None:
+        return {}
+    before = _grouped(pair.before.files)
+    written = ((name, _written(before[name], files)) for name, files in tables.items() if name in before)
+    return {name: found for name, found in written if found is not None}
+
+
+def _written(before: list[TableFile], files: list[TableFile]) -> Written | None:
     earlier = {file.partition: file.header for file in before}
-    statements = added = 0
-    one_writer = True
+    statements: int | None = 0
+    added = 0
     for file in files:
         old, new = earlier.get(file.partition), file.header
         if old is None or new is None:
-            return None, None, None
+            return None
+        if old is new:
+            continue  # a daemon's scans share what is as it was
         grown = (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
-        if grown > UPDATE_COUNT_MODULUS // 2:  # it went backwards: the table was made anew, or its handle opened anew
-            one_writer, grown = False, 0
-        one_writer = one_writer and old.writer == new.writer
-        statements += grown
+        if grown > UPDATE_COUNT_MODULUS // 2 or old.writer != new.writer:
+            statements = (
+                None  # it went backwards, or another handle wrote: the table was made anew, or its handle opened anew
+            )
+        elif statements is not None:
+            statements += grown
         added += new.rows - old.rows
-    if not one_writer:
-        return None, added / pair.seconds, None
-    per_statement = added / statements if statements and added > 0 else None
-    return statements / pair.seconds, added / pair.seconds, per_statement
+    return NOTHING_WRITTEN if statements == 0 and not added else Written(statements, added)
 
 
-def _counts_all_statements(
-    rows: Iterable[tuple[Value, ...]], columns: tuple[str, ...], pair: Pair[DataDirectoryScan]
-) -> bool:
+def _write_rates(written: Written, pair: Pair[DataDirectoryScan], told: bool) -> dict[str, Value]:
+    statements, added = written
+    return {
+        "write_statements_per_second": pair.per_second(statements),
+        "rows_added_per_second": pair.per_second(added),
+        "rows_per_write_statement": added / statements if told and statements and added > 0 else None,
+    }
+
+
+def _counts_all_statements(written: Iterable[Written], pair: Pair[DataDirectoryScan]) -> bool:
     """Whether the headers account for the write statements that the server counted."""
     now, before = pair.other(STATUS), pair.other_before(STATUS)
     if not pair.seconds or isinstance(now, Unknown) or isinstance(before, Unknown):
         return True
     begun = sum((now.number(name) or 0) - (before.number(name) or 0) for name in WRITE_COMMANDS)
-    place = columns.index("write_statements_per_second")
-    counted = sum(rate for row in rows if isinstance(rate := row[place], int | float)) * pair.seconds
-    return counted >= MINIMUM_COUNTED_SHARE * begun
+    return sum(one.statements or 0 for one in written) >= MINIMUM_COUNTED_SHARE * begun
 
 
 def _indexes(pair: Pair[DataDirectoryScan]) -> IndexRows:
@@ -429,4 +456,9 @@ def _defined_alike(one: TableFile, other: TableFile) -> bool:
     return one.header.definition == other.header.definition and one.header.enabled_keys == other.header.enabled_keys
 
 
+NOT_PARTITIONED: Row = dict.fromkeys(
+    ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
+)
+NOTHING_KNOWN: Row = dict.fromkeys(("write_statements_per_second", "rows_added_per_second", "rows_per_write_statement"))
+TABLE_ROWS = RowMaker(name for name in column_names(MyiCollector.sections["tables"]) if name not in NOT_FROM_FILES)
 COLLECTOR = MyiCollector()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.myi import MYI
-from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
@@ -52,10 +52,8 @@ class PageCacheCollector(Collector[PageCacheSweep]):
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
-        names = tuple(column.name for column in self.sections["tables"])
-        return [
-            Block("tables", names, [_row(table, *pages) for table, pages in pair.after.pages.items()], extends=True)
-        ]
+        rows = (_row(table, *pages) for table, pages in pair.after.pages.items())
+        return [TABLE_ROWS.block("tables", rows, extends=True)]
 
     def unknown_columns(self, sample: PageCacheSweep) -> Mapping[str, Unknown]:
         """Every column, where no file at all could be asked."""
@@ -89,10 +87,24 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         )
 
 
-def _row(table: tuple[str, str], data: FilePages | None, index: FilePages | None) -> tuple[Value, ...]:
-    data, index = data or FilePages(), index or FilePages()
-    sizes = (data.resident, data.dirty, data.evicted, data.recently_evicted, index.resident, index.recently_evicted)
-    return (*table, *(None if size is None else bounded_sum((size * PAGE_BYTES,)) for size in sizes))
+def _row(table: tuple[str, str], data: FilePages | None, index: FilePages | None) -> Row:
+    data, index = data or NOT_ASKED, index or NOT_ASKED
+    return {
+        "schema_name": table[0],
+        "table_name": table[1],
+        "data_resident_bytes": _bytes(data.resident),
+        "data_dirty_bytes": _bytes(data.dirty),
+        "data_evicted_bytes": _bytes(data.evicted),
+        "data_recently_evicted_bytes": _bytes(data.recently_evicted),
+        "index_resident_bytes": _bytes(index.resident),
+        "index_recently_evicted_bytes": _bytes(index.recently_evicted),
+    }
 
 
+def _bytes(pages: int | None) -> int | None:
+    return None if pages is None else bounded_sum((pages * PAGE_BYTES,))
+
+
+NOT_ASKED = FilePages()
+TABLE_ROWS = RowMaker(column_names(PageCacheCollector.sections["tables"]))
 COLLECTOR = PageCacheCollector()

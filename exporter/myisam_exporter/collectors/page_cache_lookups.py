@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.myi import MYI
-from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
@@ -67,12 +67,12 @@ class PageCacheLookupsCollector(Collector[Lookups]):
             return tracer
         if isinstance(scan, Unknown):
             return scan
-        names = dict(_files(scan))
-        tracer.follow(context.target.label, frozenset(names))
+        files = dict(_files(scan))
+        tracer.follow(context.target.label, frozenset(files))
         counts = tracer.counts()
         return Lookups(
-            _by_name(counts.lookups, names),
-            _by_name(counts.insertions, names),
+            _by_name(counts.lookups, files),
+            _by_name(counts.insertions, files),
             counts.observed_seconds,
             counts.cpu_seconds,
             counts.lost,
@@ -85,24 +85,27 @@ class PageCacheLookupsCollector(Collector[Lookups]):
         seconds = now.observed_seconds - before.observed_seconds if before else 0.0
         if before is None or seconds <= 0:
             return
-        rows = []
-        for schema, table in sorted({name[:2] for name in now.lookups}):
-            rates: list[Value] = []
-            for file in FILES:
-                name = (schema, table, file)
-                lookups = max(now.lookups.get(name, 0) - before.lookups.get(name, 0), 0)
-                insertions = max(now.insertions.get(name, 0) - before.insertions.get(name, 0), 0)
-                rates += [lookups / seconds, insertions / seconds]
-                if file == "data":
-                    rates.append(1 - insertions / lookups if 0 < lookups >= insertions else None)
-            rows.append((schema, table, *rates))
-        yield Block("tables", tuple(column.name for column in self.sections["tables"]), rows, extends=True)
+        tables = sorted({name[:2] for name in now.lookups})
+        yield TABLE_ROWS.block("tables", (_row(before, now, seconds, *table) for table in tables), extends=True)
 
     def incomplete(self, sample: Lookups) -> Unknown | None:
         """Events that the kernel could not hand over."""
         if not sample.lost_lately:
             return None
         return Unknown(f"{sample.lost_lately} events were lost: the server reads faster than can be counted")
+
+
+def _row(before: Lookups, now: Lookups, seconds: float, schema: str, table: str) -> Row:
+    row: dict[str, Value] = {"schema_name": schema, "table_name": table}
+    for file in FILES:
+        name = (schema, table, file)
+        lookups = max(now.lookups.get(name, 0) - before.lookups.get(name, 0), 0)
+        insertions = max(now.insertions.get(name, 0) - before.insertions.get(name, 0), 0)
+        row[f"{file}_lookups_per_second"] = lookups / seconds
+        row[f"{file}_insertions_per_second"] = insertions / seconds
+        if file == "data":
+            row["data_page_cache_hit_ratio"] = 1 - insertions / lookups if 0 < lookups >= insertions else None
+    return row
 
 
 def _files(scan: DataDirectoryScan) -> Iterable[tuple[File, TableFileName]]:
@@ -124,4 +127,5 @@ def _by_name(counts: Mapping[File, int], names: Mapping[File, TableFileName]) ->
     return summed
 
 
+TABLE_ROWS = RowMaker(column_names(PageCacheLookupsCollector.sections["tables"]))
 COLLECTOR = PageCacheLookupsCollector()

@@ -5,13 +5,13 @@ Names of the instruments: mysys/my_init.c, storage/myisam/mi_static.c, sql/mysql
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
+from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, grown
 from myisam_exporter.collectors.variables import VARIABLES
-from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import quote_text, sql_list, statement
@@ -115,31 +115,18 @@ class PerformanceSchemaCollector(Collector[Waits]):
         if pair.before is None:
             return
         before = pair.before
-        rows: list[tuple[Value, ...]] = []
-        for name, (count, picoseconds) in pair.after.mutexes.items():
-            old = before.mutexes.get(name)
-            if old:
-                wait = pair.rate(old[1], picoseconds)
-                rows.append((name, pair.rate(old[0], count), None if wait is None else wait / PICOSECONDS_PER_SECOND))
-        yield Block("mutex_wait", ("name", "count_per_second", "wait_seconds_per_second"), rows)
-        yield Block(
-            "tables",
-            ("schema_name", "table_name", "rows_read_per_second"),
-            _growth(pair, before.table_reads, pair.after.table_reads, 1),
-            extends=True,
-        )
-        yield Block(
-            "tables",
-            ("schema_name", "table_name", "rows_changed_per_second"),
-            _growth(pair, before.table_changes, pair.after.table_changes, 1),
-            extends=True,
-        )
-        yield Block(
-            "tables",
-            ("schema_name", "table_name", "lock_wait_seconds_per_second"),
-            _growth(pair, before.table_lock_picoseconds, pair.after.table_lock_picoseconds, PICOSECONDS_PER_SECOND),
-            extends=True,
-        )
+        yield MUTEX_ROWS.block("mutex_wait", _mutex_rows(pair, before))
+        for column, counters, unit in TABLE_COUNTERS:
+            grew = growth(counters(before), counters(pair.after))
+            yield by_column(
+                "tables",
+                {
+                    "schema_name": (schema for schema, _ in grew),
+                    "table_name": (table for _, table in grew),
+                    column: (pair.per_second(count, unit) for count in grew.values()),
+                },
+                extends=True,
+            )
 
     def notes(self, sample: Waits) -> Iterable[Unknown]:
         """Instruments that are off."""
@@ -189,13 +176,30 @@ def _counters(context: Context, query: str, instrument: str, enabled: frozenset[
     return {(schema, table): value for schema, table, value in counted if value is not None}
 
 
-def _growth(
-    pair: Pair[Waits], before: TableCounters | Unknown, after: TableCounters | Unknown, unit: int
-) -> list[tuple[Value, ...]]:
-    if isinstance(before, Unknown) or isinstance(after, Unknown):
-        return []
-    rates = ((name, pair.rate(before.get(name, 0), value)) for name, value in after.items())
-    return [(*name, None if rate is None else rate / unit) for name, rate in rates]
+def _mutex_rows(pair: Pair[Waits], before: Waits) -> Iterable[Row]:
+    for name, (count, picoseconds) in pair.after.mutexes.items():
+        old = before.mutexes.get(name)
+        if old:
+            yield {
+                "name": name,
+                "count_per_second": pair.rate(old[0], count),
+                "wait_seconds_per_second": pair.per_second(grown(old[1], picoseconds), PICOSECONDS_PER_SECOND),
+            }
 
+
+def growth(before: TableCounters | Unknown, after: TableCounters | Unknown) -> Mapping[tuple[str, str], int | None]:
+    """How much each table's counter grew, where both ends are known; None where it went backwards."""
+    if isinstance(before, Unknown) or isinstance(after, Unknown):
+        return {}
+    return {name: grown(before.get(name, 0), value) for name, value in after.items()}
+
+
+# column, the counters that it is the growth of, their unit
+TABLE_COUNTERS: tuple[tuple[str, Callable[[Waits], TableCounters | Unknown], int], ...] = (
+    ("rows_read_per_second", lambda waits: waits.table_reads, 1),
+    ("rows_changed_per_second", lambda waits: waits.table_changes, 1),
+    ("lock_wait_seconds_per_second", lambda waits: waits.table_lock_picoseconds, PICOSECONDS_PER_SECOND),
+)
+MUTEX_ROWS = RowMaker(column_names(PerformanceSchemaCollector.sections["mutex_wait"]))
 
 COLLECTOR = PerformanceSchemaCollector()

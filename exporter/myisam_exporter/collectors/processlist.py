@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.variables import VARIABLES
-from myisam_exporter.facts.columns import Block, columns
+from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import statement
@@ -80,8 +80,11 @@ class ProcesslistCollector(Collector[Connections]):
 
     def facts(self, pair: Pair[Connections]) -> Iterable[Block]:
         """One row a state."""
-        names = ("schema_name", "state", "command", "threads", "longest_seconds")
-        return [Block("processlist", names, ((*group, *numbers) for group, numbers in pair.after.groups.items()))]
+        rows = (
+            {"schema_name": schema, "state": state, "command": command, "threads": threads, "longest_seconds": longest}
+            for (schema, state, command), (threads, longest) in pair.after.groups.items()
+        )
+        return [STATE_ROWS.block("processlist", rows)]
 
 
 def _missing_privilege(context: Context) -> Unknown | None:
@@ -113,4 +116,5 @@ def _grouped(rows: Iterable[tuple[str | None, ...]]) -> dict[tuple[str, str, str
     return {group: (count, longest[group]) for group, count in counts.items()}
 
 
+STATE_ROWS = RowMaker(column_names(ProcesslistCollector.sections["processlist"]))
 COLLECTOR = ProcesslistCollector()

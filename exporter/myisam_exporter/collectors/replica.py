@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
-from myisam_exporter.facts.columns import Block, columns
+from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -86,8 +86,11 @@ class ReplicaCollector(Collector[Channels]):
 
     def facts(self, pair: Pair[Channels]) -> Iterable[Block]:
         """One row a channel."""
-        rows = [(one.name, _number(one.receives), _number(one.applies)) for one in pair.after.channels]
-        return [Block("replica", ("channel", "io_running", "sql_running"), rows)]
+        rows = (
+            {"channel": one.name, "io_running": _number(one.receives), "sql_running": _number(one.applies)}
+            for one in pair.after.channels
+        )
+        return [CHANNEL_ROWS.block("replica", rows)]
 
 
 def by_counters(status: Status) -> Channels:
@@ -109,4 +112,5 @@ def _number(known: bool | None) -> int | None:
     return None if known is None else int(known)
 
 
+CHANNEL_ROWS = RowMaker(column_names(ReplicaCollector.sections["replica"]))
 COLLECTOR = ReplicaCollector()

@@ -15,7 +15,7 @@ from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Conte
 from myisam_exporter.collectors.myi import MYI, MyiCollector
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
-from myisam_exporter.facts.columns import Block, Value
+from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END, whole_number
@@ -28,14 +28,15 @@ TABLE = (
     "SELECT ENGINE, ROW_FORMAT, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, DATA_FREE, MAX_DATA_LENGTH FROM information_schema.TABLES "
     "WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
 )
-COLUMNS = ("row_format", "rows", "data_bytes", "index_bytes", "free_bytes", "max_data_bytes")
+# As the query names them, behind ROW_FORMAT.
+NUMBERS = ("rows", "data_bytes", "index_bytes", "free_bytes", "max_data_bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTables:
     """Open MyISAM tables and their sizes; `left_out` counts open tables that were not asked about."""
 
-    tables: Mapping[tuple[str, str], tuple[Value, ...]]
+    tables: Mapping[tuple[str, str], Row]
     left_out: int
 
 
@@ -52,7 +53,7 @@ class SqlTablesCollector(Collector[OpenTables]):
         "tables": tuple(
             column
             for column in MyiCollector.sections["tables"]
-            if column.name in ("schema_name", "table_name", *COLUMNS)
+            if column.name in ("schema_name", "table_name", "row_format", *NUMBERS)
         )
     }
 
@@ -67,31 +68,29 @@ class SqlTablesCollector(Collector[OpenTables]):
         if isinstance(rows, Unknown):
             return rows
         # Sorted: the next look shall ask about the same ones.
-        names = sorted((row[0] or "", row[1] or "") for row in rows if row[0] not in SYSTEM_SCHEMAS)
+        open_tables = sorted((row[0] or "", row[1] or "") for row in rows if row[0] not in SYSTEM_SCHEMAS)
         tables, asked = {}, 0
         started = time.monotonic()
-        for schema, table in names[:limit]:
+        for schema, table in open_tables[:limit]:
             if time.monotonic() - started > MAXIMUM_SECONDS:
                 break
             asked += 1
             found = context.session.rows_or_unknown(TABLE, 7, arguments=(schema, table))
             if not isinstance(found, Unknown) and found and found[0][0] == "MyISAM":
-                row_format, *numbers = found[0][1:]
-                tables[schema, table] = (
-                    (row_format or "").lower() or None,
-                    *(whole_number(number, SQLITE_INTEGER_END - 1) for number in numbers),
-                )
-        return OpenTables(tables, len(names) - asked)
+                tables[schema, table] = _table_row(*found[0][1:])
+        return OpenTables(tables, len(open_tables) - asked)
 
     def facts(self, pair: Pair[OpenTables]) -> Iterable[Block]:
         """One row a table of the sample; without any, nothing is said: that none is open tells nothing of those there are."""
         if not pair.after.tables:
             return []
         return [
-            Block(
+            TABLE_ROWS.block(
                 "tables",
-                ("schema_name", "table_name", *COLUMNS),
-                [(*name, *values) for name, values in pair.after.tables.items()],
+                (
+                    {"schema_name": schema, "table_name": table, **values}
+                    for (schema, table), values in pair.after.tables.items()
+                ),
             )
         ]
 
@@ -106,6 +105,11 @@ class SqlTablesCollector(Collector[OpenTables]):
     def incomplete(self, sample: OpenTables) -> Unknown | None:
         """Open tables that were not asked about."""
         return Unknown(f"{sample.left_out} open tables were left out") if sample.left_out else None
+
+
+def _table_row(row_format: str | None, *numbers: str | None) -> Row:
+    whole = (whole_number(number, SQLITE_INTEGER_END - 1) for number in numbers)
+    return {"row_format": (row_format or "").lower() or None, **dict(zip(NUMBERS, whole, strict=True))}
 
 
 def _limit(context: Context) -> int | Unknown:
@@ -126,4 +130,5 @@ def _limit(context: Context) -> int | Unknown:
     return int(min(room, MAXIMUM_OPENED))
 
 
+TABLE_ROWS = RowMaker(column_names(SqlTablesCollector.sections["tables"]))
 COLLECTOR = SqlTablesCollector()

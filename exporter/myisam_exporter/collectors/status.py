@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.facts.columns import Block, Value, columns, single
+from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import parse_number
 
@@ -97,17 +97,17 @@ class StatusCollector(Collector[Status]):
     def facts(self, pair: Pair[Status]) -> Iterable[Block]:
         """One row a status variable, how many statements were our own, and how many connections were at work."""
         before = pair.before.values if pair.before else {}
-        rows: list[tuple[Value, ...]] = []
+        rows: list[Row] = []
         for name, value in pair.after.values.items():
             rate = None
             earlier = before.get(name)
             if isinstance(value, int | float) and isinstance(earlier, int | float) and not GAUGES.match(name):
                 rate = pair.rate(earlier, value)
-            rows.append((name, value, rate))
+            rows.append({"name": name, "value": value, "per_second": rate})
         own = pair.rate(pair.before.own_statements, pair.after.own_statements) if pair.before else None
         return [
-            Block("status", ("name", "value", "per_second"), rows),
-            Block("server", ("own_statements_per_second",), [(own,)], extends=True),
+            STATUS_ROWS.block("status", rows),
+            OWN_ROWS.block("server", [{"own_statements_per_second": own}], extends=True),
             *_at_work(pair.after),
         ]
 
@@ -117,4 +117,5 @@ def _at_work(status: Status) -> Iterable[Block]:
     return [] if status.threads_running is None else [single("mysqld", {"threads_running": status.threads_running})]
 
 
+STATUS_ROWS, OWN_ROWS = (RowMaker(column_names(StatusCollector.sections[table])) for table in ("status", "server"))
 COLLECTOR = StatusCollector()

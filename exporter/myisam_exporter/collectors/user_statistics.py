@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
 from myisam_exporter.collectors.variables import VARIABLES
-from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, by_column, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
 
 QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
 
+ReadAndChanged = tuple[int | None, int | None]
+NOTHING: ReadAndChanged = (0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class TableStatistics:
     """Rows read and changed by (schema, table) since the server started or FLUSH TABLE_STATISTICS."""
 
-    rows: Mapping[tuple[str, str], tuple[int | None, int | None]]
+    rows: Mapping[tuple[str, str], ReadAndChanged]
 
 
 class UserStatisticsCollector(Collector[TableStatistics]):
@@ -65,12 +69,19 @@ class UserStatisticsCollector(Collector[TableStatistics]):
         if pair.before is None:
             return
         before = pair.before.rows
-        rows: list[tuple[Value, ...]] = []
-        for name, (read, changed) in pair.after.rows.items():
-            read_before, changed_before = before.get(name, (0, 0))
-            rows.append((*name, pair.rate(read_before, read), pair.rate(changed_before, changed)))
-        names = ("schema_name", "table_name", "rows_read_per_second", "rows_changed_per_second")
-        yield Block("tables", names, rows, extends=True)
+        after = pair.after.rows
+        reads = ((before.get(name, NOTHING)[0], read) for name, (read, _) in after.items())
+        changes = ((before.get(name, NOTHING)[1], changed) for name, (_, changed) in after.items())
+        yield by_column(
+            "tables",
+            {
+                "schema_name": (schema for schema, _ in after),
+                "table_name": (table for _, table in after),
+                "rows_read_per_second": starmap(pair.rate, reads),
+                "rows_changed_per_second": starmap(pair.rate, changes),
+            },
+            extends=True,
+        )
 
 
 COLLECTOR = UserStatisticsCollector()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.facts.columns import Block, Value, columns
+from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, parse_number
 
@@ -49,8 +49,9 @@ class VariablesCollector(Collector[Variables]):
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""
-        rows: list[tuple[Value, ...]] = [(name, parse_number(value)) for name, value in pair.after.values.items()]
-        return [Block("variable", ("name", "value"), rows)]
+        rows = ({"name": name, "value": parse_number(value)} for name, value in pair.after.values.items())
+        return [VARIABLE_ROWS.block("variable", rows)]
 
 
+VARIABLE_ROWS = RowMaker(column_names(VariablesCollector.sections["variable"]))
 COLLECTOR = VariablesCollector()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from typing import Protocol, overload
 
-from myisam_exporter.facts.columns import ColumnwiseRows, Value
+from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
@@ -19,8 +19,14 @@ MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
 ROW_BYTES, PART_BYTES = 60, 28
 _SHAPES_AT_HAND = 256
-# Of the columns: those that a table's indexes share, and the name of the index, which no header holds.
-SHARED_PLACES, NAME_PLACE = (0, 1), 3
+# Of the columns: those that a table's indexes share and that stand first, what a definition tells, and the name of the index, which none does.
+SHARED = ("schema_name", "table_name")
+DEFINED = RowMaker((
+    "index_number", "index_name", "algorithm", "is_unique", "is_packed", "is_variable_length", "binary_search",
+    "binary_search_without_packing", "page_bytes", "maximum_key_bytes", "key_parts", "key_description", "is_enabled",
+))  # fmt: skip
+COLUMNS = (*SHARED, *DEFINED.columns)
+NAME_PLACE = COLUMNS.index("index_name")
 TableName = tuple[str, str]
 Row = tuple[Value, ...]
 
@@ -77,7 +83,7 @@ class IndexRows(ColumnwiseRows):
         """Names of tables and indexes are known without the definitions; the latter never."""
         if place == NAME_PLACE:
             yield from repeat(None, len(self))
-        elif place < len(SHARED_PLACES):
+        elif place < len(SHARED):
             for name, keys, _ in self._tables:
                 yield from repeat(name[place], len(keys))
         else:
@@ -108,8 +114,20 @@ def _described(keys: Iterable[Key], enabled: int) -> Iterator[Row]:
 
 
 def _index(number: int, key: Key, enabled: int) -> Row:
-    return (
-        number, None, key.kind, int(key.unique), int(key.packed), int(key.variable_length), int(key.binary_search),
-        int(key.binary_search_without_packing), key.page_bytes, key.maximum_bytes, key.part_count, key.description(),
-        enabled >> (number - 1) & 1,
-    )  # fmt: skip
+    return DEFINED.row(
+        {
+            "index_number": number,
+            "index_name": None,
+            "algorithm": key.kind,
+            "is_unique": int(key.unique),
+            "is_packed": int(key.packed),
+            "is_variable_length": int(key.variable_length),
+            "binary_search": int(key.binary_search),
+            "binary_search_without_packing": int(key.binary_search_without_packing),
+            "page_bytes": key.page_bytes,
+            "maximum_key_bytes": key.maximum_bytes,
+            "key_parts": key.part_count,
+            "key_description": key.description(),
+            "is_enabled": enabled >> (number - 1) & 1,
+        }
+    )

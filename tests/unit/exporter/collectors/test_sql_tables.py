@@ -49,7 +49,7 @@ def test_open_tables_are_asked_about_up_to_a_limit(on_mariadb: RecordedLook, ask
     assert len(asked) == 100
     assert "user" not in asked
     assert asked == sorted(asked)
-    assert sample.tables == {("shop", "orders"): ("fixed", 306, 5814, 10240, 0, 5348024557502463)}
+    assert sample.tables == {("shop", "orders"): {"row_format": "fixed", "rows": 306, "data_bytes": 5814, "index_bytes": 10240, "free_bytes": 0, "max_data_bytes": 5348024557502463}}
     assert sample.left_out == 122 - 100
     (block,) = COLLECTOR.facts(Pair(sample))
     assert dict(zip(block.columns, next(iter(block.rows)), strict=True))["index_bytes"] == 10240
