@@ -18,6 +18,7 @@ from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.session import Session
 
+from ..moved_clock import MovedClock
 from .conftest import binaries_of, look, run, schema, target
 from .daemon import Daemon, serving, wait_for
 
@@ -127,23 +128,23 @@ def facts(mariadb: PrivateServer) -> FactSet:
     return look(mariadb, 0.3)
 
 
-def test_it_is_bounded_by_age_and_by_size(tmp_path: Path, facts: FactSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_bounded_by_age_and_by_size(tmp_path: Path, facts: FactSet) -> None:
     path = tmp_path / "h.sqlite"
-    history = History(path, days=1, megabytes=1)
+    clock = MovedClock()
+    history = History(path, days=1, megabytes=1, clock=clock)
     choice = TableChooser().choose(facts.tables["tables"])
-    now = [time.time() - 3 * 86_400]
-    monkeypatch.setattr(time, "time", lambda: now[0])
+    clock.move(-3 * 86_400)
     for _ in range(100):
         list(history.follow("s", facts, choice))
-        now[0] += 60
-    now[0] += 3 * 86_400
+        clock.move(60)
+    clock.move(3 * 86_400)
     for _ in range(600):
         list(history.follow("s", facts, choice))
-        now[0] += 60
+        clock.move(60)
     history.close()
     with closing(sqlite3.connect(path)) as database, database:
         oldest, count = database.execute("SELECT MIN(taken_at), COUNT(*) FROM sample").fetchone()
-    assert oldest > now[0] - 86_400
+    assert oldest > clock.time() - 86_400
     assert 50 < count < 600
     assert path.stat().st_size < 2 << 20
 

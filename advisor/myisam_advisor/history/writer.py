@@ -12,7 +12,6 @@ import errno
 import logging
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -37,6 +36,7 @@ from myisam_exporter.errors import UserError, brief
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value
+from myisam_exporter.outside.clock import CLOCK, Clock
 
 Result = TypeVar("Result")
 DEFAULT_DAYS = 7
@@ -64,11 +64,18 @@ class History:
         ),
     )
 
-    def __init__(self, path: Path, days: float = DEFAULT_DAYS, megabytes: int = DEFAULT_MEGABYTES) -> None:
+    def __init__(
+        self,
+        path: Path,
+        days: float = DEFAULT_DAYS,
+        megabytes: int = DEFAULT_MEGABYTES,
+        clock: Clock = CLOCK,
+    ) -> None:
         """Open or make the file. Raises UserError when it cannot be written; what may pass by itself is said, and tried again at each look."""
         self.path = path
         self._keep_seconds = days * _SECONDS_PER_DAY
         self._limit_bytes = megabytes << 20
+        self._clock = clock
         self._lock = threading.Lock()
         self._written = 0
         self._failure = ""
@@ -187,7 +194,7 @@ class History:
         self._failure = why
 
     def _record(self, records: Records, label: str, facts: FactSet, choice: Choice) -> bool:
-        now = time.time()
+        now = self._clock.time()
         target = _target(records, label)
         records.put(SAMPLE, [(target, now, facts.interval_seconds, pack_sample(facts, choice))])
         identity, started_at = identity_of(facts, now)

@@ -10,7 +10,10 @@ from itertools import count
 
 
 class Deadlines:
-    """Calls back when something takes longer than it may."""
+    """Calls back when something takes longer than it may, from one thread named `deadlines`, begun with the first limit.
+
+    The condition's lock guards what is pending; nothing is called back while it is held.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -54,4 +57,5 @@ class Deadlines:
             return [self._pending.pop(number)[1] for number in due]
 
 
+# One for the process and not for a target: sessions of a hundred targets, and of a command that knows no fleet, share its thread.
 DEADLINES = Deadlines()

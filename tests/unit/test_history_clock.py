@@ -1,0 +1,30 @@
+"""The history's samples have the time of the clock that it was given."""
+
+from pathlib import Path
+
+from myisam_advisor.history.reader import samples_of_target
+from myisam_advisor.history.writer import History
+
+from ..moved_clock import MovedClock
+from .test_history_damage import LABEL, facts, look
+
+
+def moments(path: Path) -> list[float]:
+    return [moment for moment, *_ in samples_of_target(path, LABEL, 0, 1e11)]
+
+
+def test_what_is_older_than_the_days_kept_goes(tmp_path: Path) -> None:
+    path, clock = tmp_path / "h.sqlite", MovedClock()
+    clock.move(-3 * 86_400)
+    history = History(path, days=1, clock=clock)
+    began = clock.time()
+    look(history, facts(1000.0, ("default",)))
+    history.close()
+    (first,) = moments(path)
+    assert began <= first <= clock.time()
+    clock.move(2 * 86_400)
+    history = History(path, days=1, clock=clock)  # a daemon prunes at its first sample
+    look(history, facts(1000.0 + 2 * 86_400, ("default",)))
+    history.close()
+    (second,) = moments(path)
+    assert second - first >= 2 * 86_400
