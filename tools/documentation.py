@@ -8,6 +8,7 @@ from pathlib import Path
 
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.daemon.advice import Advice
+from myisam_advisor.factbase.shared_views import VIEWS
 from myisam_advisor.history.writer import History
 from myisam_advisor.reports.explanation import texts_of
 from myisam_exporter.collectors.base import declared_columns
@@ -38,6 +39,12 @@ def facts_page() -> str:
             f"| `{column.name}` | {column.type} | {column.description} | {column.source} |"
             for column in declared_columns()[table.name]
         ]
+    parts.append(
+        "\n# Views\n\nWhat several rules ask alike: derived from the tables above, for `query` and rules; not in facts files."
+    )
+    for view in VIEWS:
+        parts.append(f"\n## {view.name}\n\n{view.description}\n\n| column | |\n|---|---|")
+        parts += [f"| `{name}` | {description} |" for name, description in view.columns.items()]
     return "\n".join(parts) + "\n"
 
 

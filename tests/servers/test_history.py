@@ -17,8 +17,8 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.session import Session
+from tests.support.moved_clock import MovedClock
 
-from ..moved_clock import MovedClock
 from .conftest import binaries_of, look, run, schema, target
 from .daemon import Daemon, serving, wait_for
 

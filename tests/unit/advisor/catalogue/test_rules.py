@@ -44,6 +44,50 @@ def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: 
     assert rule.id in explain_rule(rule.id, RULES)
 
 
+WORDS = re.compile(r"--[^\n]*|'(?:[^']|'')*'|:\w+|[A-Za-z_][\w.]*|\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[<>]=?|\S")
+MAXIMUM_QUERY_LINES = 39
+# Nothing, a flag, a whole: no measure of anything.
+PLAIN_NUMBERS = {"0", "1", "1.0"}
+
+
+def judging_numbers(query: str) -> list[str]:
+    """Numbers of a query that say how much is much, with what stands before them. Versions, and how many names are told, do not."""
+    words = [word for word in WORDS.findall(query) if not word.startswith("--")]
+    found = []
+    for place, word in enumerate(words):
+        before = words[max(0, place - 2) : place]
+        compared = bool(before) and before[-1] in ("<", "<=", ">", ">=")
+        version = compared and before[0].rpartition(".")[2] == "version_number"
+        bare = re.fullmatch(r"[\d.][\d.e+-]*", word) and any(letter.isdigit() for letter in word)
+        if bare and not version and before[-1:] != ["LIMIT"] and not (word in PLAIN_NUMBERS and not (compared and word != "0")):
+            found.append(" ".join([*before, word]))
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_what_is_much_stands_in_a_parameter_with_its_reason(rule: Any) -> None:
+    queries = [rule.query, *(condition.when for condition in (*rule.not_if, *rule.applicable))]
+    assert [number for query in queries for number in judging_numbers(query)] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("SELECT 1 WHERE reads >= 0.05 * requests", ["reads >= 0.05"]), ("SELECT COALESCE(a, 1e9)", ["a , 1e9"]), ("SELECT 3 * rows_added", ["SELECT 3"]),
+        ("SELECT a WHERE reads >= 1", ["reads >= 1"]), ("SELECT a / .5", ["a / .5"]), ("SELECT rows * 1100.0", ["rows * 1100.0"]),
+        ("SELECT a2, 'of 5' WHERE b = 1 AND c > 0 AND s.version_number < 50500 AND d >= :at_least_10 -- 7 of 10\n LIMIT 5", []),
+        ("SELECT COALESCE(is_enabled, 1), 1.0 * a / NULLIF(b, 0)", []),
+    ],
+)  # fmt: skip
+def test_numbers_that_judge_are_told_from_those_that_do_not(query: str, numbers: list[str]) -> None:
+    assert judging_numbers(query) == numbers
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_query_fits_on_a_screen(rule: Any) -> None:
+    assert len(rule.query.splitlines()) <= MAXIMUM_QUERY_LINES
+
+
 def test_rules_and_planners_belong_together() -> None:
     from myisam_advisor.remedies import planners
 

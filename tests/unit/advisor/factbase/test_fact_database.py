@@ -1,13 +1,17 @@
 """One database for one set of facts after another."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 
 import pytest
 
-from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
+from myisam_advisor.factbase.shared_views import VIEWS, View
+from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.look.fact_set import FactSet
 
 
@@ -42,3 +46,49 @@ def test_what_is_the_same_object_is_not_filled_again() -> None:
     assert held is database.holding(second)
     assert answers(held) == [("b", 6)]
     database.close()
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_a_view_gives_the_columns_that_it_is_said_to_and_nothing_that_a_query_may_not_ask(view: View) -> None:
+    with GuardedDatabase(open_database(facts(["a"], 5))) as guarded:
+        result = guarded.query(f"SELECT * FROM {view.name}")
+        assert result.columns == tuple(view.columns)
+        assert len(result.rows) == 1
+        assert guarded.tables_read(f"SELECT * FROM {view.name}") & {table.name for table in TABLES}
+    assert view.name not in {table.name for table in TABLES}
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_several_rules_or_several_parts_ask_a_view(view: View) -> None:
+    queries = [text for rule in shipped_rules() for text in (rule.query, *(one.when for one in rule.not_if))]
+    assert sum(len(re.findall(rf"\b(?:FROM|,) (?:\w+ AS \w+, )*{view.name}\b", text)) for text in queries) >= 2
+
+
+def test_where_nothing_is_known_a_view_knows_nothing() -> None:
+    with GuardedDatabase(open_database(facts_from_document({"schema": 1}))) as guarded:
+        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 7]
+        assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
+        assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
+        assert guarded.query("SELECT type, size_bytes, is_on, waiting_threads FROM query_cache").rows == [(None, None, 0, None)]
+        assert guarded.query("SELECT * FROM table_activity").rows == []
+        assert guarded.query("SELECT * FROM key_cache_requests").rows == []
+
+
+def test_activity_that_is_not_known_is_told_from_none() -> None:
+    rows = [{"schema_name": "s", "table_name": "idle", "rows_read_per_second": 0.0}, {"schema_name": "s", "table_name": "unseen"}]
+    with GuardedDatabase(open_database(facts_from_document({"schema": 1, "tables": rows}))) as guarded:
+        asked = guarded.query("SELECT table_name, rows_read_per_second, is_known, reads_known FROM table_activity").rows
+    assert asked == [("idle", 0, 1, 1), ("unseen", 0, 0, 0)]
+
+
+def test_who_waits_for_tables_is_told_from_who_runs() -> None:
+    document = {
+        "schema": 1,
+        "mysqld": {"threads_running": 9},
+        "host": {"cpu_count": 2, "processes_running": 3},
+        "processlist": [{"state": "Waiting for table level lock", "threads": 4, "longest_seconds": 7}, {"state": "Locked", "threads": 1, "longest_seconds": 9}, {"state": "updating", "threads": 4, "longest_seconds": 60}],
+        "status": {"Table_locks_waited": 30, "Table_locks_immediate": 70}, "status_per_second": {"Table_locks_waited": 1, "Table_locks_immediate": 3},
+    }  # fmt: skip
+    with GuardedDatabase(open_database(facts_from_document(document))) as guarded:
+        assert guarded.query("SELECT running, unqueued, cores FROM server_load").rows == [(9, 4, 2)]
+        assert guarded.query("SELECT waits, wait_share, waiting_threads, longest_seconds FROM table_lock_waits").rows == [(30, 0.25, 5, 9)]

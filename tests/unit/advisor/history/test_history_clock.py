@@ -4,8 +4,8 @@ from pathlib import Path
 
 from myisam_advisor.history.reader import samples_of_target
 from myisam_advisor.history.writer import History
+from tests.support.moved_clock import MovedClock
 
-from ..moved_clock import MovedClock
 from .test_history_damage import LABEL, facts, look
 
 

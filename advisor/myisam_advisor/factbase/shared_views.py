@@ -1,0 +1,137 @@
+"""What several rules ask of the fact tables alike, as views beside them. They hold no threshold: what is much, each rule says itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A SELECT with a name. `columns` says of each column what it is, in the order of the SELECT."""
+
+    name: str
+    description: str
+    columns: Mapping[str, str]
+    select: str
+
+
+VIEWS = (
+    View(
+        "table_activity",
+        "What happens to each table. Only this reads tables, so that a daemon asks it again only when they changed.",
+        {
+            "schema_name": "The database.",
+            "table_name": "The table.",
+            "index_bytes": "Size of its index file.",
+            "write_statements_per_second": "Write statements; 0 where that is not known.",
+            "rows_added_per_second": "Rows added; 0 where that is not known.",
+            "rows_read_per_second": "Rows read; 0 where that is not known.",
+            "is_known": "1 where any of the three is known.",
+            "reads_known": "1 where the rows read are known.",
+        },
+        """
+        SELECT schema_name, table_name, index_bytes,
+               COALESCE(write_statements_per_second, 0) AS write_statements_per_second,
+               COALESCE(rows_added_per_second, 0) AS rows_added_per_second, COALESCE(rows_read_per_second, 0) AS rows_read_per_second,
+               COALESCE(write_statements_per_second, rows_added_per_second, rows_read_per_second) IS NOT NULL AS is_known,
+               rows_read_per_second IS NOT NULL AS reads_known
+          FROM tables
+        """,
+    ),
+    View(
+        "key_cache_requests",
+        "How much is asked of each key cache, beside what is asked of all of them.",
+        {
+            "name": "The key cache.",
+            "segments": "Its segments; 0 where it has none.",
+            "size_bytes": "Its size.",
+            "requests_per_second": "Blocks read and written through it.",
+            "all_requests_per_second": "The same of all key caches together.",
+        },
+        """
+        SELECT name, COALESCE(segments, 0) AS segments, size_bytes, read_requests_per_second + COALESCE(write_requests_per_second, 0) AS requests_per_second,
+               SUM(read_requests_per_second + COALESCE(write_requests_per_second, 0)) OVER () AS all_requests_per_second
+          FROM key_cache
+        """,
+    ),
+    View(
+        "table_lock_waits",
+        "One row: how often statements wait for table locks, and who waits now.",
+        {
+            "waits_per_second": "Locks that were waited for.",
+            "immediate_per_second": "Locks that were free.",
+            "waits": "Locks that were waited for, since the counters began.",
+            "immediate": "Locks that were free, since the counters began.",
+            "wait_share": "Share of the locks that were waited for, over the interval; unknown where either is.",
+            "waiting_threads": "Connections that wait for a table lock at this moment.",
+            "longest_seconds": "How long the first of them has waited.",
+        },
+        """
+        SELECT s.*, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share, p.waiting_threads, p.longest_seconds
+          FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Table_locks_waited') AS waits_per_second,
+                       MAX(per_second) FILTER (WHERE name = 'Table_locks_immediate') AS immediate_per_second,
+                       MAX(value) FILTER (WHERE name = 'Table_locks_waited') AS waits, MAX(value) FILTER (WHERE name = 'Table_locks_immediate') AS immediate
+                  FROM status) AS s,
+               (SELECT SUM(threads) AS waiting_threads, MAX(longest_seconds) AS longest_seconds
+                  FROM processlist WHERE state IN ('Locked', 'Table lock', 'Waiting for table level lock')) AS p
+        """,
+    ),
+    View(
+        "lock_waits",
+        "One row: seconds waited in a second for the server's own locks that cost MyISAM most; unknown where none is timed or taken.",
+        {
+            "key_cache_lock": "For the locks of key caches.",
+            "key_root_lock": "For the locks that concurrent_insert takes.",
+            "query_cache_lock": "For the lock of the query cache.",
+            "other_lock": "For the worst of all but those of key caches.",
+        },
+        """
+        SELECT MAX(wait_seconds_per_second) FILTER (WHERE name = 'key_cache_lock' AND COALESCE(count_per_second, 1) > 0) AS key_cache_lock,
+               MAX(wait_seconds_per_second) FILTER (WHERE name = 'key_root_lock' AND COALESCE(count_per_second, 1) > 0) AS key_root_lock,
+               MAX(wait_seconds_per_second) FILTER (WHERE name = 'query_cache_lock') AS query_cache_lock,
+               MAX(wait_seconds_per_second) FILTER (WHERE name <> 'key_cache_lock') AS other_lock
+          FROM mutex_wait
+        """,
+    ),
+    View(
+        "query_cache",
+        "One row: whether there is a query cache, and who waits for it.",
+        {
+            "type": "query_cache_type.",
+            "size_bytes": "query_cache_size.",
+            "is_on": "1 where it is known to be on and to have a size, else 0.",
+            "waiting_threads": "Connections that do something with it at this moment: nearly all of that time is waiting.",
+        },
+        """
+        SELECT v.*, COALESCE(v.type, 'OFF') NOT IN ('OFF', 0, '0') AND COALESCE(v.size_bytes, 0) > 0 AS is_on,
+               (SELECT SUM(threads) FROM processlist WHERE lower(state) LIKE '%query cache%') AS waiting_threads
+          FROM (SELECT MAX(value) FILTER (WHERE name = 'query_cache_type') AS type, MAX(value) FILTER (WHERE name = 'query_cache_size') AS size_bytes
+                  FROM variable) AS v
+        """,
+    ),
+    View(
+        "server_load",
+        "One row: what keeps the processors busy, by the server where it can be seen, else by the machine.",
+        {
+            "cores": "Processors.",
+            "iowait": "Share of their time that waits for the disk.",
+            "idle": "Share of their time that is idle.",
+            "system": "Share of their time in the kernel.",
+            "running": "Threads that run.",
+            "unqueued": "Threads that run without those in line for a table, its definition or a row: these wait for nothing else.",
+            "switches": "Voluntary switches of the server's threads in a second.",
+            "switches_per_core": "The same for each processor; of the whole machine where those of the server are not known.",
+        },
+        """
+        SELECT h.cpu_count AS cores, h.cpu_iowait_ratio AS iowait, h.cpu_idle_ratio AS idle, h.cpu_system_ratio AS system,
+               COALESCE(m.threads_running, h.processes_running) AS running,
+               COALESCE(MAX(m.threads_running
+                            - COALESCE((SELECT SUM(threads) FROM processlist
+                                         WHERE state IN ('Locked', 'Table lock') OR state LIKE 'Waiting for % lock' OR state = 'Waiting for table flush'), 0)
+                            - COALESCE((SELECT value FROM status WHERE name = 'Innodb_row_lock_current_waits'), 0), 0), h.processes_running) AS unqueued,
+               m.voluntary_switches_per_second AS switches, COALESCE(m.voluntary_switches_per_second, h.context_switches_per_second) * 1.0 / h.cpu_count AS switches_per_core
+          FROM (SELECT 1) LEFT JOIN host AS h LEFT JOIN mysqld AS m
+        """,
+    ),
+)  # fmt: skip
