@@ -20,16 +20,18 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies.gate import Remedy, RemedyGate
+from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.statements.tables import AlterTable, option
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.account import statements
 from myisam_exporter.server.session import Session
-from myisam_exporter.server.sql import statement
 from myisam_exporter.server.target import Target
 
 from .conftest import OTHER_UID, PROGRAM, binaries_of, schema, target, working
@@ -238,7 +240,7 @@ def test_from_afar_no_alter_for_columns_that_nobody_read(reachable: PrivateServe
     assert "fixed_row_bytes" in missing.needs
     assert not [finding for finding in judgement.findings if "ROW_FORMAT=FIXED" in "".join(finding.commands)]
     # The gate would not let it through for a rule that asks less.
-    refused = RemedyGate(PlanFacts(facts)).admit(Remedy((statement("ALTER TABLE `words`.`wide` ROW_FORMAT=FIXED;"),)))
+    refused = RemedyGate(PlanFacts(facts)).admit(Remedy((AlterTable(("words", "wide"), (option(ROW_FORMAT="FIXED"),)),)))
     assert refused.remedy.commands == ()
     assert "its columns are not known" in " ".join(refused.instead)
     # Beside the server they are known, and it may be said.
@@ -251,11 +253,11 @@ def test_from_afar_this_machines_disk_and_files_are_not_taken_for_the_servers(re
     assert facts.single("host").get("data_directory_free_bytes") is None
     assert facts.single("mysqld").get("open_files_limit") is None
     gate = RemedyGate(PlanFacts(facts))
-    copied = gate.admit(Remedy((statement("ALTER TABLE `words`.`wide` ENGINE=InnoDB;"),)))
+    copied = gate.admit(Remedy((AlterTable(("words", "wide"), (option(ENGINE="InnoDB"),)),)))
     assert re.search("How much disk (is free|it needs) is not known here", " ".join(copied.cost))
     # What SQL tells of the server is known from anywhere: its limit of files.
     (limit,) = reachable.execute("SELECT @@GLOBAL.open_files_limit")
-    beyond = gate.admit(Remedy((statement("SET GLOBAL table_open_cache = {};", int(str(limit[0]))),)))
+    beyond = gate.admit(Remedy((set_global("table_open_cache", int(str(limit[0]))),)))
     assert beyond.remedy.commands == ()
     assert "Raise open_files_limit first" in " ".join(beyond.instead)
 

@@ -18,9 +18,9 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements.tables import RepairTable
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.data_directory import YOUNG_SECONDS
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
@@ -71,7 +71,7 @@ def damaged(server: PrivateServer) -> dict[str, Finding]:
 
 
 def repairs(finding: Finding) -> list[str]:
-    return [str(one) for one in finding.commands if not isinstance(one, ShellLine) and statements.verb(one) == "REPAIR TABLE"]
+    return [one.sql for one in finding.remedy.commands if isinstance(one, RepairTable)]
 
 
 def plan(server: PrivateServer) -> str:

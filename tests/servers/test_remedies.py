@@ -17,14 +17,19 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statement_texts as statements
-from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
+from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
 from myisam_advisor.remedies.planners import engine_migration
-from myisam_advisor.remedies.planners.base import Command, Plan, PlanContext, PlanFacts
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, PlanFacts
+from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements.base import Command, Remark, Statement, text_of
+from myisam_advisor.remedies.statements.closing import FlushTables
+from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.tables import AlterTable, AnalyzeTable, OptimizeTable, RepairTable, option
+from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_exporter.server.sql import Sql, quote_table, statement
+from myisam_exporter.server.sql import quote_table, statement
 
 from .conftest import binaries_of, look, schema
 
@@ -49,7 +54,7 @@ def logged(server: PrivateServer) -> str:
 
 
 def run_all(server: PrivateServer, commands: tuple[Command, ...]) -> None:
-    server.execute(*[command for command in commands if isinstance(command, Sql) and not statements.is_remark(command)])
+    server.execute(*[command.sql for command in commands if isinstance(command, Statement) and not isinstance(command, Remark)])
 
 
 @contextmanager
@@ -66,8 +71,8 @@ def few_files(number: int) -> Iterator[None]:
 def test_what_is_amended_is_not_in_the_binary_log(logging: PrivateServer) -> None:
     with schema(logging, "amended") as database:
         logging.execute(f"CREATE TABLE {database}.t (a INT, b VARCHAR(90)) ENGINE=MyISAM", f"INSERT INTO {database}.t VALUES (1, 'a'), (2, 'b')", f"DELETE FROM {database}.t WHERE a = 1")
-        name = quote_table(database, "t")
-        wanted = (statement("OPTIMIZE TABLE {};", name), statement("REPAIR TABLE {};", name), statement("ANALYZE TABLE {};", name), statement("FLUSH TABLES {};", name))
+        name = (database, "t")
+        wanted = (OptimizeTable(name), RepairTable(name), AnalyzeTable(name), FlushTables((name,)))
         passed = admitted(logging, *wanted)
         assert len(passed.remedy.commands) == len(wanted)
         run_all(logging, passed.remedy.commands)
@@ -81,13 +86,12 @@ def test_what_is_amended_is_not_in_the_binary_log(logging: PrivateServer) -> Non
 def test_a_read_only_server_is_given_nothing_that_writes(logging: PrivateServer) -> None:
     with schema(logging, "readonly") as database:
         logging.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
-        name = quote_table(database, "t")
-        changes = (statement("ALTER TABLE {} ENGINE=InnoDB;", name), statement("OPTIMIZE TABLE {};", name))
+        changes = (AlterTable((database, "t"), (option(ENGINE="InnoDB"),)), OptimizeTable((database, "t")))
         assert len(admitted(logging, *changes).remedy.commands) == len(changes)
         logging.execute("SET GLOBAL read_only = ON")
         try:
-            passed = admitted(logging, *changes, statement("FLUSH TABLES;"))
-            assert passed.remedy.commands == ("FLUSH NO_WRITE_TO_BINLOG TABLES;",)
+            passed = admitted(logging, *changes, FlushTables())
+            assert tuple(map(text_of, passed.remedy.commands)) == ("FLUSH NO_WRITE_TO_BINLOG TABLES;",)
             assert "read-only" in " ".join(passed.instead)
         finally:
             logging.execute("SET GLOBAL read_only = OFF")
@@ -115,7 +119,7 @@ def test_a_table_cache_beyond_the_files_is_refused_and_would_end_in_error_24() -
     options = [f"--open-files-limit={files}", "--max-connections=20", "--table-open-cache=64"]
     with few_files(files), PrivateServer(binaries_of("mysql-5.6"), options) as server, schema(server, "files") as database:
         assert server.execute("SELECT @@GLOBAL.open_files_limit") == [(files,)]
-        wanted = statement("SET GLOBAL table_open_cache = {};", 2000)
+        wanted = set_global("table_open_cache", 2000)
         passed = admitted(server, wanted, my_cnf=(option_line("table_open_cache", 2000),))
         assert passed.remedy.commands == ()
         assert passed.remedy.my_cnf[0] == "open_files_limit = 4096"
@@ -123,21 +127,20 @@ def test_a_table_cache_beyond_the_files_is_refused_and_would_end_in_error_24() -
         server.execute(*[statement("CREATE TABLE {} (a INT, KEY (a)) ENGINE=MyISAM", name) for name in names])
         read = [statement("SELECT COUNT(*) FROM {}", name) for name in names]
         server.execute(*read)  # with the cache that fits all goes well
-        server.execute(wanted)
+        server.execute(wanted.sql)
         with pytest.raises(Error, match=f"[Ee]rrno: {TOO_MANY_FILES}|Too many open files"):
             server.execute(*read)
         server.execute("SET GLOBAL table_open_cache = 64", "FLUSH TABLES")
 
 
 def test_the_brake_of_the_log_exists_on_every_server(server: PrivateServer) -> None:
-    passed = admitted(server, statement("SET GLOBAL log_queries_not_using_indexes = ON;"))
+    passed = admitted(server, parsed(statement("SET GLOBAL log_queries_not_using_indexes = ON;")))
     brake, switch = passed.remedy.commands
-    assigned = statements.assignment(brake)
-    assert assigned is not None
+    assert isinstance(brake, SetGlobal)
     before = server.execute("SELECT @@GLOBAL.log_queries_not_using_indexes")
     try:
         run_all(server, (brake, switch))
-        assert str(server.execute(statement("SELECT @@GLOBAL.{}", assigned.target))[0][0]) == assigned.value
+        assert str(server.execute(statement("SELECT @@GLOBAL.{}", brake.target))[0][0]) == brake.value
         # A brake that is there is left as it is.
         assert admitted(server, switch).remedy.commands == (switch,)
     finally:
@@ -150,7 +153,7 @@ def test_the_files_of_a_crashed_table_hold_still_once_it_is_closed(server: Priva
         time.sleep(0.6)  # a header that is younger is left alone
         findings = [finding for finding in judge(prepared(look(server), Site(shipped_rules()))).findings if finding.rule == "table-crashed"]
         (finding,) = findings
-        closed, copied, check, repair = finding.commands
+        closed, copied, check, repair = finding.remedy.commands
         assert isinstance(copied, ShellLine)
         run_all(server, (closed,))
         files = sorted((server.data_directory / database).glob("broken*"))
@@ -178,7 +181,7 @@ def test_a_compressed_table_tells_its_format_by_its_data_file_and_is_not_repaire
         if row["row_format"] != "compressed":
             pytest.skip("this server came without myisampack")
         assert (mariadb.data_directory / database / "t.MYD").read_bytes()[:3] == b"\xfe\xfe\x08"
-        passed = admitted(mariadb, statement("REPAIR TABLE {};", name), statement("REPAIR TABLE {} USE_FRM;", name))
+        passed = admitted(mariadb, RepairTable((database, "t")), RepairTable((database, "t"), by_definition=True))
         assert passed.remedy.commands == ()
         assert "myisamchk -r" in " ".join(passed.instead)
         # What was refused loses the rows.
@@ -207,7 +210,7 @@ def test_the_move_to_innodb_passes_its_strict_mode_and_comes_back(server: Privat
             first = server.execute(made)
             run_all(server, passed.commands)
             assert server.execute(made) in ([("InnoDB", "Dynamic")], [("InnoDB", "Compact")])
-            server.execute(*passed.undo_commands)
+            run_all(server, passed.undo_commands)
             assert server.execute(made) == first
             assert server.execute(f"SELECT COUNT(*) FROM {database}.t") == [(2,)]
     finally:

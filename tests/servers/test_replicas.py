@@ -7,9 +7,12 @@ import pytest
 from MySQLdb import Error, connect
 
 from myisam_advisor.factbase.derived import complete
-from myisam_advisor.remedies.gate import Admitted, Remedy, RemedyGate
+from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.server_state import ServerState
+from myisam_advisor.remedies.statements.base import text_of
+from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
@@ -35,7 +38,11 @@ def channels(server: PrivateServer) -> list[tuple[object, ...]]:
 
 
 def admitted(server: PrivateServer, *commands: Sql) -> Admitted:
-    return RemedyGate(PlanFacts(complete(look(server)))).admit(Remedy(commands))
+    return RemedyGate(PlanFacts(complete(look(server)))).admit(Remedy(tuple(map(parsed, commands))))
+
+
+def texts(passed: Admitted) -> tuple[str, ...]:
+    return tuple(map(text_of, passed.remedy.commands))
 
 
 def own_transactions(server: PrivateServer) -> str:
@@ -62,7 +69,7 @@ def test_a_replica_is_known_while_it_runs_and_by_mysql_while_it_is_stopped(name:
         assert channels(second) == [("", 1, 1)]
         assert state(second).is_replica is True
         passed = admitted(second, NARROW)
-        assert passed.remedy.commands == (NARROW,)
+        assert texts(passed) == (NARROW,)
         assert "sql_log_bin = 0" in " ".join(passed.cost)
         second.execute(f"STOP {word}")
         # Counters say nothing of what stands still, and the heartbeat's period would call a server a replica that is none any more.
@@ -102,13 +109,13 @@ def test_the_group_refuses_what_is_said_and_replicates_what_is_said(member: Priv
         member.execute(f"INSERT INTO {TABLE} VALUES (2, 'y')")
     assert refused.value.args[0] == REFUSED_BY_THE_GROUP
     passed = admitted(member, NARROW, OPTIMIZE, TO_INNODB)
-    assert passed.remedy.commands == (NARROW, "OPTIMIZE NO_WRITE_TO_BINLOG TABLE `d`.`t`;")
+    assert texts(passed) == (NARROW, "OPTIMIZE NO_WRITE_TO_BINLOG TABLE `d`.`t`;")
     assert "every member runs it too" in " ".join(passed.cost)
     assert "throws the member out" in " ".join(passed.instead)
     before = own_transactions(member)
-    member.execute(passed.remedy.commands[1])
+    member.execute(texts(passed)[1])
     assert own_transactions(member) == before
-    member.execute(passed.remedy.commands[0])
+    member.execute(texts(passed)[0])
     assert own_transactions(member) != before
     # The way that is offered instead is one that the group takes; what reads a MyISAM table to write another is not.
     member.execute("CREATE TABLE d.other (a INT NOT NULL PRIMARY KEY, b VARCHAR(9)) ENGINE=InnoDB")

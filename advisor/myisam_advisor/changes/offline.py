@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.remedies import statement_texts as statements
-from myisam_advisor.remedies.effects import INNODB, needed_bytes, sum_of
-from myisam_advisor.remedies.planners.base import PlanFacts, TableName
+from myisam_advisor.remedies.effects import needed_bytes, row_of, sum_of
+from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts
+from myisam_advisor.remedies.statements.base import Change, Remark, Statement
+from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
-from myisam_exporter.facts.columns import Row
-from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Offline:
     """
 
     findings: tuple[Finding, ...]
-    statements: tuple[Sql, ...]
+    statements: tuple[Statement, ...]
     lock: str
     lasts: str
     needed_bytes: int | None
@@ -49,53 +48,48 @@ class Offline:
         return f"{needed} of disk needed, {size(self.free_bytes)} free"
 
 
-def in_one_copy(wanted: Sequence[tuple[Finding, tuple[Sql, ...]]]) -> list[tuple[tuple[Finding, ...], tuple[Sql, ...]]]:
+def in_one_copy(
+    wanted: Sequence[tuple[Finding, tuple[Statement, ...]]],
+) -> list[tuple[tuple[Finding, ...], tuple[Statement, ...]]]:
     """Options of the same table changed by one ALTER: it is copied once instead of twice."""
-    merged: dict[object, tuple[tuple[Finding, ...], tuple[Sql, ...]]] = {}
-    options: dict[object, list[Sql]] = {}
+    merged: dict[object, tuple[tuple[Finding, ...], tuple[Statement, ...]]] = {}
+    alterations: dict[object, list[AlterTable]] = {}
     for place, (finding, group) in enumerate(wanted):
-        option = statements.table_option(group[0]) if len(group) == 1 else None
-        key = place if option is None else option[0]
-        if option is not None:
-            options.setdefault(key, []).append(option[1])
-        if key in merged and option is not None:
-            altered = statement("ALTER TABLE {} {};", quote_table(*option[0]), sql_list(options[key]))
-            merged[key] = ((*merged[key][0], finding), (altered,))
-        else:
-            merged[key] = ((finding,), group)
+        alone = group[0] if len(group) == 1 else None
+        if not isinstance(alone, AlterTable) or alone.only_option is None:
+            merged[place] = ((finding,), group)
+            continue
+        of_table = alterations.setdefault(alone.name, [])
+        of_table.append(alone)
+        findings = merged[alone.name][0] if alone.name in merged else ()
+        merged[alone.name] = ((*findings, finding), (together(of_table),) if findings else group)
     return list(merged.values())
 
 
 def describe_offline(
-    findings: tuple[Finding, ...],
-    group: Sequence[Sql],
-    tables: Mapping[TableName, Row],
-    known: PlanFacts,
-    rates: RebuildRates,
+    findings: tuple[Finding, ...], group: tuple[Statement, ...], known: PlanFacts, rates: RebuildRates
 ) -> Offline:
     """What the statement does to its table."""
-    command = next(one for one in group if not statements.is_remark(one))
-    kind, name = statements.verb(command), statements.table_of(command)
-    if not kind:
-        return Offline(findings, tuple(group), statements.LOCKS[kind], "an unknown time", None, None)
-    row = tables.get(name, {}) if name else {}
-    present = sum_of(row, "data_bytes", "index_bytes")
+    command = next(one for one in group if not isinstance(one, Remark))
+    if not command.verb:
+        return Offline(findings, group, command.lock, "an unknown time", None, None)
+    present = sum_of(row_of(command, known), "data_bytes", "index_bytes")
     host = known.all.single("host")
     free, memory = host.get("data_directory_free_bytes"), host.get("memory_available_bytes")
     return Offline(
         findings,
-        tuple(group),
-        statements.LOCKS[kind],
-        _lasts(kind, command, present, rates, memory if isinstance(memory, int | float) else None),
-        needed_bytes(kind, command, row, known),
+        group,
+        command.lock,
+        _lasts(command, present, rates, memory if isinstance(memory, int | float) else None),
+        needed_bytes(command, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
-        if kind != "CHECK TABLE"
+        if command.verb != "CHECK TABLE"
         else "",
     )
 
 
-def _lasts(kind: str, command: str, present: int | None, rates: RebuildRates, memory: float | None) -> str:
-    if "DISABLE KEYS" in command:
+def _lasts(command: Statement, present: int | None, rates: RebuildRates, memory: float | None) -> str:
+    if Change.KEYS_OFF in command.changes:
         return "at once"
-    return INTO_INNODB if INNODB in command else lasts(kind, present, memory, rates)
+    return INTO_INNODB if Change.INTO_INNODB in command.changes else lasts(command.verb, present, memory, rates)

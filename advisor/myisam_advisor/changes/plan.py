@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding, Judgement
-from myisam_advisor.remedies import statement_texts as statements
 from myisam_advisor.remedies.option_lines import OptionLine
-from myisam_advisor.remedies.planners.base import Command, PlanFacts
+from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_plain
 from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements.base import Command, Phase, Remark, Statement, nothing_to_take_back
+from myisam_advisor.remedies.statements.closing import grouped
+from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
@@ -35,8 +37,8 @@ class Step:
     """One finding's change, as far as it runs at once: statements that belong together, in their order."""
 
     finding: Finding
-    phase: int
-    statements: tuple[Sql, ...]
+    phase: Phase
+    statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,11 @@ class ChangePlan:
     online: Sequence[Step]
     shell: Sequence[ShellLine]
     settings: Sequence[Setting]
-    init_file: Sequence[Sql]
+    init_file: Sequence[Statement]
     init_file_present: str
     offline: Sequence[Offline]
-    rollback: Sequence[tuple[Finding, Sequence[Sql]]]
-    verification: Sequence[tuple[Finding, Sequence[Sql]]]
+    rollback: Sequence[tuple[Finding, Sequence[Statement]]]
+    verification: Sequence[tuple[Finding, Sequence[Statement]]]
     notes: Sequence[str]
     without_change: Sequence[Finding] = field(default_factory=tuple)
 
@@ -122,22 +124,22 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     known = PlanFacts(facts)
     present = _Present(known)
     steps: list[Step] = []
-    offline: list[tuple[Finding, tuple[Sql, ...]]] = []
+    offline: list[tuple[Finding, tuple[Statement, ...]]] = []
     shell: list[ShellLine] = []
     for finding in findings:
-        for group in statements.grouped(finding.commands):
+        for group in grouped(finding.remedy.commands):
             phase = _phase(group, present)
             shell += [command for command in group if isinstance(command, ShellLine)]
-            sql = tuple(command for command in group if isinstance(command, Sql))
-            if phase == statements.OFFLINE:
-                offline.append((finding, sql))
-            elif sql:
-                steps.append(Step(finding, phase, sql))
+            statements = tuple(command for command in group if isinstance(command, Statement))
+            if phase is Phase.OFFLINE:
+                offline.append((finding, statements))
+            elif statements:
+                steps.append(Step(finding, phase, statements))
     ordered = sorted(_without_repeats(steps), key=lambda step: step.phase)
     settings = list(_settings(findings, present))
     # The server ends a statement of its init_file at the line's end, whatever name it is in; how it reads the rest differs by release.
-    all_lines = [line for finding in findings for line in finding.init_file]
-    init_lines = list(filter(is_plain, all_lines))
+    all_lines = [line for finding in findings for line in finding.remedy.init_file]
+    init_lines = [line for line in all_lines if is_plain(line.sql)]
     rates = rebuild_rates_for(facts)
     return ChangePlan(
         _server(facts),
@@ -148,7 +150,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
         settings,
         init_lines,
         present.variable(INIT_FILE) or "",
-        [describe_offline(wanting, group, present.tables, known, rates) for wanting, group in in_one_copy(offline)],
+        [describe_offline(wanting, group, known, rates) for wanting, group in in_one_copy(offline)],
         [(finding, _way_back(finding, present)) for finding in reversed(findings) if finding.commands],
         [(finding, _queries(finding)) for finding in findings],
         list(_notes(facts, present, ordered, offline, all_lines)),
@@ -156,15 +158,16 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     )
 
 
-def _phase(group: Sequence[Command], present: _Present) -> int:
-    first = next((command for command in group if not statements.is_remark(command)), group[0])
-    assigned = statements.assignment(first)
-    return statements.phase(first, assigned is not None and present.gives_back(assigned))
+def _phase(group: Sequence[Command], present: _Present) -> Phase:
+    first = next((command for command in group if not isinstance(command, Remark)), group[0])
+    if isinstance(first, ShellLine):
+        return Phase.SHELL
+    return Phase.GIVE_BACK if isinstance(first, SetGlobal) and present.gives_back(first) else first.phase
 
 
 def _without_repeats(steps: Iterable[Step]) -> list[Step]:
     """A statement that two findings want is run once."""
-    seen: set[tuple[Sql, ...]] = set()
+    seen: set[tuple[Statement, ...]] = set()
     kept = []
     for step in steps:
         if step.statements not in seen:
@@ -183,33 +186,35 @@ def _settings(findings: Iterable[Finding], present: _Present) -> Iterable[Settin
                 yield Setting(line, finding.rule, present.option(line))
 
 
-def _way_back(finding: Finding, present: _Present) -> list[Sql]:
+def _way_back(finding: Finding, present: _Present) -> list[Statement]:
     """What the finding's own planner says, else the reverse of each statement, last first."""
-    if finding.undo_commands:
-        return list(finding.undo_commands)
+    if finding.remedy.undo_commands:
+        return list(finding.remedy.undo_commands)
     return [
-        statements.taken_back(command, present.of_statement(command), present.row_format(command))
-        for command in reversed(finding.commands)
-        if not statements.is_remark(command)
+        command.taken_back(present) if isinstance(command, Statement) else nothing_to_take_back(command)
+        for command in reversed(finding.remedy.commands)
+        if not isinstance(command, Remark)
     ]
 
 
-def _queries(finding: Finding) -> list[Sql]:
-    found = (statements.verification(command) for command in finding.commands if not statements.is_remark(command))
+def _queries(finding: Finding) -> list[Statement]:
+    found = (command.verification() for command in finding.remedy.commands if isinstance(command, Statement))
     return list(dict.fromkeys(query for query in found if query))
 
 
 def _notes(
-    facts: FactSet, present: _Present, online: Sequence[Step], offline: Sequence[object], init_lines: Sequence[Sql]
+    facts: FactSet,
+    present: _Present,
+    online: Sequence[Step],
+    offline: Sequence[object],
+    init_lines: Sequence[Statement],
 ) -> Iterable[str]:
     server = facts.single("server")
     number, flavour = server.get("version_number"), server.get("flavour")
-    named = any(
-        assigned and assigned.cache for step in online for assigned in map(statements.assignment, step.statements)
-    )
+    named = any(isinstance(command, SetGlobal) and command.cache for step in online for command in step.statements)
     if named and flavour != "mariadb" and isinstance(number, int) and number >= NAMED_CACHES_DEPRECATED_FROM:
         yield DEPRECATION
-    if any(step.phase == statements.FLUSH for step in online):
+    if any(step.phase is Phase.FLUSH for step in online):
         yield "FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a quiet time."
     binary_log = present.variable("log_bin")
     if offline and str(binary_log).upper() in ("ON", "1"):
@@ -217,7 +222,7 @@ def _notes(
             "The binary log is on: ALTER TABLE runs on the replicas too. SET GLOBAL, CACHE INDEX and what says NO_WRITE_TO_BINLOG do not: "
             "run them on each replica where they are wanted."
         )
-    if not all(map(is_plain, init_lines)):
+    if not all(is_plain(line.sql) for line in init_lines):
         yield UNFIT_FOR_INIT_FILE
     if init_lines:
         yield "The server reads the init_file at its start as its own user, one statement a line; a statement that fails ends it there, without stopping the server."
@@ -237,7 +242,7 @@ class _Present:
         self._variables = known.variables
         self._caches = {str(row["name"]): row for row in known.all.tables["key_cache"].dictionaries()}
         self._lists_caches = bool(self._caches) and known.all.single("server").get("flavour") == "mariadb"
-        self.tables = known.tables_by_name
+        self._tables = known.tables_by_name
 
     def value(self, name: str, cache: str = "") -> Value:
         """A variable's value, or None. A named cache that is not there has size 0 where the server lists its caches: MariaDB."""
@@ -257,21 +262,19 @@ class _Present:
         cache, _, name = line.option.rpartition(".")
         return self.variable(name, cache)
 
-    def of_statement(self, command: str) -> Sql | None:
+    def of_variable(self, variable: str, cache: str) -> Sql | None:
         """The value that a SET GLOBAL would replace, as SQL."""
-        assigned = statements.assignment(command)
-        value = self.value(assigned.variable, assigned.cache) if assigned else None
+        value = self.value(variable, cache)
         return None if value is None else quote_value(value)
 
-    def row_format(self, command: str) -> str | None:
-        """The format of the statement's table."""
-        table = statements.table_of(command)
-        row = self.tables.get(table) if table else None
+    def row_format(self, table: tuple[str, str] | None) -> str | None:
+        """The format of the table's rows."""
+        row = self._tables.get(table) if table else None
         return str(row["row_format"]) if row and row["row_format"] else None
 
-    def gives_back(self, assigned: statements.Assignment) -> bool:
+    def gives_back(self, wanted: SetGlobal) -> bool:
         """Whether the variable is a size that becomes smaller."""
-        present = self.variable(assigned.variable, assigned.cache)
-        if present is None or not assigned.variable.endswith("_size"):
+        present = self.variable(wanted.variable, wanted.cache)
+        if present is None or wanted.number is None or not wanted.variable.endswith("_size"):
             return False
-        return present.isdigit() and assigned.value.isdigit() and int(assigned.value) < int(present)
+        return present.isdigit() and wanted.number < int(present)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.option_lines import OptionLine
-from myisam_advisor.remedies.planners.base import Command
+from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements.base import text_of
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.server.sql import Sql
 
@@ -50,10 +52,7 @@ class Finding:
     undo: str
     verify: str
     sources: tuple[str, ...]
-    commands: tuple[Command, ...] = ()
-    undo_commands: tuple[Sql, ...] = ()
-    my_cnf: tuple[OptionLine, ...] = ()
-    init_file: tuple[Sql, ...] = ()
+    remedy: Remedy = field(default_factory=Remedy)
     refused: tuple[str, ...] = ()
     memory_bytes: float = 0.0
     measured: str = ""
@@ -61,6 +60,26 @@ class Finding:
     resource_order: int = 0
     first_seen: float | None = None
     last_seen: float | None = None
+
+    @property
+    def commands(self) -> tuple[Sql | ShellLine, ...]:
+        """What to run, as text."""
+        return tuple(map(text_of, self.remedy.commands))
+
+    @property
+    def undo_commands(self) -> tuple[Sql, ...]:
+        """What takes it back, as text."""
+        return tuple(command.sql for command in self.remedy.undo_commands)
+
+    @property
+    def my_cnf(self) -> tuple[OptionLine, ...]:
+        """The lines of my.cnf."""
+        return self.remedy.my_cnf
+
+    @property
+    def init_file(self) -> tuple[Sql, ...]:
+        """The lines of the init_file, as text."""
+        return tuple(command.sql for command in self.remedy.init_file)
 
     @property
     def rank(self) -> tuple[int, str, str]:

@@ -9,8 +9,10 @@ from myisam_advisor.judging.faults import FAULTS, RuleError, fault
 from myisam_advisor.judging.findings import Finding, NotEvaluated, ShownFact
 from myisam_advisor.judging.resolver import Candidate, Outcome, Worded
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
-from myisam_advisor.remedies.gate import Remedy, RemedyGate
+from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
+from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Row
@@ -56,17 +58,16 @@ class Wording:
             "object": printable(candidate.object)
         }
         try:
-            commands = [fill_command(command, values) for command in rule.commands]
+            commands = [parsed(command) for text in rule.commands if (command := fill_command(text, values))]
             options = [fill_option_line(line, values) for line in rule.my_cnf]
             admitted = self.gate.admit(
                 Remedy(
-                    commands=tuple(filter(None, commands)) + plan.commands,
+                    commands=(*commands, *plan.commands),
                     undo_commands=plan.undo_commands,
                     my_cnf=tuple(filter(None, options)) + plan.my_cnf,
                     init_file=plan.init_file,
                 )
             )
-            remedy = admitted.remedy
             return Finding(
                 rule=rule.id,
                 title=rule.title,
@@ -83,10 +84,7 @@ class Wording:
                 undo=admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo))),
                 verify=fill(rule.verify, shown),
                 sources=rule.sources,
-                commands=remedy.commands,
-                undo_commands=remedy.undo_commands,
-                my_cnf=remedy.my_cnf,
-                init_file=remedy.init_file,
+                remedy=admitted.remedy,
                 refused=admitted.instead,
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),

@@ -13,10 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.remedies.shell_lines import ShellLine
-from myisam_advisor.remedies.statement_texts import grouped
+from myisam_advisor.remedies.statements.base import Command, Statement, text_of
+from myisam_advisor.remedies.statements.closing import grouped
 from myisam_advisor.texts.templates import escaped
-from myisam_exporter.server.sql import Sql
 
 SQL_MARK = "-- "
 # Control characters, Unicode's line ends, what reorders text, and halves of surrogate pairs.
@@ -37,14 +36,15 @@ def in_comments(text: str, mark: str = SQL_MARK) -> str:
     return "\n".join(mark + _UNSEEN.sub(escaped, line) if line else mark.rstrip() for line in text.split("\n"))
 
 
-def for_copying(commands: Iterable[str]) -> list[str]:
+def for_copying(commands: Iterable[Command]) -> list[str]:
     """The commands as a person may copy them into a client: those that not every client reads alike in comments.
 
     What stands between LOCK TABLES and UNLOCK TABLES is in comments together.
     """
     shown: list[str] = []
     for group in grouped(list(commands)):
-        shown += group if all(map(is_plain, group)) else map(in_comments, group)
+        lines = list(map(text_of, group))
+        shown += lines if all(map(is_plain, lines)) else map(in_comments, lines)
     return shown
 
 
@@ -62,17 +62,17 @@ class Script:
         """Text for the reader, each of its lines with its mark."""
         self._lines.append(in_comments(text))
 
-    def run(self, group: Sequence[Sql | ShellLine]) -> None:
+    def run(self, group: Sequence[Command]) -> None:
         """Statements that belong together, to be run as they stand; in comments where not every client would read them alike."""
-        if all(isinstance(command, Sql) and is_plain(command) for command in group):
-            self._lines += group
+        if all(isinstance(command, Statement) and is_plain(command.sql) for command in group):
+            self._lines += map(text_of, group)
             return
         self.remark(NOT_RUN)
         self.offer(group)
 
-    def offer(self, group: Sequence[str]) -> None:
+    def offer(self, group: Sequence[Command]) -> None:
         """Statements that a person may run by taking the marks away."""
-        for command in group:
+        for command in map(text_of, group):
             self.remark(command)
             if _UNSEEN.search(command.replace("\n", "")):
                 self.remark(ESCAPED)

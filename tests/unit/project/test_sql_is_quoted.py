@@ -17,7 +17,6 @@ QUOTING = "exporter/myisam_exporter/server/sql.py"
 # Where SQL is put together otherwise, and why no name that somebody else chose can be in it.
 ALLOWED = {
     "advisor/myisam_advisor/trial/": "statements for private servers that are thrown away, on databases that the trial names; names of copied tables go through quote_table",
-    "advisor/myisam_advisor/remedies/statement_texts.py": "regular expressions that read statements, and make none",
     "advisor/myisam_advisor/remedies/statements/parsing.py": "regular expressions that read statements, and make none",
     "advisor/myisam_advisor/history/file.py": "SQLite: numbers and names of pragmas and tables of its own code",
     "advisor/myisam_advisor/history/records.py": "SQLite: tables and columns that its own code declares, values as parameters",

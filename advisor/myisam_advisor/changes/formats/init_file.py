@@ -9,4 +9,4 @@ FILE_NAME = "init_file.sql"
 
 def render(plan: ChangePlan) -> str:
     """The file. Statements only: some releases read a comment as part of the next statement."""
-    return "".join(f"{line}\n" for line in plan.init_file)
+    return "".join(f"{line.sql}\n" for line in plan.init_file)

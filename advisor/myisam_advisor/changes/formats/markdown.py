@@ -9,8 +9,8 @@ from myisam_advisor.changes.formats.base import option_file_text
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import for_copying
+from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.texts.templates import printable, with_unit
-from myisam_exporter.server.sql import Sql
 
 FILE_NAME = "plan.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -76,7 +76,7 @@ def _verification(plan: ChangePlan) -> Iterable[str]:
     yield from _sql(queries) if queries else ()
 
 
-def _sql(commands: Iterable[Sql]) -> list[str]:
+def _sql(commands: Iterable[Statement]) -> list[str]:
     return _block(for_copying(commands), "sql")
 
 

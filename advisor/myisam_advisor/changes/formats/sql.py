@@ -84,7 +84,7 @@ def _init_file(script: Script, plan: ChangePlan) -> None:
     present = printable(plan.init_file_present)
     script.remark(f"init_file{f' (there is one already, {present}: append these lines to it)' if present else ''}:")
     for line in plan.init_file:
-        script.remark(f"  {line}")
+        script.remark(f"  {line.sql}")
 
 
 def _offline(script: Script, plan: ChangePlan) -> None:

@@ -13,13 +13,11 @@ from typing import cast
 
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
-from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactSet
-from myisam_exporter.server.sql import Sql
 
 TableName = tuple[Value, Value]
-Command = Sql | ShellLine
 
 
 class PlanFacts:
@@ -134,15 +132,15 @@ class Plan:
 
     values: Mapping[str, object] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
-    undo_commands: tuple[Sql, ...] = ()
+    undo_commands: tuple[Statement, ...] = ()
     my_cnf: tuple[OptionLine, ...] = ()
-    init_file: tuple[Sql, ...] = ()
+    init_file: tuple[Statement, ...] = ()
     memory_bytes: float = 0.0
     index_bytes: Mapping[TableName, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what the types above would let through where nobody checks them."""
-        for lines, kind in ((self.commands, Command), (self.undo_commands, Sql), (self.my_cnf, OptionLine), (self.init_file, Sql)):  # fmt: skip
+        for lines, kind in ((self.commands, Command), (self.undo_commands, Statement), (self.my_cnf, OptionLine), (self.init_file, Statement)):  # fmt: skip
             strange = next((line for line in lines if not isinstance(line, kind)), None)
             if strange is not None:
                 raise TypeError(f"a planner's command is plain text, so its names may not be quoted: {strange!r}")

@@ -12,12 +12,14 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.remedies.planners.base import Command, Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.statements.base import Command, remark
+from myisam_advisor.remedies.statements.closing import FlushTables
+from myisam_advisor.remedies.statements.tables import CheckTable, RepairTable
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.server.sql import comment, quote_table, statement
 
 # Other characters stand in file names as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
@@ -34,17 +36,16 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             {"files": _files(context), "backup_bytes": None, "check_lasts": "", "repair_lasts": "", "recovery": ""}
         )
     schema, table = str(row["schema_name"]), str(row["table_name"])
-    name = quote_table(schema, table)
+    name = (schema, table)
     sizes = [row.get(column) for column in ("data_bytes", "index_bytes")]
     known = [value for value in sizes if isinstance(value, int | float)]
     backup_bytes = sum(known) if len(known) == len(sizes) else None
-    definition = row.get("header_problem") is not None
-    repair = statement("REPAIR TABLE {} USE_FRM;", name) if definition else statement("REPAIR TABLE {};", name)
-    closed = statement("FLUSH TABLES {};", name)
+    repair = RepairTable(name, by_definition=row.get("header_problem") is not None)
+    closed = FlushTables((name,))
     backup = _backup(schema, table, backup_bytes, context)
     # A remark belongs to the statement behind it, a line for a shell stands alone.
     copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
-    commands = (*copied, statement("CHECK TABLE {};", name), repair)
+    commands = (*copied, CheckTable(name), repair)
     recovery = str(context.variable("myisam_recover_options") or "")
     rates, memory = rebuild_rates_for(context.facts), context.number("host", "memory_available_bytes")
     values = {
@@ -72,10 +73,10 @@ def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanCo
     when = "between FLUSH TABLES and CHECK TABLE"
     if backup_bytes is not None and free is not None and backup_bytes > free:
         room = f"this one has {size(free)} free"
-        return comment(f"{when}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
+        return remark(f"{when}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
     is_path = isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
     if not is_path or not all(_PLAIN.fullmatch(part) for part in (schema, table)):
-        return comment(f"{when}, copy the files of {label} ({files}) from the data directory to a safe place")
+        return remark(f"{when}, copy the files of {label} ({files}) from the data directory to a safe place")
     stem = str(PurePosixPath(str(directory), schema, table))
     place = f"{BACKUPS}/{schema}.{table}.XXXXXX"
     if files.endswith(".sdi"):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import INTO_INNODB
+from myisam_advisor.remedies.statements.tables import AlterTable, TableOption, option
 from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
-from myisam_exporter.server.sql import Sql, quote_table, statement
 
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
@@ -36,18 +36,18 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     )
 
 
-def _conversion(schema: str, table: str, context: PlanContext) -> Sql:
+def _conversion(schema: str, table: str, context: PlanContext) -> AlterTable:
     """The ALTER, without what the table's definition keeps for MyISAM: innodb_strict_mode refuses ROW_FORMAT=FIXED, and with Antelope files DYNAMIC too."""
-    name = quote_table(schema, table)
-    if context.version_number is not None and context.version_number < KEY_BLOCK_SIZE_FROM:
-        return statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT;", name)
-    return statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", name)
+    options: tuple[TableOption, ...] = (option(ENGINE="InnoDB"), option(ROW_FORMAT="DEFAULT"))
+    if context.version_number is None or context.version_number >= KEY_BLOCK_SIZE_FROM:
+        options += (option(KEY_BLOCK_SIZE=0),)
+    return AlterTable((schema, table), options)
 
 
-def _way_back(schema: str, table: str, row: Mapping[str, Value]) -> Sql:
+def _way_back(schema: str, table: str, row: Mapping[str, Value]) -> AlterTable:
     """The ALTER that makes it MyISAM again. Rows of fixed length want to be asked for where a column could vary."""
-    fixed = statement(", ROW_FORMAT=FIXED" if row.get("row_format") == "fixed" else "")
-    return statement("ALTER TABLE {} ENGINE=MyISAM{};", quote_table(schema, table), fixed)
+    fixed = (option(ROW_FORMAT="FIXED"),) if row.get("row_format") == "fixed" else ()
+    return AlterTable((schema, table), (option(ENGINE="MyISAM"), *fixed))
 
 
 def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanContext) -> Iterable[str]:

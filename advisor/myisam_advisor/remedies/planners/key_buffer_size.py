@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from myisam_advisor.remedies.key_caches import STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.server.sql import quote_variable, statement
 
 HEADROOM = 1.1
 DEFAULT_BLOCK_SIZE_BYTES = 1024
@@ -53,14 +53,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
         )
     cache = named_cache(row)
-    variable, prefix = quote_variable("key_buffer_size", cache), spoken_prefix(cache)
-    back = statement("SET GLOBAL {} = {};", variable, known_size) if known_size else None
+    prefix = spoken_prefix(cache)
+    back = set_global("key_buffer_size", known_size, cache) if known_size else None
     return Plan(
         values={
             "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
-            "way_back": back or "Set key_buffer_size to its former value.",
+            "way_back": back.sql if back else "Set key_buffer_size to its former value.",
         },
-        commands=(statement("SET GLOBAL {} = {};", variable, target),),
+        commands=(set_global("key_buffer_size", target, cache),),
         undo_commands=(back,) if back else (),
         my_cnf=(option_line("key_buffer_size", target, cache),),
         memory_bytes=target - (known_size or 0),

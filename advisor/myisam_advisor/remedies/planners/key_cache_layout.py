@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
+from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_variable, sql_list, statement
+from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_CACHES = 16
 GROWTH = 1.25  # an index that is being inserted into will not stay as large as it is
@@ -45,14 +49,9 @@ class HotTable:
     activity: float
 
     @property
-    def name(self) -> Sql:
-        """The table's name in SQL."""
-        return quote_table(self.schema, self.table)
-
-    @property
-    def clause(self) -> Sql:
-        """The table as CACHE INDEX and LOAD INDEX name it."""
-        return statement("{} PARTITION (ALL)", self.name) if self.partitioned else self.name
+    def name(self) -> tuple[str, str]:
+        """The table's name."""
+        return self.schema, self.table
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -68,10 +67,8 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
     if present >= wanted:
         return NotWorth(f"the key cache has {present} segments already")
     cache = named_cache(row)
-    variable = quote_variable("key_cache_segments", cache)
-    change, back = (
-        _locked(context, statement("SET GLOBAL {} = {};", variable, number)) for number in (wanted, present)
-    )
+    change, back = (_locked(context, set_global("key_cache_segments", number, cache)) for number in (wanted, present))
+    spoken = " ".join(command.sql for command in back)
     online = (
         "Set it in my.cnf for good; the commands set it now, with every MyISAM table locked meanwhile."
         if change
@@ -86,8 +83,8 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
                 if change
                 else " A restart."
             ),
-            "way_back": " ".join(back)
-            if 0 < sum(map(len, back)) < MAXIMUM_SHOWN_LENGTH
+            "way_back": spoken
+            if 0 < sum(len(command.sql) for command in back) < MAXIMUM_SHOWN_LENGTH
             else f"{spoken_prefix(cache)}key_cache_segments = {present}, set in the same way.",
         },
         commands=change,
@@ -96,7 +93,7 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
     )
 
 
-def _locked(context: PlanContext, change: Sql) -> tuple[Sql, ...]:
+def _locked(context: PlanContext, change: Statement) -> tuple[Statement, ...]:
     """The statement with every MyISAM table locked around it; nothing where not all of them are known, few enough and lockable.
 
     Measured on MariaDB 10.11.19 and 11.8.6: SET GLOBAL key_cache_segments while statements read or write MyISAM tables ended in
@@ -109,9 +106,8 @@ def _locked(context: PlanContext, change: Sql) -> tuple[Sql, ...]:
     recent = (context.version_number or 0) >= ARIA_SYSTEM_TABLES_FROM
     if not (tables and known and lockable and recent and len(tables) <= MAXIMUM_LOCKED_TABLES):
         return ()
-    names = (quote_table(str(table["schema_name"]), str(table["table_name"])) for table in tables)
-    locks = sql_list(statement("{} WRITE", name) for name in names)
-    return (statement("LOCK TABLES {};", locks), change, statement("UNLOCK TABLES;"))
+    names = tuple((str(table["schema_name"]), str(table["table_name"])) for table in tables)
+    return (LockTables(names), change, UnlockTables())
 
 
 def hot_tables(context: PlanContext) -> list[HotTable]:
@@ -140,7 +136,7 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
                     max(added, read / 10, statements),
                 )
             )
-    return sorted(found, key=lambda hot: (-hot.activity, hot.name))
+    return sorted(found, key=lambda hot: (-hot.activity, quote_table(*hot.name)))
 
 
 def _number(value: Value | None) -> float:
@@ -160,20 +156,20 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
     sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, _number(row.get("size_bytes")))
     names = [f"{CACHE_PREFIX}{place + 1}" for place in range(len(sizes))]
-    creation = tuple(_sized(name, size) for name, size in zip(names, sizes, strict=True))
+    creation = tuple(set_global("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True))
     assignment = tuple(
-        statement("CACHE INDEX {} IN {};", table.clause, quote_identifier(names[place % len(names)]))
-        for place, table in enumerate(hot)
+        CacheIndex(table.name, names[place % len(names)], table.partitioned) for place, table in enumerate(hot)
     )
     fits = [
         table
         for place, table in enumerate(hot[: len(sizes)])
         if table.index_bytes <= sizes[place] / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
     ]
-    loading = tuple(statement("LOAD INDEX INTO CACHE {};", table.clause) for table in fits)
+    loading = tuple(LoadIndex(table.name, table.partitioned) for table in fits)
     rest = " and the rest of the tables stays in the default cache" if len(hot) <= len(sizes) else ""
-    back = tuple(statement("CACHE INDEX {} IN default;", table.clause) for table in hot) + tuple(
-        _sized(name, 0) for name in names
+    back = (
+        *(CacheIndex(table.name, partitioned=table.partitioned) for table in hot),
+        *(set_global("key_buffer_size", 0, name) for name in names),
     )
     deprecated = (
         " MySQL 8.0 and later warn (1287) that named key caches are deprecated; they work up to 9.7."
@@ -185,17 +181,17 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
             f"{_dominated(hot, context)}The assignment is lost at a restart, so the init_file repeats it.{deprecated}",
             "price": CACHES_COST,
-            "way_back": " ".join(back[: len(hot)])
+            "way_back": " ".join(command.sql for command in back[: len(hot)])
             if len(back) <= 4
             else "CACHE INDEX ... IN default; for each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each cache.",
         },
-        commands=creation + assignment + loading,
+        commands=(*creation, *assignment, *loading),
         undo_commands=back,
         my_cnf=(
             *(option_line("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True)),
             option_line("init_file", "/etc/mysql/myisam-key-caches.sql"),
         ),
-        init_file=assignment + loading,
+        init_file=(*assignment, *loading),
         memory_bytes=sum(sizes),
         index_bytes={(table.schema, table.table): 0.0 for table in hot},
     )
@@ -211,10 +207,6 @@ def _dominated(hot: list[HotTable], context: PlanContext) -> str:
     return (
         f"{name} has {percent(share)} of the activity: its threads go on meeting in its own cache, so expect little. "
     )
-
-
-def _sized(cache: str, size_bytes: int) -> Sql:
-    return statement("SET GLOBAL {} = {};", quote_variable("key_buffer_size", cache), size_bytes)
 
 
 def _which_tables() -> Plan:

@@ -9,29 +9,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.statements.closing import FlushTables
 from myisam_exporter.facts.columns import Row, Value
-from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
+from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_NAMED_TABLES = 200
 RATES = ("rows_read_per_second", "rows_changed_per_second", "write_statements_per_second", "rows_added_per_second")
-EVERY_TABLE = statement("FLUSH TABLES;")
+EVERY_TABLE = FlushTables()
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """One statement; none where the rule says that the setting has no effect at all, or that it does not pay and is left alone."""
     if row.get("dead") or row.get("pays") == 0:
         return Plan()
-    busiest = sorted((-_activity(table), _name(table)) for table in context.known.tables if _activity(table) > 0)
+    busiest = sorted(
+        (-_activity(table), quote_table(*_name(table)), _name(table))
+        for table in context.known.tables
+        if _activity(table) > 0
+    )
     if not context.is_mariadb or not busiest:
         return Plan(commands=(EVERY_TABLE,))
     # What nobody uses at this moment, FLUSH TABLES without names closes too.
-    named = sql_list(name for _, name in busiest[:MAXIMUM_NAMED_TABLES])
-    return Plan(commands=(statement("FLUSH TABLES {};", named), EVERY_TABLE))
+    named = tuple(name for *_, name in busiest[:MAXIMUM_NAMED_TABLES])
+    return Plan(commands=(FlushTables(named), EVERY_TABLE))
 
 
 def _activity(table: Row) -> float:
     return sum(float(rate) for name in RATES if isinstance(rate := table[name], int | float) and rate > 0)
 
 
-def _name(table: Row) -> Sql:
-    return quote_table(str(table["schema_name"]), str(table["table_name"]))
+def _name(table: Row) -> tuple[str, str]:
+    return str(table["schema_name"]), str(table["table_name"])

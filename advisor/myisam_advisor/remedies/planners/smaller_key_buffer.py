@@ -8,9 +8,9 @@ from myisam_advisor.remedies.key_caches import STEP_BYTES, named_cache, spoken_p
 from myisam_advisor.remedies.memory_budget import LARGEST_SHARE
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.server.sql import quote_variable, statement
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL
 
@@ -25,7 +25,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     if not isinstance(present, int | float) or target >= present:
         return NotWorth("it is no larger than it should be")
     cache = named_cache(row)
-    variable, prefix = quote_variable("key_buffer_size", cache), spoken_prefix(cache)
+    prefix, smaller = spoken_prefix(cache), set_global("key_buffer_size", target, cache)
     basis = (
         f"{size(need)} for its indexes, with bookkeeping and growth"
         if isinstance(need, int | float) and need <= target
@@ -34,9 +34,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan(
         {
             "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
-            "setting": variable,
+            "setting": smaller.target,
         },
-        commands=(statement("SET GLOBAL {} = {};", variable, target),),
-        undo_commands=(statement("SET GLOBAL {} = {};", variable, int(present)),),
+        commands=(smaller,),
+        undo_commands=(set_global("key_buffer_size", int(present), cache),),
         my_cnf=(option_line("key_buffer_size", target, cache),),
     )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, PlanNeeds
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.server.sql import quote_variable, statement
 
 SMALLEST = 400
 RENAMED_IN = 50103  # table_cache became table_open_cache
@@ -22,7 +22,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     wanted = max(2 * int(present), SMALLEST)
     return Plan(
         values={"advice": f"Raise {variable} to {wanted}, and again if tables are still being closed for others."},
-        commands=(statement("SET GLOBAL {} = {};", quote_variable(variable), wanted),),
-        undo_commands=(statement("SET GLOBAL {} = {};", quote_variable(variable), int(present)),),
+        commands=(set_global(variable, wanted),),
+        undo_commands=(set_global(variable, int(present)),),
         my_cnf=(option_line(variable, wanted),),
     )

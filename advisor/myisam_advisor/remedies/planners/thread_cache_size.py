@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.server.sql import statement
 
 SMALLEST, LARGEST = 16, 256
 
@@ -22,9 +22,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return Plan({"advice": ""})
     return Plan(
         {"advice": f"Until then raise thread_cache_size to {wanted}."},
-        commands=(statement("SET GLOBAL thread_cache_size = {};", wanted),),
-        undo_commands=(statement("SET GLOBAL thread_cache_size = {};", int(present)),)
-        if isinstance(present, int | float)
-        else (),
+        commands=(set_global("thread_cache_size", wanted),),
+        undo_commands=(set_global("thread_cache_size", int(present)),) if isinstance(present, int | float) else (),
         my_cnf=(option_line("thread_cache_size", wanted),),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_exporter.look.fact_set import FactSet
@@ -22,14 +22,16 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "server": {name: value for name, value in facts.single("server").items() if value is not None},
         "interval_seconds": facts.interval_seconds,
         "origin": facts.origin or None,
-        "findings": [asdict(finding) for finding in judgement.findings],
+        "findings": [_finding(finding) for finding in judgement.findings],
         "not_evaluated": [
             {"rule": outcome.rule, "needs": outcome.needs, "how": outcome.how} for outcome in judgement.not_evaluated
         ],
         "not_applicable": [asdict(outcome) for outcome in judgement.not_applicable],
         "dropped": [asdict(outcome) for outcome in judgement.dropped],
         "suppressed_count": len(judgement.suppressed),
-        "suppressed": [asdict(one) for one in judgement.suppressed if shown.suppressed],
+        "suppressed": [
+            asdict(one) | {"finding": _finding(one.finding)} for one in judgement.suppressed if shown.suppressed
+        ],
         "blind": [asdict(spot) for spot in judgement.blind],
         "suspicious": [asdict(suspicion) for suspicion in judgement.suspicious],
         "warnings": list(judgement.warnings),
@@ -37,6 +39,17 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "quiet": list(judgement.quiet),
         "notes": [{"reason": note.reason, "remedy": note.remedy} for note in facts.notes if not note.off],
     }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    """Its values, with what it would have one run as text."""
+    shown: dict[str, object] = {}
+    for name, value in asdict(finding).items():
+        if name == "remedy":
+            shown |= {text: getattr(finding, text) for text in ("commands", "undo_commands", "my_cnf", "init_file")}
+        else:
+            shown[name] = value
+    return shown
 
 
 def _memory(budget: MemoryBudget) -> dict[str, object]:

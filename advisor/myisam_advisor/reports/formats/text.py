@@ -111,12 +111,12 @@ def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
     if since:
         body.add_row(_label("since"), Text(since))
     body.add_row(_label("do"), Text(printable(first.recommendation)))
-    commands = [command for finding in findings for command in finding.commands]
+    commands = [command for finding in findings for command in finding.remedy.commands]
     if commands:
         body.add_row(_label("run"), _lines(for_copying(commands), "green"))
-    for label, lines in (("my.cnf", first.my_cnf), ("init_file", first.init_file)):
+    for label, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
         if lines and (label == "my.cnf" or verbose):
-            body.add_row(_label(label), _lines(lines if label == "my.cnf" else for_copying(lines), "cyan"))
+            body.add_row(_label(label), _lines(lines, "cyan"))
         elif lines:
             body.add_row(
                 _label(label), Text("the CACHE INDEX and LOAD INDEX lines above, so that the layout survives a restart")

@@ -10,8 +10,8 @@ from time import localtime, strftime
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
-from myisam_advisor.remedies.planners.base import Command
 from myisam_advisor.remedies.script import for_copying
+from myisam_advisor.remedies.statements.base import Command, text_of
 from myisam_advisor.reports.page.host_paths import without_host_paths, without_paths
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.map_view import MapView, TableLine, map_view, table_lines
@@ -190,7 +190,9 @@ def _findings(
             evidence=tuple(_evidence(first, clean)),
             blocks=tuple(_blocks(of_rule, command)),
             texts=tuple(_texts(first, clean)),
-            undo_blocks=_commands("Undo", [line for finding in of_rule for line in finding.undo_commands], command),
+            undo_blocks=_commands(
+                "Undo", [line for finding in of_rule for line in finding.remedy.undo_commands], command
+            ),
             is_open=place == 0 or first.severity != "info",
         )
 
@@ -213,14 +215,14 @@ def _evidence(finding: Finding, clean: Callable[[object], str]) -> Iterable[tupl
 def _blocks(findings: Sequence[Finding], command: Callable[[str], str]) -> Iterable[Block]:
     first = findings[0]
     my_cnf = [command(line) for line in first.my_cnf]
-    yield from _commands("Run", [line for finding in findings for line in finding.commands], command)
+    yield from _commands("Run", [line for finding in findings for line in finding.remedy.commands], command)
     yield from _block("my.cnf", my_cnf, my_cnf)
-    yield from _commands("init_file", first.init_file, command)
+    yield from _commands("init_file", first.remedy.init_file, command)
 
 
 def _commands(title: str, commands: Sequence[Command], command: Callable[[str], str]) -> tuple[Block, ...]:
     copied = for_copying(commands[:SHOWN_COMMANDS])
-    return _block(title, [command(line) for line in commands], [command(line) for line in copied])
+    return _block(title, [command(text_of(line)) for line in commands], [command(line) for line in copied])
 
 
 def _block(title: str, lines: Sequence[str], copied: Sequence[str]) -> tuple[Block, ...]:

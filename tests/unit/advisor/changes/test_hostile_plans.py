@@ -15,9 +15,12 @@ from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.remedies.script import for_copying, in_comments, is_plain
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.statements.base import text_of
+from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.reports.page.look import look_at
 from myisam_advisor.reports.page.view import view_of
-from myisam_exporter.server.sql import Sql, quote_identifier, quote_variable, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, statement
 from tests.support.hostile import HARMLESS, NAMES, OPTION, findings_and_plan, hostile_plans, lines_of
 
 LINE_ENDS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
@@ -124,8 +127,7 @@ def test_taking_the_marks_away_gives_a_name_with_line_breaks_back() -> None:
 
 
 def test_what_locks_guard_is_never_run_without_them() -> None:
-    lock = statement("LOCK TABLES {} WRITE;", quote_identifier("a;b"))
-    group = (lock, statement("SET GLOBAL key_cache_segments = 8;"), statement("UNLOCK TABLES;"))
+    group = (LockTables((("x", "a;b"),)), set_global("key_cache_segments", 8), UnlockTables())
     assert all(line.startswith("-- ") for line in for_copying(group))
 
 
@@ -168,5 +170,8 @@ def test_a_planner_cannot_give_plain_text_as_a_command() -> None:
     for field in ("commands", "undo_commands", "my_cnf", "init_file"):
         with pytest.raises(TypeError, match="plain text"):
             made(**{field: (f"SET GLOBAL {name}.key_buffer_size = 1;",)})
-    assert Plan(commands=(statement("SET GLOBAL {} = {};", quote_variable("key_buffer_size", name), 1),)).commands
-    assert isinstance(Plan(commands=(statement("FLUSH TABLES;"),)).commands[0], Sql)
+    # SQL is text too, that nobody knows anything of.
+    with pytest.raises(TypeError, match="plain text"):
+        made(commands=(statement("FLUSH TABLES;"),))
+    (command,) = Plan(commands=(set_global("key_buffer_size", 1, name),)).commands
+    assert isinstance(text_of(command), Sql)

@@ -1,6 +1,8 @@
 """Plans from findings on facts: order, way back, names that would break out, forms."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,17 @@ from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statement_texts as statements
-from myisam_advisor.remedies.statement_texts import grouped
+from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.statements.base import Phase, Remark, Statement, remark
+from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables, grouped
+from myisam_advisor.remedies.statements.own import OwnStatement
+from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.errors import UserError
-from myisam_exporter.server.sql import quote_value
+from myisam_exporter.server.sql import Sql, quote_value
 from tests.rules.test_cases import CASES, judged
 from tests.support.program import run
+from tests.unit.advisor.remedies.test_statements import Present
 
 FORMATS = ("sql", "cnf", "init-file", "markdown")
 GIB = 1 << 30
@@ -50,6 +57,10 @@ PROVED = {"facts": {**BULK["facts"], "tables": [{**table, "unpacked_keys_speed_r
 HOSTILE = "x`; DROP TABLE y; --\nSET GLOBAL general_log = 1"
 
 
+def texts(statements: Iterable[Statement]) -> tuple[str, ...]:
+    return tuple(statement.sql for statement in statements)
+
+
 def live_lines(script: str) -> list[str]:
     """What a client would run of it."""
     return [line for line in script.splitlines() if line and not line.startswith("--")]
@@ -59,11 +70,11 @@ def live_lines(script: str) -> list[str]:
 def test_every_statement_of_every_case_has_its_place_and_its_way_back(one: dict[str, Any]) -> None:
     findings = judged(one).findings
     for finding in findings:
-        for command in finding.commands:
-            if not statements.is_remark(command):
-                known = statements.phase(command) != statements.OFFLINE or statements.verb(command)
-                assert known, command
-                assert statements.taken_back(command, quote_value(1))
+        for command in finding.remedy.commands:
+            if isinstance(command, Statement) and not isinstance(command, Remark):
+                assert command.phase is not Phase.OFFLINE or command.verb, command
+                assert not isinstance(command, OwnStatement)
+                assert command.taken_back(Present(quote_value(1)))
     plan = plan_of(one)
     changed = [finding for finding in findings if finding.commands]
     assert len(plan.rollback) == len(changed)
@@ -76,7 +87,7 @@ def test_only_online_statements_run_when_the_script_is_fed_to_a_client() -> None
     script = format_named("sql").render(plan_of(PROVED))
     live = live_lines(script)
     assert live[0] == "SET GLOBAL `hot_1`.key_buffer_size = 8388608;"
-    assert {statements.phase(line) for line in live} <= {statements.SET, statements.ASSIGN, statements.LOAD}
+    assert {parsed(Sql(line)).phase for line in live} <= {Phase.SET, Phase.ASSIGN, Phase.LOAD}
     # Both options of a table in one ALTER: one copy.
     assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;" in script.splitlines()
     assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=DYNAMIC;" in script.splitlines()
@@ -93,7 +104,7 @@ def grown_both_ways(free_bytes: int) -> ChangePlan:
 
 def test_one_alter_of_two_changes_may_need_more_disk_than_each_of_them() -> None:
     (roomy,) = grown_both_ways(10**12).offline
-    assert roomy.statements == ("ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;",)
+    assert texts(roomy.statements) == ("ALTER TABLE `log`.`a` ROW_FORMAT=FIXED, PACK_KEYS=0;",)
     assert roomy.needed_bytes is not None
     for free_bytes, fits in ((roomy.needed_bytes, True), (roomy.needed_bytes - 1, False)):
         plan = grown_both_ways(free_bytes)
@@ -115,25 +126,28 @@ def test_what_the_disk_has_no_room_for_is_told_and_not_in_the_plan() -> None:
 
 
 def test_memory_is_given_back_before_it_is_taken_and_indexes_are_loaded_last() -> None:
-    commands = ["LOAD INDEX INTO CACHE `a`.`b`;", "FLUSH TABLES;", "CACHE INDEX `a`.`b` IN hot_1;", "SET GLOBAL key_buffer_size = 9;", "SET GLOBAL x = 1;"]
-    order = sorted(commands, key=lambda line: statements.phase(line, gives_back=line.startswith("SET GLOBAL key")))
-    assert order == [commands[3], commands[4], commands[1], commands[2], commands[0]]
+    assert Phase.GIVE_BACK < Phase.SET < Phase.LOCKED < Phase.FLUSH < Phase.ASSIGN < Phase.LOAD < Phase.SHELL < Phase.OFFLINE
+    facts = facts_from_document({"schema": 1, "variable": {"key_buffer_size": 9 << 20, "read_buffer_size": 8192}})
+    finding = plan_of(BULK, "key-cache-contention").findings[0]
+    texts_of = ("LOAD INDEX INTO CACHE `a`.`b`;", "FLUSH TABLES;", "CACHE INDEX `a`.`b` IN hot_1;", "SET GLOBAL key_buffer_size = 8388608;", "SET GLOBAL read_buffer_size = 16384;")
+    commands = tuple(parsed(Sql(text)) for text in texts_of)
+    plan = make_plan([replace(finding, remedy=Remedy(commands))], facts)
+    assert [line for step in plan.online for line in texts(step.statements)] == [texts_of[3], texts_of[4], texts_of[1], texts_of[2], texts_of[0]]
 
 
 def test_lock_tables_and_what_it_guards_stay_together() -> None:
-    assert grouped(["SET GLOBAL a = 1;", "LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL c = 1;", "UNLOCK TABLES;", "FLUSH TABLES;"]) == [
-        ("SET GLOBAL a = 1;",), ("LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL c = 1;", "UNLOCK TABLES;"), ("FLUSH TABLES;",),
-    ]  # fmt: skip
-    assert grouped(["ALTER A;", "-- load, then:", "ALTER B;"]) == [("ALTER A;", "-- load, then:", "ALTER B;")]
+    before, lock, guarded, unlock, after = set_global("a", 1), LockTables((("a", "b"),)), set_global("c", 1), UnlockTables(), FlushTables()
+    assert grouped([before, lock, guarded, unlock, after]) == [(before,), (lock, guarded, unlock), (after,)]
+    assert grouped([before, remark("load, then:"), after]) == [(before, remark("load, then:"), after)]
 
 
 def test_the_way_back_is_the_present_value() -> None:
     plan = plan_of(case("read-buffer-too-large", next(one["name"] for stem, one in CASES if stem == "read-buffer-too-large" and one["expect"].get("fires"))))
     ((_, (back,)),) = [entry for entry in plan.rollback if entry[0].rule == "read-buffer-too-large"]
-    assert re.fullmatch(r"SET GLOBAL read_buffer_size = \d{7,};", back)
+    assert re.fullmatch(r"SET GLOBAL read_buffer_size = \d{7,};", back.sql)
     (setting,) = [setting for setting in plan.settings if setting.variable == "read_buffer_size"]
     assert setting.present
-    assert setting.present in back
+    assert setting.present in back.sql
 
 
 @pytest.mark.parametrize(
@@ -150,7 +164,7 @@ def test_the_way_back_is_the_present_value() -> None:
     ],
 )
 def test_what_takes_a_statement_back(statement: str, present: str | None, back: str) -> None:
-    assert statements.taken_back(statement, None if present is None else quote_value(present)) == back
+    assert parsed(Sql(statement)).taken_back(Present(None if present is None else quote_value(present))).sql == back
 
 
 def test_a_name_cannot_break_out_of_a_comment() -> None:
@@ -208,7 +222,7 @@ def test_an_init_file_that_is_there_is_appended_to_not_replaced() -> None:
     plan = plan_of(used, "key-cache-contention")
     assert "init_file" not in {setting.variable for setting in plan.settings}
     assert "append these lines" in format_named("sql").render(plan)
-    assert format_named("init-file").render(plan).splitlines() == list(plan.init_file)
+    assert format_named("init-file").render(plan).splitlines() == [line.sql for line in plan.init_file]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +236,7 @@ def test_what_is_not_there_is_said(wanted: str, message: str) -> None:
 
 def test_one_object_of_a_rule_can_be_chosen() -> None:
     plan = plan_of(PROVED, "pack-keys:log.b")
-    assert [one.statements for one in plan.offline] == [("ALTER TABLE `log`.`b` PACK_KEYS=0;",)]
+    assert [texts(one.statements) for one in plan.offline] == [("ALTER TABLE `log`.`b` PACK_KEYS=0;",)]
     assert not plan.online
 
 

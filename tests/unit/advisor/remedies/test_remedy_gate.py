@@ -16,12 +16,17 @@ from myisam_advisor.judging.faults import OUR_FAULT
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies import statement_texts as statements
-from myisam_advisor.remedies.effects import Logged, effects_of
-from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, Remedy, RemedyGate
+from myisam_advisor.remedies.effects import needed_bytes, row_of
+from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.shell_lines import ShellLine
+from myisam_advisor.remedies.statements.base import Change, Command, Logged, Remark, Statement, remark
+from myisam_advisor.remedies.statements.closing import FlushTables, LockTables
+from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.tables import AlterKeys, AlterTable, OptimizeTable, RepairTable, option
+from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.rules.test_cases import CASES
@@ -29,12 +34,8 @@ from tests.rules.test_cases import CASES
 SITE = Site(shipped_rules())
 TABLE = ("x", "t")
 NAME = quote_table(*TABLE)
-OPTIMIZE, REPAIR, FROM_DEFINITION = (
-    statement("OPTIMIZE TABLE {};", NAME),
-    statement("REPAIR TABLE {};", NAME),
-    statement("REPAIR TABLE {} USE_FRM;", NAME),
-)
-TO_INNODB = statement("ALTER TABLE {} ENGINE=InnoDB;", NAME)
+OPTIMIZE, REPAIR, FROM_DEFINITION = OptimizeTable(TABLE), RepairTable(TABLE), RepairTable(TABLE, by_definition=True)
+TO_INNODB = AlterTable(TABLE, (option(ENGINE="InnoDB"),))
 # Facts that are merged into those of a case, table by table; None takes a table away.
 STATES: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -85,14 +86,14 @@ def judged_in(state: str) -> list[tuple[FactSet, tuple[Finding, ...]]]:
     return found
 
 
-def remedies(state: str) -> list[tuple[PlanFacts, Finding, Sql]]:
+def remedies(state: str) -> list[tuple[PlanFacts, Finding, Statement]]:
     """Every statement that a finding would have run, its way back included."""
     return [
         (PlanFacts(facts), finding, command)
         for facts, findings in judged_in(state)
         for finding in findings
-        for command in (*finding.commands, *finding.undo_commands, *finding.init_file)
-        if isinstance(command, Sql) and not statements.is_remark(command)
+        for command in (*finding.remedy.commands, *finding.remedy.undo_commands, *finding.remedy.init_file)
+        if isinstance(command, Statement) and not isinstance(command, Remark)
     ]
 
 
@@ -118,48 +119,47 @@ def test_no_state_makes_a_gate_leave_a_finding_without_words(state: str) -> None
 @pytest.mark.parametrize("state", STATES)
 def test_what_holds_in_every_state(state: str) -> None:
     for known, finding, command in remedies(state):
-        does = effects_of(command, known.tables_by_name, known)
-        row = known.tables_by_name.get(does.table, {}) if does.table else {}
+        row, needed = row_of(command, known), needed_bytes(command, known)
         free = known.all.single("host").get("data_directory_free_bytes")
-        if does.verb == "REPAIR TABLE":
+        if command.verb == "REPAIR TABLE":
             assert row.get("row_format") != "compressed"
             # The copy of the files comes before.
-            first = next(one for one in finding.commands if isinstance(one, ShellLine) or statements.is_remark(one))
-            assert "cp -p" in first or "copy the files" in first
-            assert finding.commands.index(first) < finding.commands.index(command)
-        if statements.repairs_from_definition(command):
+            first = next(one for one in finding.remedy.commands if isinstance(one, ShellLine | Remark))
+            assert "copy the files" in first.sql if isinstance(first, Remark) else "cp -p" in first
+            assert finding.remedy.commands.index(first) < finding.remedy.commands.index(command)
+        if command.from_definition:
             assert row["row_format"] in ("fixed", "dynamic")
             assert "AUTO_INCREMENT" in finding.cost
-        if isinstance(free, int) and does.needed_bytes is not None:
-            assert does.needed_bytes <= free, command
-        if "ROW_FORMAT=FIXED" in command:
+        if isinstance(free, int) and needed is not None:
+            assert needed <= free, command
+        if Change.FIXED_ROWS in command.changes:
             assert row["fixed_row_bytes"] is not None or row["row_format"] == "fixed"
-        if "log_queries_not_using_indexes = ON" in command:
+        if "log_queries_not_using_indexes = ON" in command.sql:
             assert "log_throttle_queries_not_using_indexes" in finding.cost or "min_examined_row_limit" in finding.cost
 
 
 @pytest.mark.parametrize("state", ["binary log", "replica that is read-only", "replica that may be written", "cluster node", "member of a group", "everything at once"])
 def test_nothing_that_can_stay_out_of_the_binary_log_is_in_it(state: str) -> None:
     seen = 0
-    for known, _, command in remedies(state):
-        assert effects_of(command, known.tables_by_name, known).logged is not Logged.UNLESS_TOLD, command
-        seen += statements.is_unlogged(command)
+    for _, _, command in remedies(state):
+        assert command.logged is not Logged.UNLESS_TOLD, command
+        seen += "NO_WRITE_TO_BINLOG" in command.sql
     assert seen
 
 
 @pytest.mark.parametrize("state", ["replica that is read-only", "super_read_only", "secondary of a group", "MariaDB's read_only of other names", "everything at once"])
 def test_a_read_only_server_is_not_written(state: str) -> None:
-    for known, _, command in remedies(state):
-        assert not effects_of(command, known.tables_by_name, known).rewrites, command
-        assert not command.startswith("FLUSH TABLES")
+    for _, _, command in remedies(state):
+        assert not command.rewrites, command
+        assert not (isinstance(command, FlushTables) and command.logged is Logged.UNLESS_TOLD)
 
 
 def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None:
     told = 0
-    for known, finding, command in remedies("cluster node"):
-        assert "ENGINE=" not in command
-        assert not command.startswith("LOCK TABLES")
-        if effects_of(command, known.tables_by_name, known).rewrites:
+    for _, finding, command in remedies("cluster node"):
+        assert "ENGINE=" not in command.sql
+        assert not isinstance(command, LockTables)
+        if command.rewrites:
             assert "TOI" in finding.cost
             told += 1
     assert told
@@ -167,9 +167,9 @@ def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None
 
 def test_a_group_gets_no_engine_and_is_told_that_every_member_runs_the_rest() -> None:
     told = 0
-    for known, finding, command in remedies("member of a group"):
-        assert "ENGINE=" not in command
-        if effects_of(command, known.tables_by_name, known).logged is Logged.ALWAYS:
+    for _, finding, command in remedies("member of a group"):
+        assert "ENGINE=" not in command.sql
+        if command.logged is Logged.ALWAYS:
             assert "every member runs it too" in finding.cost
             told += 1
     assert told
@@ -185,12 +185,11 @@ def test_a_secondary_sends_to_the_primary_and_not_to_a_source() -> None:
 
 def test_a_replica_is_told_of_its_own_transactions_even_while_it_stands_still() -> None:
     told = 0
-    for known, finding, command in remedies("replica that may be written"):
-        does = effects_of(command, known.tables_by_name, known)
-        if does.verb == "ALTER TABLE" and command in finding.commands:
+    for _, finding, command in remedies("replica that may be written"):
+        if command.verb == "ALTER TABLE" and command in finding.remedy.commands:
             assert "replica itself" in finding.cost
             told += "sql_log_bin = 0" in finding.cost
-        if does.verb == "REPAIR TABLE":
+        if command.verb == "REPAIR TABLE":
             assert "its source still has them" in finding.cost
     assert told
 
@@ -198,7 +197,7 @@ def test_a_replica_is_told_of_its_own_transactions_even_while_it_stands_still() 
 @pytest.mark.parametrize("state", ["MySQL 5.0", "MySQL 5.1", "everything at once"])
 def test_old_servers_start_with_every_line_of_my_cnf(state: str) -> None:
     assert "query_cache_type = 0" in lines(state)
-    for line in (*lines(state), *(command for _, _, command in remedies(state) if command.startswith("SET GLOBAL"))):
+    for line in (*lines(state), *(command.sql for _, _, command in remedies(state) if isinstance(command, SetGlobal))):
         assert not WORDS.search(line) or "'" in line, line
         assert "myisam_recover_options" not in line
         assert not re.search(r"= (?:ON|OFF)$", line), line
@@ -210,17 +209,17 @@ def test_an_unknown_server_gets_lines_that_every_version_reads() -> None:
 
 def test_key_caches_of_old_servers_are_set_in_my_cnf_only() -> None:
     for _, finding, command in remedies("MySQL 5.0"):
-        assigned = statements.assignment(command)
-        assert not (assigned and assigned.variable in ("key_buffer_size", "key_cache_block_size")), command
-        assert assigned is None or assigned.variable not in ("slow_query_log", "log_queries_not_using_indexes")
-        assert command in finding.init_file or not command.startswith(("CACHE INDEX", "LOAD INDEX"))
+        if isinstance(command, SetGlobal):
+            assert command.variable not in ("key_buffer_size", "key_cache_block_size", "slow_query_log", "log_queries_not_using_indexes"), command
+        assert command in finding.remedy.init_file or not command.sql.startswith(("CACHE INDEX", "LOAD INDEX"))
     assert "hot_1.key_buffer_size" in " ".join(lines("MySQL 5.0"))
 
 
 def test_no_table_cache_is_set_beyond_the_files_that_the_server_may_open() -> None:
     for _, finding, command in remedies("few files"):
-        assigned = statements.assignment(command)
-        assert not assigned or assigned.variable not in ("table_open_cache", "table_cache") or int(assigned.value) <= 20, (finding.rule, command)
+        if isinstance(command, SetGlobal) and command.variable in ("table_open_cache", "table_cache"):
+            assert command.number is not None
+            assert command.number <= 20, (finding.rule, command)
     for _, findings in judged_in("few files"):
         for finding in findings:
             options = [line.option for line in finding.my_cnf]
@@ -234,7 +233,7 @@ def test_an_init_file_is_never_replaced() -> None:
     assert any(line.startswith("init_file") for line in lines("as it is"))
 
 
-def admitted(*commands: Sql, my_cnf: tuple[Any, ...] = (), **facts: Any) -> Any:
+def admitted(*commands: Command, my_cnf: tuple[Any, ...] = (), **facts: Any) -> Any:
     document = {"schema": 1, **facts}
     return RemedyGate(PlanFacts(complete(facts_from_document(document)))).admit(Remedy(commands=commands, my_cnf=my_cnf))
 
@@ -297,8 +296,8 @@ def test_use_frm_wants_a_format_that_is_known(columns: dict[str, Any], passes: b
 
 
 def test_a_group_is_refused_whole() -> None:
-    off, on = statement("ALTER TABLE {} DISABLE KEYS;", NAME), statement("ALTER TABLE {} ENABLE KEYS;", NAME)
-    load = statements.remark("load, then:")
+    off, on = AlterKeys(TABLE, enabled=False), AlterKeys(TABLE, enabled=True)
+    load = remark("load, then:")
     assert admitted(off, load, on, tables=table(rows_read_per_second=6000)).remedy.commands == ()
     assert admitted(off, load, on, tables=table(rows_read_per_second=0)).remedy.commands == (off, load, on)
     assert admitted(off, load, on, tables=table()).remedy.commands == (off, load, on)
@@ -306,7 +305,7 @@ def test_a_group_is_refused_whole() -> None:
 
 def test_the_undo_is_of_what_was_done() -> None:
     old = {"flavour": "mysql", "version": "5.0.96", "version_number": 50096}
-    change = statement("SET GLOBAL key_buffer_size = {};", 9)
+    change = set_global("key_buffer_size", 9)
     assert admitted(change, my_cnf=(option_line("key_buffer_size", 9),), server=old).undo_instead == OPTIONS_UNDONE
     assert admitted(TO_INNODB, variable={"wsrep_on": "ON"}).undo_instead == NOTHING_DONE
     assert admitted(change).undo_instead == ""
@@ -332,18 +331,19 @@ def test_a_switch_is_a_number_before_5_5_10() -> None:
     ],
 )
 def test_the_form_that_stays_out_of_the_binary_log(logged: str, quiet: str | None) -> None:
-    assert statements.without_binary_log(logged) == quiet
-    if quiet:
-        assert statements.is_unlogged(quiet)
-        assert statements.phase(quiet) == statements.phase(logged)
-        assert statements.verb(quiet) == statements.verb(logged)
-        assert statements.table_of(quiet) == statements.table_of(logged)
+    wanted = parsed(Sql(logged))
+    kept = wanted.unlogged()
+    assert (kept.sql if kept else None) == quiet
+    if kept:
+        assert kept.logged is Logged.NEVER
+        assert (kept.phase, kept.verb, kept.table) == (wanted.phase, wanted.verb, wanted.table)
+        assert kept.unlogged() is None
 
 
 def test_a_rule_of_the_site_own_is_held_to_the_same() -> None:
-    dropped = statement("DROP INDEX a ON {};", NAME)
+    dropped = parsed(statement("DROP INDEX a ON {};", NAME))
     assert admitted(dropped, variable={"read_only": "ON"}).remedy.commands == ()
-    purge = statement("PURGE BINARY LOGS BEFORE NOW();")
+    purge = parsed(statement("PURGE BINARY LOGS BEFORE NOW();"))
     passed = admitted(purge, variable={"read_only": "ON"})
     assert passed.remedy.commands == (purge,)
     assert "rule of your own" in " ".join(passed.cost)

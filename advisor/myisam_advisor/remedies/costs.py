@@ -1,0 +1,88 @@
+"""What a command costs on this server beyond what its rule says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_advisor.remedies.effects import needed_bytes
+from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
+from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.replication_refusals import REMOVED_ROWS
+from myisam_advisor.remedies.server_state import ServerState
+from myisam_advisor.remedies.statements.base import Change, Logged, Statement
+from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_advisor.texts.templates import size
+
+
+class Costs:
+    """What commands cost on one server."""
+
+    def __init__(self, known: PlanFacts, state: ServerState) -> None:
+        self._known = known
+        self._state = state
+
+    def of(self, command: Statement) -> Iterable[str]:
+        """What it costs on this server beyond what the rule says."""
+        if command.verb == "REPAIR TABLE":
+            yield from self._repair_costs(command)
+        if isinstance(command, SetGlobal) and command.variable in TABLE_CACHES:
+            yield from self._file_costs(command)
+        if not command.rewrites:
+            if command.logged is Logged.ALWAYS and not command.verb:
+                yield "Whether it goes to the binary log is not known: the statement is of a rule of your own."
+            return
+        if command.logged is Logged.ALWAYS:
+            yield from self._logged_costs(command.verb or "statement")
+        elif command.logged is Logged.UNLESS_TOLD and self._state.logs_changes is None:
+            yield f"If this server has replicas, say {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long."
+        yield from self._shared_costs(command)
+        yield from self._disk_costs(command)
+
+    def _file_costs(self, command: SetGlobal) -> Iterable[str]:
+        if command.number is None or self._state.file_limit is not None:
+            return
+        files = files_for(command.number, self._state)
+        yield f"open_files_limit is not known here: below {files:,}, raise it first, or statements fail with error 24."
+
+    def _repair_costs(self, command: Statement) -> Iterable[str]:
+        if command.from_definition:
+            yield "USE_FRM forgets the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server made."
+        if self._state.is_replica:
+            yield f"This server is a replica: {REMOVED_ROWS}, and its source still has them. Where its table is whole, copy that one instead."
+
+    def _shared_costs(self, command: Statement) -> Iterable[str]:
+        """What it costs the other nodes of a cluster, or members of a group."""
+        if self._state.is_cluster_node:
+            yield "On this cluster it runs in total order isolation (TOI): all nodes stop until it is done."
+        elif self._state.is_group_member and command.logged is Logged.ALWAYS:
+            yield "In this group every member runs it too, one after the other with all else; the group refuses writes to MyISAM tables (error 3098) in any case."
+        elif Change.INTO_INNODB in command.changes and None in (
+            self._state.is_cluster_node,
+            self._state.is_group_member,
+        ):
+            yield (
+                "Never on a node of a Galera cluster (wsrep_on) or a member of a group (group_replication_group_name), where other nodes may hold empty copies "
+                "of MyISAM tables."
+            )
+
+    def _logged_costs(self, what: str) -> Iterable[str]:
+        if self._state.logs_changes:
+            yield f"The binary log is on: each replica runs the {what} too, and applies nothing else meanwhile."
+        elif self._state.logs_changes is None:
+            yield f"If this server replicates, each replica runs the {what} too and applies nothing else meanwhile; on a replica itself, run it on its source only."
+        if not self._state.is_replica or self._state.is_read_only:
+            return
+        if self._state.logs_changes is False:
+            yield "This server is a replica itself: run here, its table is no longer defined as its source's. Run it on the source, from where it comes here."
+        else:
+            yield (
+                "This server is a replica itself: run here, it leaves a transaction that its source does not have, and with GTIDs the next failover breaks. "
+                "Run it on the source, or after SET SESSION sql_log_bin = 0 in the same session, which keeps it out of the binary log."
+            )
+
+    def _disk_costs(self, command: Statement) -> Iterable[str]:
+        needed = needed_bytes(command, self._known)
+        if needed is None:
+            yield "How much disk it needs is not known here: a copy of the table must find room."
+        elif needed and self._state.disk_free_bytes is None:
+            yield f"How much disk is free is not known here: {size(needed)} must be."

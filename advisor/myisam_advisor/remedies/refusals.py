@@ -1,0 +1,143 @@
+"""What a server's state forbids: why a command may not run, and what to do instead.
+
+Sources: MySQL and MariaDB manuals, "REPAIR TABLE Statement"; sql/mysqld.cc, adjust_open_files_limit; MySQL bug 17332.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_advisor.remedies.effects import needed_bytes, row_of
+from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
+from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
+from myisam_advisor.remedies.said import Said
+from myisam_advisor.remedies.server_state import ServerState
+from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
+from myisam_advisor.remedies.statements.base import Change, Phase, Statement
+from myisam_advisor.remedies.statements.key_caches import CacheIndex
+from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_advisor.texts.templates import count, size
+
+# Bug 17332: resizing a key cache under load could crash 4.1 and 5.0; all of these go through resize_key_cache().
+SAFE_ONLINE_RESIZE_FROM = 50100
+RESIZES_KEY_CACHE = frozenset({"key_buffer_size", "key_cache_block_size"})
+SLOW_LOG_SWITCH_FROM = 50112  # slow_query_log; before, log_slow_queries in my.cnf only
+ROW_LIMIT_FROM = 50121  # min_examined_row_limit
+# A copy is rarely smaller than it was reckoned, and a disk that is full to the last byte stops everybody else.
+DISK_MARGIN = 1.1
+REPAIRABLE_FROM_DEFINITION = frozenset({"fixed", "dynamic"})
+
+
+class Refusals:
+    """What one server may not run."""
+
+    def __init__(self, known: PlanFacts, state: ServerState) -> None:
+        self._known = known
+        self._state = state
+        self._replication = ReplicationRefusals(state)
+
+    def refusal(self, command: Statement, said: Said) -> str:
+        """Why the command may not run on this server, and what to do instead; empty where it may."""
+        return next(filter(None, self._reasons(command, said)), "")
+
+    def _reasons(self, command: Statement, said: Said) -> Iterable[str]:
+        yield self._crashes_the_server(command, said)
+        if isinstance(command, SetGlobal):
+            yield self._variable_is_missing(command)
+            yield self._beyond_file_limit(command)
+        yield self._loses_data(command)
+        yield from self._replication.reasons(command)
+        yield self._disturbs_readers(command)
+        yield self._columns_are_unknown(command)
+        yield self._disk_is_short(command)
+
+    def _crashes_the_server(self, command: Statement, said: Said) -> str:
+        """Key caches are not resized, and so not made, while an old server runs; what would use them waits for the restart too."""
+        if not self._state.is_before(SAFE_ONLINE_RESIZE_FROM):
+            return ""
+        why = f"{IN_MY_CNF}: resizing a key cache under load can crash this version."
+        if isinstance(command, SetGlobal) and command.variable in RESIZES_KEY_CACHE:
+            said.lost_caches.add(command.cache)
+            return why
+        if isinstance(command, CacheIndex) and command.table and command.cache in said.lost_caches:
+            said.lost_tables.add(command.table)
+            return why
+        if command.phase is Phase.LOAD and command.table in said.lost_tables:
+            return why
+        return ""
+
+    def _variable_is_missing(self, command: SetGlobal) -> str:
+        if command.variable == "slow_query_log" and self._state.is_before(SLOW_LOG_SWITCH_FROM):
+            return "This version has no slow_query_log: set log_slow_queries in my.cnf and restart."
+        if command.variable == UNINDEXED_LOG and command.switches_on and self._state.is_before(ROW_LIMIT_FROM):
+            return (
+                f"{UNINDEXED_LOG} is left off: this version has no way to leave out scans of small tables, and may log thousands of "
+                "statements a second. Switch it on for a minute at a time, or read SHOW PROCESSLIST."
+            )
+        return ""
+
+    def _beyond_file_limit(self, command: SetGlobal) -> str:
+        limit, tables = self._state.file_limit, command.number
+        if command.variable not in TABLE_CACHES or tables is None:
+            return ""
+        if limit is None or files_for(tables, self._state) <= limit:
+            return ""
+        most = tables_within(limit, self._state)
+        return (
+            f"Raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and allows "
+            f"{count(most)} tables. The server holds the two against each other at its start only; set online, it runs into error 24 (Too many open files)."
+        )
+
+    def _loses_data(self, command: Statement) -> str:
+        """REPAIR in the server is for formats that it can repair."""
+        if command.verb != "REPAIR TABLE":
+            return ""
+        row = row_of(command, self._known)
+        row_format = row.get("row_format")
+        if row_format == "compressed":
+            return "No REPAIR TABLE: a compressed table is repaired with the server stopped, by myisamchk -r on its .MYI file."
+        if not command.from_definition:
+            return ""
+        if row.get("partitions") is not None:
+            return "No REPAIR TABLE ... USE_FRM: it does not exist for partitioned tables. Restore the damaged partition's .MYI file from a backup, then REPAIR TABLE."
+        if row_format not in REPAIRABLE_FROM_DEFINITION:
+            return (
+                "No REPAIR TABLE ... USE_FRM yet: it destroys the rows of a compressed table, and the format cannot be read from this index file. "
+                "The data file tells: od -An -tx1 -N3 on the .MYD shows fe fe 08 for a compressed table (restore that one from a backup); for any other, USE_FRM makes the index "
+                "file anew. It forgets the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server made."
+            )
+        return ""
+
+    def _disturbs_readers(self, command: Statement) -> str:
+        if Change.KEYS_OFF not in command.changes or not command.table:
+            return ""
+        read = row_of(command, self._known).get("rows_read_per_second")
+        if not isinstance(read, int | float) or read <= 0:
+            return ""
+        return f"No DISABLE KEYS while the table is read ({count(read)} rows/s): each search would scan it. Load into a table of its own, or at an hour without readers."
+
+    def _columns_are_unknown(self, command: Statement) -> str:
+        if Change.FIXED_ROWS not in command.changes or row_of(command, self._known).get("fixed_row_bytes") is not None:
+            return ""
+        if row_of(command, self._known).get("row_format") == "fixed":
+            return ""  # the way back to what it is now
+        return (
+            "No ALTER while its columns are not known: with a TEXT or BLOB it copies the table for nothing, and wide VARCHARs make it many times as large. "
+            "Run myisam-advisor beside the server, where it can read the .MYI files."
+        )
+
+    def _disk_is_short(self, command: Statement) -> str:
+        free, needed = self._state.disk_free_bytes, needed_bytes(command, self._known)
+        if free is None or not needed or needed * DISK_MARGIN <= free:
+            return ""
+        missing = int(needed * DISK_MARGIN) - free
+        elsewhere = (
+            " Or repair a copy of its files on a machine that has room (myisamchk -r)."
+            if command.verb == "REPAIR TABLE"
+            else ""
+        )
+        return (
+            f"No {command.verb} yet: it writes about {size(needed)} beside the table, and the disk has {size(free)} free. Make room first: "
+            f"{size(missing)} ({missing} bytes) are missing.{elsewhere}"
+        )

@@ -1,0 +1,33 @@
+"""What a finding would have a person run and set, and what a server lets through of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.statements.base import Command, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Commands, what takes them back, lines of my.cnf, and lines of the init_file."""
+
+    commands: tuple[Command, ...] = ()
+    undo_commands: tuple[Statement, ...] = ()
+    my_cnf: tuple[OptionLine, ...] = ()
+    init_file: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What is left of a remedy, and what to say of it.
+
+    `instead` says what was refused, why, and what to do instead; `cost` what else it costs here; `undo` what else to undo.
+    `undo_instead` replaces the rule's own words where no statement is left.
+    """
+
+    remedy: Remedy
+    instead: tuple[str, ...] = ()
+    cost: tuple[str, ...] = ()
+    undo: tuple[str, ...] = ()
+    undo_instead: str = ""

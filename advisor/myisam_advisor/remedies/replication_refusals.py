@@ -1,0 +1,97 @@
+"""What a server's place among others forbids: a node of a cluster, a member of a group, a read-only server, as replicas are.
+
+Sources: MySQL and MariaDB manuals, "read_only"; Galera, "Schema Upgrades"; MySQL manual, "Group Replication Requirements" and "Clone
+Plugin Limitations" (MyISAM tables are cloned empty).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_advisor.remedies.server_state import ServerState
+from myisam_advisor.remedies.statements.base import Change, Phase, Statement
+from myisam_advisor.texts.templates import object_name
+
+IN_MY_CNF = "Set it in my.cnf and restart"
+BY_A_NEW_TABLE = "CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty; INSERT INTO new SELECT * FROM old in batches,"
+REMOVED_ROWS = "rows that it cannot read are then missing here alone"
+
+
+class ReplicationRefusals:
+    """What one server may not run for the sake of the others."""
+
+    def __init__(self, state: ServerState) -> None:
+        self._state = state
+
+    def reasons(self, command: Statement) -> Iterable[str]:
+        """Why it may not run, and what to do instead; the first one counts, and an empty one does not."""
+        yield self._on_a_cluster(command)
+        yield self._in_a_group(command)
+        yield self._on_a_read_only_server(command)
+
+    def _on_a_cluster(self, command: Statement) -> str:
+        if not self._state.is_cluster_node:
+            return ""
+        if Change.INTO_INNODB in command.changes:
+            name = object_name(*map(str, command.table)) if command.table else "the table"
+            return (
+                f"No ALTER on a cluster node: the other nodes hold an empty copy of {name}, which the ALTER makes an empty InnoDB table there, and the next write stops them. "
+                f"Instead, with its writers stopped: {BY_A_NEW_TABLE} on the node that has the rows; then RENAME TABLE both at once."
+            )
+        if command.phase is Phase.LOCKED:
+            return f"{IN_MY_CNF}, one node after the other: a cluster does not support LOCK TABLES, which would have to guard the change."
+        return ""
+
+    def _in_a_group(self, command: Statement) -> str:
+        """On a secondary the answer for read-only servers follows."""
+        if not self._state.is_group_member or self._state.is_read_only or Change.INTO_INNODB not in command.changes:
+            return ""
+        name = object_name(*map(str, command.table)) if command.table else "the table"
+        return (
+            f"No ALTER on a member of a group: a member that was made by the clone plugin holds an empty copy of {name}, which the ALTER makes an empty InnoDB table there, "
+            "and the next change to a row of it throws the member out of the group. "
+            "Instead, on the primary: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty, with a PRIMARY KEY; dump the rows "
+            "where they are and load them into new (mysqldump --no-create-info: the group refuses INSERT ... SELECT from a MyISAM table too); then RENAME TABLE both at once."
+        )
+
+    def _on_a_read_only_server(self, command: Statement) -> str:
+        if not self._state.is_read_only or not command.rewrites:
+            return ""
+        if self._state.is_group_member:
+            return self._on_a_secondary(command)
+        if command.verb == "REPAIR TABLE":
+            return (
+                "No REPAIR TABLE: the server is read-only, as replicas are. Copy the table from the server that this one replicates from; "
+                f"{self._unlogged_by_administrators('REPAIR')} works here too, but {REMOVED_ROWS}."
+            )
+        if command.verb == "OPTIMIZE TABLE":
+            return (
+                "No OPTIMIZE TABLE: the server is read-only, as replicas are, and the lock would hold up replication. "
+                f"With replication stopped, {self._unlogged_by_administrators('OPTIMIZE')} works here and leaves no transaction of its own."
+            )
+        return (
+            f"No {command.verb or 'statement'} here: the server is read-only, as replicas are, and it would leave a transaction that its source does not have "
+            "(with GTIDs, the next failover breaks). Run it on the server that this one replicates from."
+        )
+
+    def _unlogged_by_administrators(self, verb: str) -> str:
+        """Tried: read_only refuses OPTIMIZE and REPAIR to ordinary accounts, with NO_WRITE_TO_BINLOG too, and super_read_only to all."""
+        unlogged = f"{verb} NO_WRITE_TO_BINLOG TABLE"
+        if self._state.is_read_only_to_all:
+            return f"after SET GLOBAL super_read_only = OFF, {unlogged} by an administrator"
+        return f"{unlogged} by an administrator (ordinary accounts are refused)"
+
+    @staticmethod
+    def _on_a_secondary(command: Statement) -> str:
+        if command.verb in ("REPAIR TABLE", "OPTIMIZE TABLE"):
+            verb = command.verb.removesuffix(" TABLE")
+            means = f"; {REMOVED_ROWS}" if verb == "REPAIR" else ""
+            return (
+                f"No {command.verb}: the server is a read-only member of a group. After STOP GROUP_REPLICATION and SET GLOBAL super_read_only = OFF, "
+                f"{verb} NO_WRITE_TO_BINLOG TABLE works here and leaves no transaction of its own{means}."
+            )
+        return (
+            f"No {command.verb or 'statement'} here: the server is a read-only member of a group. Run it on the primary, from where it reaches every member "
+            "(SELECT MEMBER_HOST, MEMBER_ROLE FROM performance_schema.replication_group_members names it); run here, it would leave a transaction "
+            "that the group does not have, and the member could not join again."
+        )

@@ -1,0 +1,39 @@
+"""The slow log with statements that use no index: what keeps it small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from myisam_advisor.remedies.said import Said
+from myisam_advisor.remedies.server_state import ServerState
+from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.remedies.statements.variables import set_global
+from myisam_advisor.texts.templates import count
+
+THROTTLE_FROM = 50605  # log_throttle_queries_not_using_indexes, which MariaDB does not have
+LOGGED_QUERIES_PER_MINUTE = 60  # one a second fills no disk, and names every frequent statement within minutes
+LOGGED_QUERIES_MINIMUM_ROWS = 1000  # scans of smaller tables are the right plan
+UNINDEXED_LOG, THROTTLE, ROW_LIMIT, ROW_LIMIT_OF_MARIADB = (
+    "log_queries_not_using_indexes",
+    "log_throttle_queries_not_using_indexes",
+    "min_examined_row_limit",
+    "log_slow_min_examined_row_limit",
+)
+
+
+def brake(state: ServerState, said: Said) -> Iterable[Statement]:
+    """What keeps the log of statements without an index small."""
+    if not state.is_mariadb and state.version_number is not None and not state.is_before(THROTTLE_FROM):
+        name, limit = THROTTLE, LOGGED_QUERIES_PER_MINUTE
+        said.cost[f"{THROTTLE} bounds the log to {limit} such statements a minute."] = None
+    else:
+        name = ROW_LIMIT_OF_MARIADB if state.value(ROW_LIMIT_OF_MARIADB) is not None else ROW_LIMIT
+        limit = LOGGED_QUERIES_MINIMUM_ROWS
+        said.cost[
+            f"{name} leaves out what reads fewer than {count(limit)} rows, slow statements too, and holds for new connections only: those that are open now log every scan."
+        ] = None
+    present = state.value(name)
+    # A site's own brake stays as it is.
+    if not (isinstance(present, int | float) and present > 0):
+        said.undo[set_global(name, 0).sql] = None
+        yield set_global(name, limit)
