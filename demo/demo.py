@@ -164,7 +164,7 @@ def _check_under_load(server: PrivateServer, load: InsertLoad, site: Site) -> Fi
         target = Target("root", socket=server.socket)
         ready = prepared(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress), site)
         judgement = judge(ready)
-        text.render(judgement, ready.judged, Shown())
+        print(text.render(judgement, ready.judged, Shown(reader=sys.stdout)), end="")
         running.communicate()
     finally:
         running.kill()

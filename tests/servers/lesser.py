@@ -3,9 +3,7 @@
 Everything is imported before the rights are dropped: the tree may lie where only root can read.
 """
 
-import contextlib
 import ctypes
-import io
 import json
 import os
 import struct
@@ -13,7 +11,7 @@ import sys
 from pathlib import Path
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.examination import print_examination
+from myisam_advisor.cli.examination import examination_as_text, examine
 from myisam_advisor.factbase.derived import complete
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
@@ -43,13 +41,10 @@ def main() -> None:
     target = Target("root", socket=Path(sys.argv[1]))
     rules = shipped_rules()
     complete(collect_facts(target, 0, 10))  # imports everything
-    with contextlib.redirect_stdout(io.StringIO()):
-        print_examination(target, 10, (), rules)
+    examination_as_text(examine(target, 10, (), rules))
     drop([int(group) for group in sys.argv[2].split(",") if group], int(sys.argv[3]))
     facts = complete(collect_facts(target, 0.5, 10))
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
-        print_examination(target, 10, (), rules)
+    told = examination_as_text(examine(target, 10, (), rules))
     known = sorted(
         f"{table}.{column}" for table, rows in facts.tables.items() for column in rows.columns
         if any(value is not None for value in rows.values(column))
@@ -58,7 +53,7 @@ def main() -> None:
         f"{table}.{column}": (reason := facts.why_unknown(table, column)) and [reason.reason, reason.remedy]
         for table, rows in facts.tables.items() for column in rows.columns if f"{table}.{column}" not in known
     }  # fmt: skip
-    print(json.dumps({"known": known, "why": why, "doctor": told.getvalue()}))
+    print(json.dumps({"known": known, "why": why, "doctor": told}))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, TextIO
+
+from rich.text import Text
 
 from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.texts.drawing import drawn
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown
@@ -16,6 +19,7 @@ from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
 WORKING, DEGRADED, OFF = "working", "degraded", "off"
+PIPED_WIDTH = 10_000
 KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})
 STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red"}
 
@@ -72,32 +76,26 @@ def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
     return tuple(rule.id for rule in rules if uses(rule))
 
 
-def print_examination(target: Target, timeout_seconds: int, key_caches: tuple[str, ...], rules: Sequence[Rule]) -> int:
-    """Print the table; the exit status is 0: what is missing is no error."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    examinations = examine(target, timeout_seconds, key_caches, rules)
+def examination_as_text(examinations: Sequence[Examination], reader: TextIO | None = None) -> str:
+    """A line for each collector, and below it what it lacks; for the stream `reader` (None: a file)."""
     width = max(len(examination.collector) for examination in examinations)
-    for examination in examinations:
-        console.print(
-            Text.assemble(
-                f"{examination.collector:{width}}  ",
-                (f"{examination.state:8}", STYLES[examination.state]),
-                (f"  {examination.seconds * 1000:6.1f} ms", "dim"),
-            )
-        )
-        # What one remedy mends stands above it, said once.
-        for remedy, mended in groupby(examination.problems, key=lambda problem: problem.remedy):
-            for problem in mended:
-                console.print(Text(f"{'':{width}}    {printable(problem.reason)}"))
-            if remedy:
-                console.print(Text.assemble(f"{'':{width}}    ", ("remedy: ", "dim"), (printable(remedy), "cyan")))
-        if (
-            examination.problems
-            and examination.rules
-            and not all(problem.off and not problem.remedy for problem in examination.problems)
-        ):
-            console.print(Text(f"{'':{width}}    would help: {', '.join(examination.rules)}", style="dim"))
-    return 0
+    lines = (line for examination in examinations for line in _lines(examination, width))
+    return drawn(lines, reader, piped_width=PIPED_WIDTH, soft_wrap=True)
+
+
+def _lines(examination: Examination, width: int) -> Iterable[Text]:
+    margin = f"{'':{width}}    "
+    yield Text.assemble(
+        f"{examination.collector:{width}}  ",
+        (f"{examination.state:8}", STYLES[examination.state]),
+        (f"  {examination.seconds * 1000:6.1f} ms", "dim"),
+    )
+    # What one remedy mends stands above it, said once.
+    for remedy, mended in groupby(examination.problems, key=lambda problem: problem.remedy):
+        for problem in mended:
+            yield Text(f"{margin}{printable(problem.reason)}")
+        if remedy:
+            yield Text.assemble(margin, ("remedy: ", "dim"), (printable(remedy), "cyan"))
+    may_be_mended = any(problem.remedy or not problem.off for problem in examination.problems)
+    if may_be_mended and examination.rules:
+        yield Text(f"{margin}would help: {', '.join(examination.rules)}", style="dim")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
+from io import StringIO
+from typing import TextIO
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.guarded_query import Result
+from myisam_advisor.texts.drawing import drawn, is_terminal
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
@@ -48,51 +49,52 @@ def result_of(facts: FactSet, table: str) -> Result:
     return Result(tuple(known), [tuple(row[place] for place in places) for row in rows.rows])
 
 
-def print_tables(facts: FactSet, format_name: str) -> None:
-    """All fact tables."""
+def tables_as_text(facts: FactSet, format_name: str, reader: TextIO | None = None) -> str:
+    """All fact tables, for the stream `reader` (None: a file), with the last line break."""
     if format_name == "json":
-        print(json.dumps(as_document(facts), indent=1))
-        return
+        return json.dumps(as_document(facts), indent=1) + "\n"
+    text = ""
     for table in TABLES:
-        print(f"{table.name}:")
         result = result_of(facts, table.name)
-        if not result.rows:
-            reason = facts.unknown.get(table.name)
-            print(f"  unknown: {printable(reason.reason)}" if reason else "  none")
+        if result.rows:
+            rows = result_as_text(result, format_name, reader, upright=table.shape == "single")
         else:
-            print_result(result, format_name, upright=table.shape == "single")
-        print()
+            reason = facts.unknown.get(table.name)
+            rows = f"  unknown: {printable(reason.reason)}\n" if reason else "  none\n"
+        text += f"{table.name}:\n{rows}\n"
+    return text
 
 
-def print_result(result: Result, format_name: str, upright: bool = False) -> None:
-    """Rows as an aligned table, JSON or CSV; `upright` prints a column a line."""
+def result_as_text(result: Result, format_name: str, reader: TextIO | None = None, upright: bool = False) -> str:
+    """Rows as an aligned table, JSON or CSV, with the last line break; `upright` gives a column a line."""
     if format_name == "json":
-        print(json.dumps(result.dictionaries(), indent=1))
-    elif format_name == "csv":
-        writer = csv.writer(sys.stdout)
-        writer.writerow(result.columns)
-        writer.writerows(result.rows)
-    elif upright and len(result.rows) == 1:
+        return json.dumps(result.dictionaries(), indent=1) + "\n"
+    if format_name == "csv":
+        return _as_csv(result)
+    if upright and len(result.rows) == 1:
         width = max((len(name) for name in result.columns), default=0)
-        for name, value in zip(result.columns, result.rows[0], strict=True):
-            print(f"  {name:{width}}  {_shown(value)}")
-    else:
-        _print_grid(result)
+        pairs = zip(result.columns, result.rows[0], strict=True)
+        return "".join(f"  {name:{width}}  {_shown(value)}\n" for name, value in pairs)
+    text = drawn([_grid(result, "bold" if is_terminal(reader) else "")], reader, piped_width=PIPED_WIDTH)
+    return f"{text}... more rows were left out\n" if result.truncated else text
 
 
-def _print_grid(result: Result) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, emoji=False, width=PIPED_WIDTH)
-    grid = Table(box=None, pad_edge=False, header_style="bold" if console.is_terminal else "")
+def _as_csv(result: Result) -> str:
+    text = StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(result.columns)
+    writer.writerows(result.rows)
+    return text.getvalue()
+
+
+def _grid(result: Result, header_style: str) -> Table:
+    grid = Table(box=None, pad_edge=False, header_style=header_style)
     for place, name in enumerate(result.columns):
         numbers = all(isinstance(row[place], int | float) or row[place] is None for row in result.rows)
         grid.add_column(Text(printable(name)), justify="right" if numbers else "left", overflow="fold")
     for row in result.rows:
         grid.add_row(*(Text(_shown(value)) for value in row))
-    console.print(grid)
-    if result.truncated:
-        console.print("... more rows were left out")
+    return grid
 
 
 def _shown(value: Value) -> str:

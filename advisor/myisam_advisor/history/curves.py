@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +18,8 @@ WIDTH = 60
 MOST_CURVES = 20
 
 
-def print_curves(path: Path, fact: str, seconds: float) -> None:
-    """A sparkline for each object of the fact. Raises UserError for a fact that is not on record."""
+def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> str:
+    """A sparkline of these bars for each object of the fact. Raises UserError for a fact that is not on record."""
     now = time.time()
     found = curves(path, fact, now - seconds)
     if not found:
@@ -33,29 +32,28 @@ def print_curves(path: Path, fact: str, seconds: float) -> None:
             )
         raise UserError(f"{fact} is not on record.{hint} `myisam-advisor history --list` lists the facts.")
     several = len({curve.target for curve in found}) > 1
+    lines: list[str] = []
     busiest = sorted(found, key=lambda curve: max(_known(curve), default=0.0), reverse=True)
     for curve in sorted(busiest[:MOST_CURVES], key=lambda one: (one.target, one.name)):
         title = f"{curve.target}  {curve.name}" if several else curve.name
-        print(printable(title))
-        print(f"  {sparkline(curve, now - seconds, now)}  {_summary(curve)}")
+        lines += [printable(title), f"  {sparkline(curve, now - seconds, now, bars)}  {_summary(curve)}"]
     if len(found) > MOST_CURVES:
-        print(f"... and {len(found) - MOST_CURVES} more with lower peaks")
+        lines.append(f"... and {len(found) - MOST_CURVES} more with lower peaks")
+    return "\n".join(lines)
 
 
-def print_facts(path: Path) -> None:
+def facts_in_words(path: Path) -> str:
     """The facts on record."""
-    print("\n".join(printable(name) for name in recorded_facts(path)))
+    return "\n".join(printable(name) for name in recorded_facts(path))
 
 
-def print_episodes(path: Path) -> None:
+def episodes_in_words(path: Path) -> str:
     """The findings on record, with when they were seen."""
-    known = episodes(path)
-    if not known:
-        print("no finding is on record")
-    for episode in known:
+    lines: list[str] = []
+    for episode in episodes(path):
         about = f" {episode.object}" if episode.object else ""
-        print(printable(f"{_when(episode)}  {episode.severity:<8}  {episode.rule}{about}"))
-        print(printable(f"    {episode.message}"))
+        lines += [f"{_when(episode)}  {episode.severity:<8}  {episode.rule}{about}", f"    {episode.message}"]
+    return "\n".join(map(printable, lines)) or "no finding is on record"
 
 
 def _when(episode: Episode) -> str:
@@ -65,7 +63,7 @@ def _when(episode: Episode) -> str:
     return f"{first} to {last} ({duration(episode.last_seen - episode.first_seen)})"
 
 
-def sparkline(curve: Curve, begin: float, end: float, width: int = WIDTH) -> str:
+def sparkline(curve: Curve, begin: float, end: float, bars: str = BARS, width: int = WIDTH) -> str:
     """The curve as bars over [begin, end], no more than there are samples: the mean of what falls into each, a blank where nothing is known."""
     width = min(width, len(curve.points))
     buckets: list[list[float]] = [[] for _ in range(width)]
@@ -77,7 +75,6 @@ def sparkline(curve: Curve, begin: float, end: float, width: int = WIDTH) -> str
     means = [statistics.fmean(values) if values else None for values in buckets]
     known = [mean for mean in means if mean is not None]
     low, high = min([0.0, *known]), max(known, default=0.0)
-    bars = BARS if _speaks_unicode() else PLAIN_BARS
     return "".join(" " if mean is None else bars[_height(mean, low, high, len(bars))] for mean in means)
 
 
@@ -96,7 +93,3 @@ def _summary(curve: Curve) -> str:
 
 def _known(curve: Curve) -> Sequence[float]:
     return [value for _, value in curve.points if value is not None]
-
-
-def _speaks_unicode() -> bool:
-    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

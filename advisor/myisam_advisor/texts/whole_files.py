@@ -91,19 +91,14 @@ class OutputDirectory:
             )
 
 
-@contextlib.contextmanager
-def written_whole(path: Path | None) -> Iterator[None]:
-    """What is printed within replaces this file at the end; without a path it goes to standard output.
+def write_whole(path: Path, text: str) -> None:
+    """Replace this file by one that holds the text and that others may read.
 
     Raises UserError when the file cannot be written.
     """
-    if path is None:
-        yield
-        return
     try:
         with OutputDirectory(path.parent) as directory, directory.file(path.name) as file:
-            with contextlib.redirect_stdout(file):
-                yield
+            file.write(text)
             file.flush()
             os.fchmod(file.fileno(), READABLE)
     except OSError as error:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from io import StringIO
+from typing import TextIO
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
@@ -28,33 +28,27 @@ COUNTS = {
 CLIENT_SHARE_LIMIT = 0.4
 
 
-def render_text(experiment: Experiment, result: TrialResult) -> None:
-    """Print it."""
-    terminal = Console()
-    if terminal.is_terminal:
-        _print(Console(width=min(terminal.width, MAXIMUM_WIDTH), highlight=False), experiment, result)
-        return
-    text = StringIO()
-    _print(Console(file=text, width=PIPED_WIDTH, highlight=False), experiment, result)
-    # A table pads its cells, which a file or a pipe has no use for.
-    print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+def as_text(experiment: Experiment, result: TrialResult, reader: TextIO | None = None) -> str:
+    """The report for a person, for the stream `reader` (None: a file), with the last line break."""
+    text = drawn(_parts(experiment, result), reader, piped_width=PIPED_WIDTH, maximum_width=MAXIMUM_WIDTH)
+    return text if is_terminal(reader) else without_padding(text)
 
 
-def _print(console: Console, experiment: Experiment, result: TrialResult) -> None:
-    console.print(Text(f"Trial {result.experiment}: {experiment.title}", style="bold"))
+def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableType]:
+    yield Text(f"Trial {result.experiment}: {experiment.title}", style="bold")
     server = f"{result.server} {result.version}, " if result.server else ""
-    console.print(Text(printable(f"{server}{result.machine}; tables: {result.tables}")))
+    yield Text(printable(f"{server}{result.machine}; tables: {result.tables}"))
     for workload in result.workloads:
-        console.print()
-        console.print(_table(workload))
+        yield Text()
+        yield _table(workload)
         if workload.note:
-            console.print(Text(printable(f"  {workload.note}"), style="dim"))
+            yield Text(printable(f"  {workload.note}"), style="dim")
     for name, why in result.skipped.items():
-        console.print(Text(printable(f"Not run: {name} ({why})"), style="dim"))
-    console.print()
+        yield Text(printable(f"Not run: {name} ({why})"), style="dim")
+    yield Text()
     for line in client_lines(result):
-        console.print(Text(printable(line)))
-    console.print(Text(printable(result.conclusion), style="bold"))
+        yield Text(printable(line))
+    yield Text(printable(result.conclusion), style="bold")
 
 
 def _table(workload: WorkloadResult) -> Table:
@@ -71,7 +65,7 @@ def _table(workload: WorkloadResult) -> Table:
     )
     table.add_column("variant", min_width=max(map(len, workload.runs)))
     for heading in (
-        escape(printable(f"{workload.unit}/s")),
+        printable(f"{workload.unit}/s"),
         "times",
         "95 % interval",
         "CPU ms",
@@ -169,7 +163,7 @@ def _number(value: float | None) -> str:
 
 
 def _words(name: str) -> str:
-    return escape(printable(name.replace("_", " ")))
+    return printable(name.replace("_", " "))
 
 
 def _singular(unit: str) -> str:

@@ -63,11 +63,14 @@ def check(
     Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
     """
     from myisam_advisor.reports.formats.base import Shown, report_named
-    from myisam_advisor.texts.whole_files import written_whole
+    from myisam_advisor.texts.whole_files import write_whole
 
     judgement, facts = judged(options, site_of(options), interval, history_file)
     report = report_named(format_name)
-    shown = Shown(verbose, show_suppressed, fail_on, unknown_as)
-    with written_whole(output_file):
-        report.render(judgement, facts, shown)
+    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, None if output_file else sys.stdout)
+    text = report.render(judgement, facts, shown)
+    if output_file is None:
+        print(text, end="")
+    else:
+        write_whole(output_file, text)
     sys.exit(report.exit_status(judgement, shown))

@@ -16,9 +16,10 @@ from myisam_exporter.errors import UserError
 @site_options
 def doctor(**options: Any) -> None:
     """Say what each collector can see, what it lacks, how to grant it, and which rules that would enable."""
-    from myisam_advisor.cli.examination import print_examination
+    from myisam_advisor.cli.examination import examination_as_text, examine
 
     if options["facts_file"]:
         raise UserError("doctor examines a server: it has no use for --facts.")
     rules = site_of(options).rules
-    sys.exit(print_examination(target_of(options), options["timeout_seconds"], options["key_caches"], rules))
+    examinations = examine(target_of(options), options["timeout_seconds"], options["key_caches"], rules)
+    print(examination_as_text(examinations, sys.stdout), end="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from myisam_advisor.cli.sources import gather
 def facts(table: str | None, interval: float, describe: bool, format_name: str, **options: Any) -> None:
     """Show the facts: all tables, or one."""
     from myisam_advisor.factbase.derived import complete
-    from myisam_advisor.factbase.views import describe_tables, print_result, print_tables, result_of
+    from myisam_advisor.factbase.views import describe_tables, result_as_text, result_of, tables_as_text
 
     if describe:
         click.echo(describe_tables(table))
@@ -29,6 +30,6 @@ def facts(table: str | None, interval: float, describe: bool, format_name: str, 
         describe_tables(table)  # refuses an unknown name before the server is asked
     known = complete(gather(options, interval))
     if table is None:
-        print_tables(known, format_name)
+        print(tables_as_text(known, format_name, sys.stdout), end="")
     else:
-        print_result(result_of(known, table), format_name)
+        print(result_as_text(result_of(known, table), format_name, sys.stdout), end="")

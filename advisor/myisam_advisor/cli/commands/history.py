@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -21,8 +22,13 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
 
     path = history_file or next(iter(readable_histories()), history_path())
     if list_facts:
-        history_view.print_facts(path)
+        print(history_view.facts_in_words(path))
     elif fact is None:
-        history_view.print_episodes(path)
+        print(history_view.episodes_in_words(path))
     else:
-        history_view.print_curves(path, fact, since)
+        bars = history_view.BARS if _speaks_unicode() else history_view.PLAIN_BARS
+        print(history_view.curves_in_words(path, fact, since, bars))
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

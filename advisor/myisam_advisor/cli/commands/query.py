@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -21,7 +22,7 @@ def query(statement: str, interval: float, format_name: str, **options: Any) -> 
     from myisam_advisor.factbase.database import open_database
     from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
-    from myisam_advisor.factbase.views import print_result
+    from myisam_advisor.factbase.views import result_as_text
 
     known = complete(gather(options, interval))
     with GuardedDatabase(open_database(known)) as database:
@@ -29,4 +30,4 @@ def query(statement: str, interval: float, format_name: str, **options: Any) -> 
             result = database.query(statement)
         except QueryError as error:
             raise UserError(f"query: {error}.") from None
-    print_result(result, format_name)
+    print(result_as_text(result, format_name, sys.stdout), end="")

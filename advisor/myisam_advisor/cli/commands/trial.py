@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
@@ -127,7 +128,7 @@ def _run_one(
     if format_name == "json":
         click.echo(report.as_json(result))
     else:
-        report.render_text(described, result)
+        print(report.as_text(described, result, sys.stdout), end="")
     if chart_path is not None:
         chart.draw(described, result, chart_path)
 

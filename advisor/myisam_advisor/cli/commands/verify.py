@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,10 @@ from myisam_advisor.cli.options import Duration, LongDuration, history_option, s
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+    from rich.table import Table
 
     from myisam_advisor.catalogue.rules import Measure, Rule
     from myisam_advisor.history.noticed_changes import Change
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3}
 FORMATS = ("text", "json")
+WIDTH = 140
 MOMENTS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%H:%M")
 
 
@@ -91,8 +96,6 @@ def verify(
     RULE compares what the rule's remedy should move, FACT any recorded fact (lower counts as better; +FACT: higher). Exits with 1 when
     something became worse, with 3 when there is not enough data.
     """
-    import sys
-
     from myisam_advisor.history.paths import history_path, readable_histories
     from myisam_advisor.history.reader import changes_of, targets_of
     from myisam_advisor.history.verification import overall
@@ -110,9 +113,9 @@ def verify(
     compared, outcomes, load = _compared(path, target, measures, at, window, settle)
     near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
     if format_name == "json":
-        _print_json(at, compared, near, outcomes, load)
+        print(_as_json(at, compared, near, outcomes, load))
     else:
-        _print_text(target, at, near, outcomes, load)
+        print(_as_text(target, at, near, outcomes, load), end="")
     sys.exit(EXIT_STATUSES[overall(outcomes)])
 
 
@@ -203,25 +206,45 @@ def _said(moment: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
 
 
-def _print_text(
+def _as_text(
+    target: str,
+    at: float,
+    near: Sequence[Change],
+    outcomes: Sequence[Outcome],
+    load: Outcome | None,
+) -> str:
+    from myisam_advisor.texts.drawing import drawn
+
+    parts = _parts(target, at, near, outcomes, load)
+    return drawn(parts, sys.stdout, piped_width=WIDTH, maximum_width=WIDTH)
+
+
+def _parts(
     target: str, at: float, near: Sequence[Change], outcomes: Sequence[Outcome], load: Outcome | None
-) -> None:
-    from rich.console import Console
-    from rich.table import Table
+) -> Iterable[RenderableType]:
     from rich.text import Text
 
     from myisam_advisor.history.verification import overall
     from myisam_advisor.texts.templates import printable
 
-    terminal = Console()
-    console = Console(width=min(terminal.width, 140) if terminal.is_terminal else 140, highlight=False)
-    console.print(Text(printable(f"{target}: before and after {_said(at)}"), style="bold"))
+    yield Text(printable(f"{target}: before and after {_said(at)}"), style="bold")
     for change in near:
-        console.print(Text(printable(f"  {_said(change.noticed_at)}  {change}")))
+        yield Text(printable(f"  {_said(change.noticed_at)}  {change}"))
     if len(near) > 1:
-        console.print(
-            Text("Several changes fall into this time: what follows is the work of all of them.", style="yellow")
-        )
+        yield Text("Several changes fall into this time: what follows is the work of all of them.", style="yellow")
+    yield _table(outcomes, load)
+    caution = _caution(load)
+    if caution:
+        yield Text(caution, style="yellow")
+    yield Text(overall(outcomes).capitalize() + ".", style="bold")
+
+
+def _table(outcomes: Sequence[Outcome], load: Outcome | None) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from myisam_advisor.texts.templates import printable
+
     table = Table()
     for heading in ("", "before", "after", "times", "95 % interval", "samples", ""):
         table.add_column(heading, justify="left" if not heading else "right")
@@ -233,11 +256,7 @@ def _print_text(
             "-" if one.low is None else f"{one.low:.2f} - {one.high:.2f}", f"{one.samples[0]}, {one.samples[1]}",
             Text(verdict, style=styles.get(verdict, "")),
         )  # fmt: skip
-    console.print(table)
-    caution = _caution(load)
-    if caution:
-        console.print(Text(caution, style="yellow"))
-    console.print(Text(overall(outcomes).capitalize() + ".", style="bold"))
+    return table
 
 
 def _caution(load: Outcome | None) -> str:
@@ -257,9 +276,9 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _print_json(
+def _as_json(
     at: float, compared: Window, near: Sequence[Change], outcomes: Sequence[Outcome], load: Outcome | None
-) -> None:
+) -> str:
     import json
     from dataclasses import asdict
 
@@ -275,4 +294,4 @@ def _print_json(
         "caution": _caution(load) or None,
         "verdict": overall(outcomes),
     }
-    click.echo(json.dumps(document, indent=1))
+    return json.dumps(document, indent=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, TextIO, cast
 
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.reports.exit_status import by_severity
@@ -13,19 +13,23 @@ from myisam_exporter.look.fact_set import FactSet
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when not all was seen."""
+    """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when not all was seen.
+
+    `reader` is the stream that the report is for, None for a file: on a terminal it is in colours, and as wide as that is.
+    """
 
     verbose: bool = False
     suppressed: bool = False
     fail_on: str = "warning"
     unknown_as: str = "unknown"
+    reader: TextIO | None = None
 
 
 class Report(Protocol):
     """What a report module offers."""
 
-    def render(self, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-        """Print the report to standard output."""
+    def render(self, judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+        """The report, with its last line break."""
 
     def exit_status(self, judgement: Judgement, shown: Shown) -> int:
         """The program's exit status."""

@@ -11,10 +11,10 @@ from myisam_exporter.look.fact_set import FactSet
 __all__ = ["exit_status", "render"]
 
 
-def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    """Print the document."""
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+    """The document."""
     from myisam_advisor.reports.page.look import look_at
     from myisam_advisor.reports.page.render import render as page
     from myisam_advisor.reports.page.view import view_of
 
-    print(page(view_of(look_at(judgement, facts, time.time()), links=False)))
+    return page(view_of(look_at(judgement, facts, time.time()), links=False)) + "\n"

@@ -57,7 +57,7 @@ def _memory(budget: MemoryBudget) -> dict[str, object]:
     return asdict(budget) | {"room_bytes": budget.room_bytes}
 
 
-def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    """Print the document; `verbose` adds how long each rule took."""
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+    """The document; `verbose` adds how long each rule took."""
     whole = document(judgement, facts, shown) | ({"rule_seconds": judgement.seconds} if shown.verbose else {})
-    print(json.dumps(whole, indent=2))
+    return json.dumps(whole, indent=2) + "\n"

@@ -5,6 +5,8 @@ Source: Nagios plugin API (assets.nagios.com); a pipe separates text from perfor
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.verdict import SERIOUS, verdict_of
@@ -37,26 +39,31 @@ def exit_status(judgement: Judgement, shown: Shown) -> int:
     return statuses.NAGIOS_OK
 
 
-def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    """Print the status line and a line for each finding; `verbose` adds what to do."""
-    findings = judgement.findings
-    status = exit_status(judgement, shown)
-    summary = _summary(judgement, facts)
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+    """The status line and a line for each finding; `verbose` adds what to do."""
+    return "".join(f"{line}\n" for line in _lines(judgement, facts, shown))
+
+
+def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
+    status = WORDS[exit_status(judgement, shown)]
+    yield f"MYISAM {status} - {plain(_summary(judgement, facts))} | {_performance_data(judgement)}"
+    for spot in judgement.blind:
+        yield plain(f"NOT SEEN {spot.sentence} {spot.why}.{f' -> {spot.remedy}' if spot.remedy else ''}")
+    for finding in judgement.findings:
+        about = f" {finding.object}" if finding.object else ""
+        yield plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}")
+        if shown.verbose:
+            yield plain(f"  {finding.recommendation}")
+    for suppressed in judgement.suppressed if shown.suppressed else ():
+        yield plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}")
+
+
+def _performance_data(judgement: Judgement) -> str:
     counts = {severity: judgement.count(severity) for severity in SEVERITIES}
-    data = (
+    return (
         " ".join(f"{severity}={UNDETERMINED if count is None else count};;;0" for severity, count in counts.items())
         + f" not_evaluated={len(judgement.not_evaluated)};;;0 suppressed={len(judgement.suppressed)};;;0 blind={len(judgement.blind)};;;0"
     )
-    print(f"MYISAM {WORDS[status]} - {plain(summary)} | {data}")
-    for spot in judgement.blind:
-        print(plain(f"NOT SEEN {spot.sentence} {spot.why}.{f' -> {spot.remedy}' if spot.remedy else ''}"))
-    for finding in findings:
-        about = f" {finding.object}" if finding.object else ""
-        print(plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}"))
-        if shown.verbose:
-            print(plain(f"  {finding.recommendation}"))
-    for suppressed in judgement.suppressed if shown.suppressed else ():
-        print(plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}"))
 
 
 def _summary(judgement: Judgement, facts: FactSet) -> str:

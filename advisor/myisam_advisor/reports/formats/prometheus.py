@@ -19,12 +19,12 @@ __all__ = ["exit_status", "render"]
 CHECKED = Metric("advice_check_timestamp_seconds", "gauge", "When `myisam-advisor check` judged this server.")
 
 
-def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    """Print the exposition."""
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+    """The exposition."""
     since = {
         (finding.rule, finding.object): finding.first_seen
         for finding in judgement.findings
         if finding.first_seen is not None
     }
     values = [*advice_values(judgement, facts.interval_seconds, since), Value(CHECKED.name, time.time())]
-    print(page_of((*METRICS, CHECKED), values).text.decode(), end="")
+    return page_of((*METRICS, CHECKED), values).text.decode()

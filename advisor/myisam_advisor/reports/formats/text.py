@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from io import StringIO
 from itertools import groupby
 
-from rich.console import Console
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +16,7 @@ from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_advisor.reports.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
+from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.templates import printable, size, with_unit
 from myisam_exporter.look.fact_set import FactSet
 
@@ -38,32 +38,19 @@ TONES = {
 LABEL_WIDTH = 10
 
 
-def render(judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    """Print the report; `verbose` adds sources, what does not apply and why, and the account of memory."""
-    terminal = Console()
-    if terminal.is_terminal:
-        _print_all(
-            Console(highlight=False, markup=False, emoji=False, width=min(terminal.width, MAXIMUM_WIDTH)),
-            judgement,
-            facts,
-            shown,
-        )
-        return
-    text = StringIO()
-    _print_all(
-        Console(file=text, highlight=False, markup=False, emoji=False, width=PIPED_WIDTH), judgement, facts, shown
-    )
-    # A table pads its cells, which a file or a pipe has no use for.
-    print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+    """The report; `verbose` adds sources, what does not apply and why, and the account of memory."""
+    text = drawn(_parts(judgement, facts, shown), shown.reader, piped_width=PIPED_WIDTH, maximum_width=MAXIMUM_WIDTH)
+    return text if is_terminal(shown.reader) else without_padding(text)
 
 
-def _print_all(console: Console, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
-    console.print(Text(printable(headline(facts)), style="bold"))
-    console.print(_verdict(judgement, facts))
-    console.print()
+def _parts(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[RenderableType]:
+    yield Text(printable(headline(facts)), style="bold")
+    yield _verdict(judgement, facts)
+    yield Text()
     for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule)):
-        _print_rule(console, list(group), shown.verbose)
-    _print_rest(console, judgement, facts, shown)
+        yield from _rule(list(group), shown.verbose)
+    yield _rest(judgement, facts, shown)
 
 
 def _verdict(judgement: Judgement, facts: FactSet) -> Text:
@@ -77,14 +64,14 @@ def _verdict(judgement: Judgement, facts: FactSet) -> Text:
     return said
 
 
-def _print_rule(console: Console, findings: Sequence[Finding], verbose: bool) -> None:
+def _rule(findings: Sequence[Finding], verbose: bool) -> Iterable[RenderableType]:
     first = findings[0]
     title = Text.assemble(
         (f" {first.severity.upper()} ", STYLES[first.severity]), " ", (first.title, "bold"), ("  " + first.rule, "dim")
     )
     if len(findings) > 1:
         title.append(f"  ({len(findings)} {first.scope}s)", "dim")
-    console.print(title)
+    yield title
     body = _grid()
     in_words = findings if len(findings) <= TOLD_PER_RULE else findings[:1]
     for finding in in_words:
@@ -97,7 +84,7 @@ def _print_rule(console: Console, findings: Sequence[Finding], verbose: bool) ->
         _evidence(first.evidence, verbose) if len(findings) == 1 else _evidence_of_many(findings[:SHOWN_PER_RULE]),
     )
     _add_texts(body, findings, verbose)
-    console.print(Padding(body, (0, 0, 1, 1)))
+    yield Padding(body, (0, 0, 1, 1))
 
 
 def _likewise(names: Sequence[str]) -> str:
@@ -187,7 +174,7 @@ def _evidence_of_many(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: Shown) -> None:
+def _rest(judgement: Judgement, facts: FactSet, shown: Shown) -> Padding:
     rest = _grid()
     for warning in judgement.warnings:
         rest.add_row(_label("warning"), Text(printable(warning), style="yellow"))
@@ -212,7 +199,7 @@ def _print_rest(console: Console, judgement: Judgement, facts: FactSet, shown: S
             rest.add_row(_label("note"), Text(printable(f"{note.reason}. {remedy}"), style="dim"))
     if shown.verbose and judgement.memory.limit_bytes is not None:
         rest.add_row(_label("memory"), Text(_account(judgement.memory), style="dim"))
-    console.print(Padding(rest, (0, 0, 0, 1)))
+    return Padding(rest, (0, 0, 0, 1))
 
 
 def _not_seen(spot: Blind) -> str:

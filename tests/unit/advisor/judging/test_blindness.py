@@ -42,16 +42,15 @@ def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name not in names}
 
 
-def printed(judgement: Judgement, facts: FactSet, form: str, capsys: pytest.CaptureFixture[str]) -> str:
-    report_named(form).render(judgement, facts, Shown())
-    return capsys.readouterr().out
+def printed(judgement: Judgement, facts: FactSet, form: str) -> str:
+    return report_named(form).render(judgement, facts, Shown())
 
 
-def test_a_server_that_is_seen_and_at_work_gets_its_all_clear(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_that_is_seen_and_at_work_gets_its_all_clear() -> None:
     judgement, facts = judged(**SEEN)
     assert not judgement.blind
     assert verdict_of(judgement, facts.interval_seconds).tone == "good"
-    assert "Nothing to change." in printed(judgement, facts, "text", capsys)
+    assert "Nothing to change." in printed(judgement, facts, "text")
     assert nagios.exit_status(judgement, Shown()) == 0
 
 
@@ -65,18 +64,18 @@ def test_a_server_that_is_seen_and_at_work_gets_its_all_clear(capsys: pytest.Cap
     ],
     ids=["no tables", "a sample of the tables", "idle", "only we ourselves asked"],
 )
-def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, said: str) -> None:
     judgement, facts = judged(**document)
     assert [spot.what for spot in judgement.blind] == [what]
     assert verdict_of(judgement, facts.interval_seconds).tone == "unknown"
-    text = printed(judgement, facts, "text", capsys)
+    text = printed(judgement, facts, "text")
     assert said in " ".join(text.splitlines()[1:3])
     assert "Nothing to change" not in text
-    first = printed(judgement, facts, "nagios", capsys).splitlines()[0]
+    first = printed(judgement, facts, "nagios").splitlines()[0]
     assert first.startswith(f"MYISAM UNKNOWN - {said}")
     assert [nagios.exit_status(judgement, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
-    assert [spot["what"] for spot in json.loads(printed(judgement, facts, "json", capsys))["blind"]] == [what]
-    metrics = printed(judgement, facts, "prometheus", capsys)
+    assert [spot["what"] for spot in json.loads(printed(judgement, facts, "json"))["blind"]] == [what]
+    metrics = printed(judgement, facts, "prometheus")
     assert f'myisam_advice_blind{{what="{what}"}} 1.0' in metrics
     assert 'myisam_advice_findings{severity="warning"}' not in metrics
     assert ('myisam_advice_findings{severity="critical"}' in metrics) == (what == "load")
@@ -90,7 +89,7 @@ def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, s
     assert "Nothing to change" not in page
 
 
-def test_one_table_out_of_sight_is_named_and_not_an_all_clear(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_table_out_of_sight_is_named_and_not_an_all_clear() -> None:
     """As MyiCollector tells it of a look whose other tables were read."""
     reason = Unknown("not all tables can be seen: shop.leak (it belongs to another user than the server's files)", "give them back")
     seen = facts_of(**SEEN)
@@ -101,19 +100,19 @@ def test_one_table_out_of_sight_is_named_and_not_an_all_clear(capsys: pytest.Cap
     assert (spot.what, spot.remedy, spot.rules) == ("tables", "give them back", ())
     assert "table-crashed" in judgement.quiet
     assert verdict_of(judgement, facts.interval_seconds).tone == "unknown"
-    first = printed(judgement, facts, "nagios", capsys).splitlines()[0]
+    first = printed(judgement, facts, "nagios").splitlines()[0]
     assert first.startswith("MYISAM UNKNOWN - Not all tables can be seen: shop.leak")
-    text = printed(judgement, facts, "text", capsys)
+    text = printed(judgement, facts, "text")
     assert "1 MyISAM table seen, others are not" in text
     assert "Nothing to change" not in text
     assert "<title>Not all tables can be seen: shop.leak" in render(view_of(look_at(judgement, facts, 0.0)))
 
 
 @pytest.mark.parametrize(("rules", "said"), [(1, "1 rule quiet"), (2, "2 rules quiet")])
-def test_one_quiet_rule_is_one_rule(rules: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_quiet_rule_is_one_rule(rules: int, said: str) -> None:
     judgement, facts = judged(**SEEN)
     few = replace(judgement, quiet=judgement.quiet[:rules])
-    assert printed(few, facts, "nagios", capsys).startswith(f"MYISAM OK - {said} |")
+    assert printed(few, facts, "nagios").startswith(f"MYISAM OK - {said} |")
     page = " ".join(render(view_of(look_at(few, facts, 0.0))).split())
     assert f"{said.removesuffix(' quiet')} looked, and found nothing." in page
 
@@ -163,7 +162,7 @@ def test_a_fault_that_was_found_comes_before_what_was_not_seen() -> None:
     assert 'class="verdict critical"' in page
 
 
-def test_the_screen_of_a_blind_look_is_as_kept(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_screen_of_a_blind_look_is_as_kept() -> None:
     judgement, facts = judged(**without(SEEN, "tables"))
     kept = Path(__file__).with_name("blind_screen.txt")
-    assert printed(judgement, facts, "text", capsys) == kept.read_text("utf-8")
+    assert printed(judgement, facts, "text") == kept.read_text("utf-8")

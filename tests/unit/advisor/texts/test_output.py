@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.texts.whole_files import OutputDirectory, written_whole
+from myisam_advisor.texts.whole_files import OutputDirectory, write_whole
 from myisam_exporter.errors import UserError
 from tests.support.program import run
 
@@ -63,8 +63,7 @@ def test_a_report_replaces_a_link_instead_of_writing_through_it(tmp_path: Path, 
     if exists:
         victim.write_text("kept")
     link(theirs / "report", victim)
-    with written_whole(theirs / "report"):
-        print("report")
+    write_whole(theirs / "report", "report\n")
     assert not (theirs / "report").is_symlink()
     assert (theirs / "report").read_text() == "report\n"
     assert victim.exists() is exists
@@ -96,8 +95,8 @@ def test_a_link_of_ones_own_is_gone_through(tmp_path: Path) -> None:
 def test_links_in_a_ring_end_in_a_message(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    with pytest.raises(UserError, match="symbolic links"), written_whole(tmp_path / "a" / "report"):
-        pass
+    with pytest.raises(UserError, match="symbolic links"):
+        write_whole(tmp_path / "a" / "report", "")
 
 
 def test_a_directory_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
@@ -118,13 +117,12 @@ def test_in_a_sticky_directory_only_what_is_ours_is_written(tmp_path: Path) -> N
     os.chown(sticky / "theirs", OTHER_UID, OTHER_UID)
     (sticky / "folder").mkdir()
     os.chown(sticky / "folder", OTHER_UID, OTHER_UID)
-    with pytest.raises(UserError, match="another user's file"), written_whole(sticky / "theirs"):
-        print("lost")
+    with pytest.raises(UserError, match="another user's file"):
+        write_whole(sticky / "theirs", "lost")
     with pytest.raises(UserError, match="folder on the way to it is another user's"), OutputDirectory(sticky / "folder"):
         pass
     for text in ("first", "second"):
-        with written_whole(sticky / "ours"):
-            print(text)
+        write_whole(sticky / "ours", f"{text}\n")
     assert (sticky / "ours").read_text() == "second\n"
     assert (sticky / "theirs").read_text() == "kept"
 
@@ -133,25 +131,24 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     for name in ("fifo", "folder"):
-        with pytest.raises(UserError, match="is no file"), written_whole(tmp_path / name):
-            print("lost")
-    with pytest.raises(UserError, match="Not a directory"), written_whole(facts_file(tmp_path) / "report"):
-        pass
+        with pytest.raises(UserError, match="is no file"):
+            write_whole(tmp_path / name, "lost")
+    with pytest.raises(UserError, match="Not a directory"):
+        write_whole(facts_file(tmp_path) / "report", "")
 
 
 def test_a_report_that_breaks_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("before")
-    with pytest.raises(KeyError), written_whole(path):
-        print("half")
+    with pytest.raises(KeyError), OutputDirectory(tmp_path) as directory, directory.file("report") as file:
+        file.write("half")
         raise KeyError
     assert path.read_text() == "before"
     assert [one.name for one in tmp_path.iterdir()] == ["report"]
 
 
 def test_a_report_is_readable_by_others_and_a_plan_by_the_umask(tmp_path: Path) -> None:
-    with written_whole(tmp_path / "report"):
-        print("x")
+    write_whole(tmp_path / "report", "x\n")
     assert (tmp_path / "report").stat().st_mode & 0o777 == 0o644
     before = os.umask(0o077)
     try:
@@ -165,8 +162,8 @@ def test_a_report_is_readable_by_others_and_a_plan_by_the_umask(tmp_path: Path) 
 
 def test_another_user_is_told_what_is_wrong(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    with as_user(OTHER_UID), pytest.raises(UserError, match=re.escape(f"cannot write {tmp_path / 'report'}: Permission denied")), written_whole(tmp_path / "report"):
-        pass
+    with as_user(OTHER_UID), pytest.raises(UserError, match=re.escape(f"cannot write {tmp_path / 'report'}: Permission denied")):
+        write_whole(tmp_path / "report", "")
 
 
 def test_no_descriptor_stays_open(tmp_path: Path, theirs: Path) -> None:
@@ -176,8 +173,7 @@ def test_no_descriptor_stays_open(tmp_path: Path, theirs: Path) -> None:
     for _ in range(5):
         for path in (tmp_path / "a", theirs / "out" / "a", tmp_path / "ring" / "a", tmp_path / "missing" / "a"):
             try:
-                with written_whole(path):
-                    pass
+                write_whole(path, "")
             except UserError:
                 continue
     assert len(os.listdir("/proc/self/fd")) == before
