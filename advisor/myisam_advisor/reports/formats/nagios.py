@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.verdict import SERIOUS, verdict_of
+from myisam_advisor.judging.verdict import SERIOUS
 from myisam_advisor.reports import exit_status as statuses
 from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.told import Told, told
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.look.fact_set import FactSet
 
@@ -45,16 +46,17 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
 
 
 def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
+    known = told(judgement, facts)
     status = WORDS[exit_status(judgement, shown)]
-    yield f"MYISAM {status} - {plain(_summary(judgement, facts))} | {_performance_data(judgement)}"
-    for spot in judgement.blind:
+    yield f"MYISAM {status} - {plain(_summary(judgement, known))} | {_performance_data(judgement)}"
+    for spot in known.blind:
         yield plain(f"NOT SEEN {spot.sentence} {spot.why}.{f' -> {spot.remedy}' if spot.remedy else ''}")
     for finding in judgement.findings:
         about = f" {finding.object}" if finding.object else ""
         yield plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}")
         if shown.verbose:
             yield plain(f"  {finding.recommendation}")
-    for suppressed in judgement.suppressed if shown.suppressed else ():
+    for suppressed in known.suppressed if shown.suppressed else ():
         yield plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}")
 
 
@@ -66,18 +68,18 @@ def _performance_data(judgement: Judgement) -> str:
     )
 
 
-def _summary(judgement: Judgement, facts: FactSet) -> str:
+def _summary(judgement: Judgement, known: Told) -> str:
     """The first words of the verdict, and which rules speak: what fits into a message to a telephone comes first."""
     findings = judgement.findings
-    if not findings and not judgement.quiet:
-        needs = judgement.not_evaluated[0].needs if judgement.not_evaluated else "no rules"
+    if not findings and not known.quiet:
+        needs = known.unknown[0].needs if known.unknown else "no rules"
         return f"nothing could be judged: {needs}"
-    rules = list(dict.fromkeys(finding.rule for finding in findings))
-    told = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}" if rules else ""
-    if judgement.worst in SERIOUS or judgement.blind:
-        return f"{verdict_of(judgement, facts.interval_seconds).headline} {told}".strip()
-    quiet = len(judgement.quiet)
-    return told or f"{quiet} rule{'s' if quiet != 1 else ''} quiet"
+    rules = list(dict.fromkeys(rule.first.rule for rule in known.rules))
+    found = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}" if rules else ""
+    if judgement.worst in SERIOUS or known.blind:
+        return f"{known.verdict.headline} {found}".strip()
+    quiet = len(known.quiet)
+    return found or f"{quiet} rule{'s' if quiet != 1 else ''} quiet"
 
 
 def plain(text: str) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvaluated, ShownFact
-from myisam_advisor.judging.verdict import GOOD, UNKNOWN, verdict_of
+from myisam_advisor.judging.findings import Blind, Finding, Judgement, ShownFact, Suppressed
+from myisam_advisor.judging.verdict import GOOD, UNKNOWN, Verdict
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.reports.formats.base import Shown, exit_status
-from myisam_advisor.reports.wording import NAMED_PER_RULE, SHOWN_PER_RULE, TOLD_PER_RULE, headline, holds_since
+from myisam_advisor.reports.told import Told, ToldDrop, ToldRule, told, told_facts
+from myisam_advisor.reports.wording import SHOWN_PER_RULE, TOLD_PER_RULE, headline
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
-from myisam_advisor.texts.templates import printable, size, with_unit
+from myisam_advisor.texts.templates import printable, size
 from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
@@ -45,17 +45,17 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
 
 
 def _parts(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[RenderableType]:
+    known = told(judgement, facts, contradicted=shown.verbose)
     yield Text(printable(headline(facts)), style="bold")
-    yield _verdict(judgement, facts)
+    yield _verdict(known.verdict)
     yield Text()
-    for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule)):
-        yield from _rule(list(group), shown.verbose)
-    yield _rest(judgement, facts, shown)
+    for rule in known.rules:
+        yield from _rule(rule, shown.verbose)
+    yield _rest(known, judgement, shown)
 
 
-def _verdict(judgement: Judgement, facts: FactSet) -> Text:
+def _verdict(verdict: Verdict) -> Text:
     """The first words, in the colour of the worst finding: never green over one, and never where something was not seen."""
-    verdict = verdict_of(judgement, facts.interval_seconds)
     said = Text(printable(verdict.headline), style=TONES[verdict.tone])
     if verdict.tone == GOOD:
         return Text("Nothing to change.", style=TONES[GOOD])
@@ -64,8 +64,8 @@ def _verdict(judgement: Judgement, facts: FactSet) -> Text:
     return said
 
 
-def _rule(findings: Sequence[Finding], verbose: bool) -> Iterable[RenderableType]:
-    first = findings[0]
+def _rule(rule: ToldRule, verbose: bool) -> Iterable[RenderableType]:
+    first, findings = rule.first, rule.findings
     title = Text.assemble(
         (f" {first.severity.upper()} ", STYLES[first.severity]), " ", (first.title, "bold"), ("  " + first.rule, "dim")
     )
@@ -73,34 +73,25 @@ def _rule(findings: Sequence[Finding], verbose: bool) -> Iterable[RenderableType
         title.append(f"  ({len(findings)} {first.scope}s)", "dim")
     yield title
     body = _grid()
-    in_words = findings if len(findings) <= TOLD_PER_RULE else findings[:1]
-    for finding in in_words:
-        label = "" if finding.confidence == "confirmed" else f"{finding.confidence.capitalize()}: "
-        body.add_row("", Text(printable(label + finding.message)))
-    if len(in_words) < len(findings):
-        body.add_row("", Text(_likewise([finding.object for finding in findings[1:]])))
+    for sentence in rule.sentences:
+        body.add_row("", Text(printable(sentence)))
+    if rule.likewise:
+        body.add_row("", Text(printable(rule.likewise_sentence(" (--format json lists them)"))))
     body.add_row(
         _label("evidence"),
         _evidence(first.evidence, verbose) if len(findings) == 1 else _evidence_of_many(findings[:SHOWN_PER_RULE]),
     )
-    _add_texts(body, findings, verbose)
+    _add_texts(body, rule, verbose)
     yield Padding(body, (0, 0, 1, 1))
 
 
-def _likewise(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED_PER_RULE} more (--format json lists them)" if len(names) > NAMED_PER_RULE else ""
-    return printable(f"Likewise {', '.join(names[:NAMED_PER_RULE])}{more}.")
-
-
-def _add_texts(body: Table, findings: Sequence[Finding], verbose: bool) -> None:
-    first = findings[0]
-    since = holds_since(findings)
-    if since:
-        body.add_row(_label("since"), Text(since))
+def _add_texts(body: Table, rule: ToldRule, verbose: bool) -> None:
+    first = rule.first
+    if rule.since:
+        body.add_row(_label("since"), Text(rule.since))
     body.add_row(_label("do"), Text(printable(first.recommendation)))
-    commands = [command for finding in findings for command in finding.remedy.commands]
-    if commands:
-        body.add_row(_label("run"), _lines(for_copying(commands), "green"))
+    if rule.commands:
+        body.add_row(_label("run"), _lines(for_copying(rule.commands), "green"))
     for label, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
         if lines and (label == "my.cnf" or verbose):
             body.add_row(_label(label), _lines(lines, "cyan"))
@@ -146,15 +137,10 @@ def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
     table.add_column(style="dim")
     if verbose:
         table.add_column(style="dim")
-    for fact in facts:
-        threshold = f"threshold {with_unit(fact.threshold, fact.unit)}" if fact.threshold is not None else ""
-        source = [Text(printable(fact.source))] if verbose else []
-        table.add_row(
-            Text(printable(fact.fact)),
-            Text(printable(with_unit(fact.value, fact.unit))),
-            Text(printable(threshold)),
-            *source,
-        )
+    for fact in told_facts(facts):
+        threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
+        cells = (fact.fact, fact.value, threshold, *([fact.source] if verbose else []))
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     return table
 
 
@@ -169,37 +155,34 @@ def _evidence_of_many(findings: Sequence[Finding]) -> Table:
         "", *(Text(printable(column.rpartition(".")[2].replace("_", " ")), style="dim") for column in columns)
     )
     for finding in findings:
-        values = {fact.fact: with_unit(fact.value, fact.unit) for fact in reversed(finding.evidence)}
+        values = {fact.fact: fact.value for fact in reversed(told_facts(finding.evidence))}
         table.add_row(Text(printable(finding.object)), *(Text(printable(values.get(column, ""))) for column in columns))
     return table
 
 
-def _rest(judgement: Judgement, facts: FactSet, shown: Shown) -> Padding:
+def _rest(known: Told, judgement: Judgement, shown: Shown) -> Padding:
     rest = _grid()
-    for warning in judgement.warnings:
-        rest.add_row(_label("warning"), Text(printable(warning), style="yellow"))
-    for suspicion in judgement.suspicious:
-        about = f"{suspicion.object}: " if suspicion.object else ""
-        rest.add_row(_label("suspicious"), Text(printable(f"{about}{suspicion.why}. Set aside."), style="yellow"))
-    if judgement.quiet:
-        rest.add_row(
-            _label("quiet"), Text(_names_or_number(judgement.quiet, "looked, and found nothing", shown), style="dim")
-        )
-    for spot in judgement.blind:
-        rest.add_row(_label("not seen"), Text(printable(_not_seen(spot)), style="yellow"))
-    told = {rule for spot in judgement.blind for rule in spot.rules if not shown.verbose}
-    unknown = [outcome for outcome in judgement.not_evaluated if outcome.rule not in told]
-    for rules, needs in _unknown(unknown, shown):
-        rest.add_row(_label("unknown"), Text.assemble((rules, "yellow"), printable(f": needs {needs}")))
-    for label, line in (*_dropped(judgement, shown), *_suppressed(judgement, shown), *_skipped(judgement, shown)):
-        rest.add_row(_label(label), Text(printable(line), style="dim"))
-    for note in facts.notes:
-        if not note.off:
-            remedy = f"Remedy: {note.remedy}" if note.remedy else ""
-            rest.add_row(_label("note"), Text(printable(f"{note.reason}. {remedy}"), style="dim"))
-    if shown.verbose and judgement.memory.limit_bytes is not None:
-        rest.add_row(_label("memory"), Text(_account(judgement.memory), style="dim"))
+    for label, line, style in _remarks(known, judgement, shown):
+        rest.add_row(_label(label), line if isinstance(line, Text) else Text(printable(line), style=style))
     return Padding(rest, (0, 0, 0, 1))
+
+
+def _remarks(known: Told, judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str | Text, str]]:
+    """What is said below the findings: label, line, style."""
+    yield from (("warning", warning, "yellow") for warning in known.warnings)
+    yield from (("suspicious", suspicion, "yellow") for suspicion in known.suspicious)
+    if known.quiet:
+        yield "quiet", _names_or_number(known.quiet, "looked, and found nothing", shown), "dim"
+    yield from (("not seen", _not_seen(spot), "yellow") for spot in known.blind)
+    for rules, needs in _unknown(known, shown):
+        yield "unknown", Text.assemble((rules, "yellow"), printable(f": needs {needs}")), ""
+    yield from (("dropped", _dropped(one, shown), "dim") for one in known.dropped)
+    yield from (("hidden", line, "dim") for line in _suppressed(known.suppressed, shown))
+    yield from (("skipped", line, "dim") for line in _skipped(judgement, shown))
+    for note in known.notes:
+        yield "note", f"{note.reason}. {f'Remedy: {note.remedy}' if note.remedy else ''}", "dim"
+    if shown.verbose and judgement.memory.limit_bytes is not None:
+        yield "memory", _account(judgement.memory), "dim"
 
 
 def _not_seen(spot: Blind) -> str:
@@ -207,8 +190,10 @@ def _not_seen(spot: Blind) -> str:
     return f"{spot.sentence.rstrip('.')}{rules}. {spot.why}" + (f"  ->  {spot.remedy}" if spot.remedy else "")
 
 
-def _unknown(outcomes: Sequence[NotEvaluated], shown: Shown) -> Iterable[tuple[str, str]]:
-    """What each rule lacks and how to have it; many that nothing can be done about, in one line."""
+def _unknown(known: Told, shown: Shown) -> Iterable[tuple[str, str]]:
+    """What each rule lacks and how to have it, unless that was said before; many that nothing can be done about, in one line."""
+    said = {rule for spot in known.blind for rule in spot.rules if not shown.verbose}
+    outcomes = [outcome for outcome in known.unknown if outcome.rule not in said]
     hopeless = [outcome for outcome in outcomes if not outcome.how]
     together = not shown.verbose and len(hopeless) > UNKNOWN_ONE_BY_ONE
     for outcome in outcomes:
@@ -218,33 +203,26 @@ def _unknown(outcomes: Sequence[NotEvaluated], shown: Shown) -> Iterable[tuple[s
         yield ", ".join(outcome.rule for outcome in hopeless), "facts that are not here (--verbose names them)"
 
 
-def _dropped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
-    """What was found and is not said, and why; alike ones in one line. What a second sign contradicted is quiet unless asked for."""
-    told = [one for one in judgement.dropped if shown.verbose or not one.contradicted]
-    for (rule, why), group in groupby(told, key=lambda one: (one.rule, one.why)):
-        objects = [one.object for one in group if one.object]
-        named = f" ({', '.join(objects[:TOLD_PER_RULE])}{' ...' if len(objects) > TOLD_PER_RULE else ''})"
-        yield "dropped", f"{rule}{named if objects and (shown.verbose or len(objects) > 1) else ''}: {why}"
+def _dropped(one: ToldDrop, shown: Shown) -> str:
+    """What was found and is not said, and why; alike ones in one line."""
+    named = f" ({', '.join(one.objects[:TOLD_PER_RULE])}{' ...' if len(one.objects) > TOLD_PER_RULE else ''})"
+    return f"{one.rule}{named if one.objects and (shown.verbose or len(one.objects) > 1) else ''}: {one.why}"
 
 
-def _suppressed(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
-    if not shown.suppressed and judgement.suppressed:
-        yield "hidden", f"{len(judgement.suppressed)} suppressed by the configuration: check --show-suppressed"
-    for one in judgement.suppressed if shown.suppressed else ():
+def _suppressed(suppressed: Sequence[Suppressed], shown: Shown) -> Iterable[str]:
+    if not shown.suppressed and suppressed:
+        yield f"{len(suppressed)} suppressed by the configuration: check --show-suppressed"
+    for one in suppressed if shown.suppressed else ():
         until = f" (until {one.until})" if one.until else ""
         about = f" {one.finding.object}" if one.finding.object else ""
-        yield (
-            "hidden",
-            f"{one.finding.severity} {one.finding.rule}{about}: {one.finding.message} Suppressed{until}: {one.reason}",
-        )
+        yield f"{one.finding.severity} {one.finding.rule}{about}: {one.finding.message} Suppressed{until}: {one.reason}"
 
 
-def _skipped(judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str]]:
+def _skipped(judgement: Judgement, shown: Shown) -> Iterable[str]:
     if shown.verbose:
-        yield from (("skipped", f"{outcome.rule}: {outcome.why}") for outcome in judgement.not_applicable)
+        yield from (f"{outcome.rule}: {outcome.why}" for outcome in judgement.not_applicable)
     elif judgement.not_applicable:
-        rules = [outcome.rule for outcome in judgement.not_applicable]
-        yield "skipped", _names_or_number(rules, "do not apply here", shown)
+        yield _names_or_number([outcome.rule for outcome in judgement.not_applicable], "do not apply here", shown)
 
 
 def _names_or_number(rules: Sequence[str], what: str, shown: Shown) -> str:

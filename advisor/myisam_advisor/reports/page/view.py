@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from time import localtime, strftime
 
-from myisam_advisor.judging.findings import Finding, Judgement
+from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
 from myisam_advisor.remedies.script import for_copying
@@ -16,7 +15,8 @@ from myisam_advisor.reports.page.host_paths import without_host_paths, without_p
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.map_view import MapView, TableLine, map_view, table_lines
 from myisam_advisor.reports.page.sparkline import Sparkline, sparkline
-from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, headline, holds_since, server_name
+from myisam_advisor.reports.told import Told, ToldRule, told, told_facts
+from myisam_advisor.reports.wording import headline, server_name
 from myisam_advisor.texts.templates import count, printable, size, with_unit
 from myisam_exporter.facts.columns import Value
 
@@ -137,7 +137,8 @@ def view_of(
     def command(line: str) -> str:
         return line if paths else without_paths(line, look.data_directory)
 
-    verdict = look.verdict
+    known = told(look.judgement, facts)
+    verdict = known.verdict
     drawn = tuple(_curves(curves or {}, look.taken_at))
     hostname = facts.single("server").get("hostname")
     return View(
@@ -146,16 +147,16 @@ def view_of(
         taken=strftime("%Y-%m-%d %H:%M:%S %Z", localtime(look.taken_at)),
         taken_iso=strftime("%Y-%m-%dT%H:%M:%S%z", localtime(look.taken_at)),
         verdict=replace(verdict, headline=clean(verdict.headline), detail=clean(verdict.detail)),
-        findings=tuple(_findings(look.judgement.findings, clean, command)),
+        findings=tuple(_findings(known.rules, clean, command)),
         counted=_counted(look.judgement),
         key_caches=tuple(_key_cache(row) for row in facts.tables["key_cache"].dictionaries()),
         map=map_view(look.tables) if look.tables.tables else None,
         tables=tuple(table_lines(look.tables)),
         curves=drawn,
         hours=_hours(drawn),
-        unknown=tuple(_unknown(look.judgement, clean)),
-        blind=tuple((clean(one.sentence), clean(one.why), clean(one.remedy)) for one in look.judgement.blind),
-        remarks=tuple(_remarks(look, clean)),
+        unknown=tuple(_unknown(known.unknown, clean)),
+        blind=tuple((clean(one.sentence), clean(one.why), clean(one.remedy)) for one in known.blind),
+        remarks=tuple(_remarks(known, len(look.judgement.not_applicable), clean)),
         warning=clean(warning),
         others=tuple((printable(name), address) for name, address in others),
         links=links,
@@ -174,50 +175,32 @@ def _counted(judgement: Judgement) -> tuple[tuple[str, int], ...]:
 
 
 def _findings(
-    findings: Sequence[Finding], clean: Callable[[object], str], command: Callable[[str], str]
+    rules: Sequence[ToldRule], clean: Callable[[object], str], command: Callable[[str], str]
 ) -> Iterable[FindingView]:
-    for place, (_, group) in enumerate(groupby(findings, key=lambda finding: (finding.severity, finding.rule))):
-        of_rule = list(group)
-        first = of_rule[0]
-        told = of_rule if len(of_rule) <= TOLD_PER_RULE else of_rule[:1]
+    for place, rule in enumerate(rules):
+        first = rule.first
         yield FindingView(
             rule=first.rule,
             severity=first.severity,
             title=clean(first.title),
-            messages=tuple(clean(_sentence(finding)) for finding in told),
-            likewise=clean(_likewise([finding.object for finding in of_rule[len(told) :]])),
-            since=holds_since(of_rule),
-            evidence=tuple(_evidence(first, clean)),
-            blocks=tuple(_blocks(of_rule, command)),
-            texts=tuple(_texts(first, clean)),
-            undo_blocks=_commands(
-                "Undo", [line for finding in of_rule for line in finding.remedy.undo_commands], command
+            messages=tuple(map(clean, rule.sentences)),
+            likewise=clean(rule.likewise_sentence()),
+            since=rule.since,
+            evidence=tuple(
+                (clean(one.fact), clean(one.value), clean(one.threshold or "")) for one in told_facts(first.evidence)
             ),
+            blocks=tuple(_blocks(rule, command)),
+            texts=tuple(_texts(first, clean)),
+            undo_blocks=_commands("Undo", rule.undo_commands, command),
             is_open=place == 0 or first.severity != "info",
         )
 
 
-def _sentence(finding: Finding) -> str:
-    return ("" if finding.confidence == "confirmed" else f"{finding.confidence.capitalize()}: ") + finding.message
-
-
-def _likewise(names: Sequence[str]) -> str:
-    more = len(names) - NAMED_PER_RULE
-    return f"Likewise {', '.join(names[:NAMED_PER_RULE])}{f' and {more} more' if more > 0 else ''}." if names else ""
-
-
-def _evidence(finding: Finding, clean: Callable[[object], str]) -> Iterable[tuple[str, str, str]]:
-    for fact in finding.evidence:
-        threshold = with_unit(fact.threshold, fact.unit) if fact.threshold is not None else ""
-        yield clean(fact.fact), clean(with_unit(fact.value, fact.unit)), clean(threshold)
-
-
-def _blocks(findings: Sequence[Finding], command: Callable[[str], str]) -> Iterable[Block]:
-    first = findings[0]
-    my_cnf = [command(line) for line in first.my_cnf]
-    yield from _commands("Run", [line for finding in findings for line in finding.remedy.commands], command)
+def _blocks(rule: ToldRule, command: Callable[[str], str]) -> Iterable[Block]:
+    my_cnf = [command(line) for line in rule.first.my_cnf]
+    yield from _commands("Run", rule.commands, command)
     yield from _block("my.cnf", my_cnf, my_cnf)
-    yield from _commands("init_file", first.remedy.init_file, command)
+    yield from _commands("init_file", rule.first.remedy.init_file, command)
 
 
 def _commands(title: str, commands: Sequence[Command], command: Callable[[str], str]) -> tuple[Block, ...]:
@@ -285,26 +268,22 @@ def _hours(curves: Sequence[CurveView]) -> str:
     return f"{hours:.0f} hours" if hours >= 1.5 else f"{max(hours * 60, 1):.0f} min"
 
 
-def _unknown(judgement: Judgement, clean: Callable[[object], str]) -> Iterable[tuple[str, str, str]]:
+def _unknown(outcomes: Sequence[NotEvaluated], clean: Callable[[object], str]) -> Iterable[tuple[str, str, str]]:
     """Rules that lack a fact, those that can be helped first."""
-    ordered = sorted(judgement.not_evaluated, key=lambda outcome: not outcome.how)
+    ordered = sorted(outcomes, key=lambda outcome: not outcome.how)
     for outcome in ordered[:SHOWN_OUTCOMES]:
         yield outcome.rule, clean(outcome.needs), clean(outcome.how)
 
 
-def _remarks(look: Look, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
-    judgement = look.judgement
-    for suspicion in judgement.suspicious[:SHOWN_OUTCOMES]:
-        about = f"{suspicion.object}: " if suspicion.object else ""
-        yield "Suspicious", clean(f"{about}{suspicion.why}. Set aside.")
-    dropped = sorted({(one.rule, one.why) for one in judgement.dropped if not one.contradicted})
+def _remarks(known: Told, skipped: int, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
+    yield from (("Suspicious", clean(sentence)) for sentence in known.suspicious[:SHOWN_OUTCOMES])
+    dropped = sorted({(one.rule, one.why) for one in known.dropped})
     yield from (("Dropped", clean(f"{rule}: {why}")) for rule, why in dropped[:SHOWN_OUTCOMES])
-    if judgement.suppressed:
-        yield "Hidden", f"{count(len(judgement.suppressed))} suppressed by the configuration."
-    for note in look.facts.notes:
-        if not note.off:
-            yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
-    quiet, skipped = len(judgement.quiet), len(judgement.not_applicable)
+    if known.suppressed:
+        yield "Hidden", f"{count(len(known.suppressed))} suppressed by the configuration."
+    for note in known.notes:
+        yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
+    quiet = len(known.quiet)
     if quiet:
         yield "Quiet", f"{count(quiet)} rule{'s' if quiet != 1 else ''} looked, and found nothing."
     if skipped:
