@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -48,8 +50,86 @@ class LongDuration(Duration):
     maximum = "ten years"
 
 
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Which server to look at, and how: made of `server_options`."""
+
+    defaults_files: tuple[Path, ...]
+    host: str | None
+    port: int | None
+    socket: Path | None
+    user: str | None
+    allow_cleartext: bool
+    timeout_seconds: int
+    key_caches: tuple[str, ...]
+    page_cache_seconds: float
+
+    def target(self) -> Target:
+        """The server that they name. Raises UserError for an option file that cannot be used."""
+        from myisam_exporter.server.target import target_from_options
+
+        return target_from_options(
+            self.defaults_files,
+            self.user,
+            self.host,
+            self.port,
+            self.socket,
+            allow_cleartext=self.allow_cleartext,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """Where facts come from: a server, or a facts file ('-': standard input). Made of `connection_options`."""
+
+    server: ServerOptions
+    facts_file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOptions:
+    """What holds at this site: made of `site_options`."""
+
+    configuration_file: Path | None
+    rule_folders: tuple[Path, ...]
+
+    def load(self) -> Site:
+        """The rules in force, with the site's thresholds and suppressions.
+
+        Raises UserError for a configuration or a rule that cannot be used.
+        """
+        from myisam_advisor.catalogue.configuration import load_site
+
+        return load_site(self.configuration_file, self.rule_folders)
+
+
+def gathered(kind: type[Any], parameter: str) -> Callable[[Command], Command]:
+    """The command takes what its options of these names say as one `parameter` of this kind, a dataclass.
+
+    Options of its fields stand above this decorator.
+    """
+    names = [field.name for field in fields(kind)]
+
+    def gathering(command: Command) -> Command:
+        @wraps(command)
+        def with_one_parameter(*arguments: Any, **values: Any) -> Any:
+            values[parameter] = kind(**{name: values.pop(name) for name in names})
+            return command(*arguments, **values)
+
+        return cast(Command, with_one_parameter)
+
+    return gathering
+
+
+def with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    """The command with these options, which --help lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS) -> Command:
-    """The options that say which server to look at, and how."""
+    """The options that say which server to look at, and how: the command's parameter `server`, a ServerOptions."""
     options = (
         click.option(
             "--defaults-file",
@@ -90,20 +170,18 @@ def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECO
             help="Time that the page-cache sweep may take.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(gathered(ServerOptions, "server")(command), options)
 
 
 def connection_options(command: Command) -> Command:
-    """The server's options, and where facts come from instead."""
+    """The server's options, and where facts come from instead: the command's parameter `source`, a SourceOptions."""
     facts = click.option(
         "--facts",
         "facts_file",
         metavar="FILE",
         help="Judge the facts in this file ('-': standard input) instead of a server.",
     )
-    return server_options(facts(command))
+    return server_options(facts(gathered(SourceOptions, "source")(command)))
 
 
 def interval_option(default: str) -> Callable[[Command], Command]:
@@ -130,7 +208,7 @@ def output_option(command: Command) -> Command:
 
 
 def site_options(command: Command) -> Command:
-    """What holds at this site: its configuration, and further rules."""
+    """What holds at this site, its configuration, and further rules: the command's parameter `site`, a SiteOptions."""
     configuration = click.option(
         "--config",
         "configuration_file",
@@ -140,34 +218,10 @@ def site_options(command: Command) -> Command:
     rules = click.option(
         "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
     )
-    return configuration(rules(command))
-
-
-def site_of(options: dict[str, Any]) -> Site:
-    """The rules in force, with the site's thresholds and suppressions; these options are taken out of `options`.
-
-    Raises UserError for a configuration or a rule that cannot be used.
-    """
-    from myisam_advisor.catalogue.configuration import load_site
-
-    return load_site(options.pop("configuration_file"), options.pop("rule_folders"))
+    return configuration(rules(gathered(SiteOptions, "site")(command)))
 
 
 def was_given(parameter: str) -> bool:
     """Whether the user chose this, rather than its default."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source is not click.core.ParameterSource.DEFAULT
-
-
-def target_of(options: dict[str, Any]) -> Target:
-    """The server that the connection options name."""
-    from myisam_exporter.server.target import target_from_options
-
-    return target_from_options(
-        options["defaults_files"],
-        options["user"],
-        options["host"],
-        options["port"],
-        options["socket"],
-        allow_cleartext=options["allow_cleartext"],
-    )

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from myisam_advisor.cli.options import target_of, was_given
+from myisam_advisor.cli.options import was_given
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
+    from myisam_advisor.cli.options import ServerOptions, SourceOptions
     from myisam_advisor.history.reader import RecentLook
     from myisam_advisor.judging.findings import Judgement
     from myisam_exporter.look.fact_set import FactSet
 
 
-def judged(
-    options: dict[str, Any], site: Site, interval: float, history_file: Path | None
-) -> tuple[Judgement, FactSet]:
+def judged(source: SourceOptions, site: Site, interval: float, history_file: Path | None) -> tuple[Judgement, FactSet]:
     """What the site's rules say, and the facts: a running daemon's last interval where there is one and none was asked for."""
     from myisam_advisor.judging.judge import judge
     from myisam_advisor.judging.prepared import prepared
 
-    recorded = None if options["facts_file"] else recorded_look(options, history_file)
-    ready = prepared(recorded.facts if recorded else gather(options, interval), site)
+    recorded = None if source.facts_file else recorded_look(source.server, history_file)
+    ready = prepared(recorded.facts if recorded else gather(source, interval), site)
     judgement = judge(ready)
     return (recorded.dated(judgement) if recorded is not None else judgement), ready.judged
 
 
-def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentLook | None:
+def recorded_look(server: ServerOptions, history_file: Path | None) -> RecentLook | None:
     """What a running daemon recorded of this server; None where an interval was asked for, or nothing fits."""
     from myisam_advisor.history.paths import readable_histories
 
@@ -38,7 +37,7 @@ def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentL
     from myisam_advisor.history.reader import recent_look
     from myisam_exporter.server.session import Session
 
-    with Session(target_of(options), options["timeout_seconds"]) as session:
+    with Session(server.target(), server.timeout_seconds) as session:
         for path in paths:
             try:
                 recent = recent_look(path, session)
@@ -51,20 +50,21 @@ def recorded_look(options: dict[str, Any], history_file: Path | None) -> RecentL
     return None
 
 
-def gather(options: dict[str, Any], interval: float) -> FactSet:
+def gather(source: SourceOptions, interval: float) -> FactSet:
     """The facts of the file or the server that the options name."""
-    if options["facts_file"]:
+    if source.facts_file:
         from myisam_advisor.factbase.file import read_facts_file
 
-        return read_facts_file(options["facts_file"])
+        return read_facts_file(source.facts_file)
     from myisam_advisor.cli.progress import observe_with_progress
     from myisam_exporter.look.live import collect_facts
 
+    server = source.server
     return collect_facts(
-        target_of(options),
+        server.target(),
         interval,
-        options["timeout_seconds"],
-        options["key_caches"],
-        options["page_cache_seconds"],
+        server.timeout_seconds,
+        server.key_caches,
+        server.page_cache_seconds,
         observe_with_progress,
     )

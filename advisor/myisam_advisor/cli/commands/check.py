@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from myisam_advisor.cli.options import connection_options, history_option, interval_option, site_of, site_options
+from myisam_advisor.cli.options import (
+    SiteOptions,
+    SourceOptions,
+    connection_options,
+    history_option,
+    interval_option,
+    site_options,
+)
 from myisam_advisor.cli.sources import judged
 from myisam_advisor.reports.exit_status import NEVER
 from myisam_advisor.texts.units import unit_names
@@ -56,7 +62,8 @@ def check(
     verbose: bool,
     history_file: Path | None,
     output_file: Path | None,
-    **options: Any,
+    source: SourceOptions,
+    site: SiteOptions,
 ) -> None:
     """Say what holds the server back, and what to do about it.
 
@@ -65,7 +72,7 @@ def check(
     from myisam_advisor.reports.formats.base import Shown, report_named
     from myisam_advisor.texts.whole_files import write_whole
 
-    judgement, facts = judged(options, site_of(options), interval, history_file)
+    judgement, facts = judged(source, site.load(), interval, history_file)
     report = report_named(format_name)
     shown = Shown(verbose, show_suppressed, fail_on, unknown_as, None if output_file else sys.stdout)
     text = report.render(judgement, facts, shown)

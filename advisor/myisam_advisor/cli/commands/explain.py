@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from myisam_advisor.cli.completion import rule_ids
-from myisam_advisor.cli.options import site_of, site_options
+from myisam_advisor.cli.options import SiteOptions, site_options
 
 
 @click.command()
 @click.argument("rule_id", metavar="RULE", required=False, shell_complete=rule_ids)
 @site_options
-def explain(rule_id: str | None, **options: Any) -> None:
+def explain(rule_id: str | None, site: SiteOptions) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
     from myisam_advisor.reports.explanation import explain_rule, list_rules
 
-    rules = site_of(options).rules
+    rules = site.load().rules
     click.echo(explain_rule(rule_id, rules) if rule_id else list_rules(rules))

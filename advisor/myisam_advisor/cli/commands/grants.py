@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from myisam_advisor.cli.options import server_options, target_of
+from myisam_advisor.cli.options import ServerOptions, server_options
 
 
 @click.command()
@@ -15,7 +13,9 @@ from myisam_advisor.cli.options import server_options, target_of
 @click.option("--account-host", default="localhost", show_default=True, help="Where it connects from.")
 @click.option("--password", "by_password", is_flag=True, help="Prove itself by a password, not by its user here.")
 @click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) and ask no server.")
-def grants(account: str, account_host: str, by_password: bool, server_version: str | None, **options: Any) -> None:
+def grants(
+    account: str, account_host: str, by_password: bool, server_version: str | None, server: ServerOptions
+) -> None:
     """Print the statements that make an account with the rights the advisor needs, and no more."""
     from myisam_exporter.server.account import statements
     from myisam_exporter.server.session import Session
@@ -24,6 +24,6 @@ def grants(account: str, account_host: str, by_password: bool, server_version: s
     if server_version is not None:
         version = parse_version(server_version)
     else:
-        with Session(target_of(options), options["timeout_seconds"]) as session:
+        with Session(server.target(), server.timeout_seconds) as session:
             version = session.version
     click.echo("\n".join(statements(version, account, account_host, by_password=by_password)))

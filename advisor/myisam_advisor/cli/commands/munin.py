@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from myisam_advisor.cli.options import Command, server_options, site_of, site_options, target_of, was_given
+from myisam_advisor.cli.options import Command, ServerOptions, SiteOptions, server_options, site_options, was_given
 from myisam_advisor.munin.places import CONFIGURATIONS, PLUGINS, SOCKET
 
 PATH = click.Path(path_type=Path)
@@ -26,7 +25,7 @@ def _server_options(command: Command) -> Command:
 @_server_options
 @site_options
 @click.option("--state", "state_file", type=PATH, help="File that remembers mysqld's counters for the next call.")
-def munin(state_file: Path | None, **options: Any) -> None:
+def munin(state_file: Path | None, server: ServerOptions, site: SiteOptions) -> None:
     """Print the numbers that the munin plugin graphs, as JSON; or install the plugin.
 
     The plugin asks a running daemon first (serve --web.socket) and calls this where there is none.
@@ -37,10 +36,10 @@ def munin(state_file: Path | None, **options: Any) -> None:
 
     from myisam_advisor.munin.collected import Looking, collected
 
-    site = site_of(options)
-    sweep = options["page_cache_seconds"] if was_given("page_cache_seconds") else SWEEP_SECONDS
-    look = Looking(options["timeout_seconds"], options["key_caches"], sweep)
-    document = collected(target_of(options), look, site, state_file)
+    rules = site.load()
+    sweep = server.page_cache_seconds if was_given("page_cache_seconds") else SWEEP_SECONDS
+    look = Looking(server.timeout_seconds, server.key_caches, sweep)
+    document = collected(server.target(), look, rules, state_file)
     click.echo(json.dumps(document, separators=(",", ":")))
 
 

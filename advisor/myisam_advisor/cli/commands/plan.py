@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from myisam_advisor.cli.completion import rule_ids
-from myisam_advisor.cli.options import connection_options, history_option, interval_option, site_of, site_options
+from myisam_advisor.cli.options import (
+    SiteOptions,
+    SourceOptions,
+    connection_options,
+    history_option,
+    interval_option,
+    site_options,
+)
 from myisam_advisor.cli.sources import judged
 from myisam_advisor.texts.units import unit_names
 
@@ -37,7 +44,8 @@ def plan(
     format_name: str,
     output: Path | None,
     history_file: Path | None,
-    **options: Any,
+    source: SourceOptions,
+    site: SiteOptions,
 ) -> None:
     """Write one change script from the findings: what to run now, what makes it last, what must wait, the way back.
 
@@ -46,9 +54,9 @@ def plan(
     from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.changes.plan import choose, make_plan
 
-    site = site_of(options)
-    judgement, facts = judged(options, site, interval, history_file)
-    made = make_plan(choose(judgement, findings, [rule.id for rule in site.rules]), facts)
+    in_force = site.load()
+    judgement, facts = judged(source, in_force, interval, history_file)
+    made = make_plan(choose(judgement, findings, [rule.id for rule in in_force.rules]), facts)
     if output is None:
         click.echo(format_named(format_name).render(made), nl=False)
     else:

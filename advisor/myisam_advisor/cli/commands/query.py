@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
-from myisam_advisor.cli.options import connection_options, interval_option, output_option
+from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option
 from myisam_advisor.cli.sources import gather
 from myisam_exporter.errors import UserError
 
@@ -17,14 +16,14 @@ from myisam_exporter.errors import UserError
 @connection_options
 @interval_option("0")
 @output_option
-def query(statement: str, interval: float, format_name: str, **options: Any) -> None:
+def query(statement: str, interval: float, format_name: str, source: SourceOptions) -> None:
     """Ask the fact tables in SQL (SQLite's)."""
     from myisam_advisor.factbase.database import open_database
     from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
     from myisam_advisor.factbase.views import result_as_text
 
-    known = complete(gather(options, interval))
+    known = complete(gather(source, interval))
     with GuardedDatabase(open_database(known)) as database:
         try:
             result = database.query(statement)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from myisam_advisor.cli.options import Command, Duration, server_options, site_of, site_options, target_of
+from myisam_advisor.cli.options import Command, Duration, ServerOptions, SiteOptions, server_options, site_options
 from myisam_exporter.errors import UserError
 
 # Prometheus waits 10 s by default: a query must have failed before that.
@@ -135,7 +135,7 @@ def _daemon_options(command: Command) -> Command:
 @click.command()
 @_daemon_options
 @site_options
-def serve(**options: Any) -> None:
+def serve(server: ServerOptions, site: SiteOptions, **options: Any) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
     import logging
 
@@ -157,15 +157,15 @@ def serve(**options: Any) -> None:
         ServeOptions(
             listen_addresses=options["listen_addresses"],
             watch=WatchOptions(
-                options["timeout_seconds"],
+                server.timeout_seconds,
                 options["background_seconds"],
-                options["page_cache_seconds"],
-                options["key_caches"],
+                server.page_cache_seconds,
+                server.key_caches,
             ),
-            resolve=lambda: target_of(options),
-            load_site=lambda: site_of(dict(options)),
-            defaults_files=options["defaults_files"],
-            allow_cleartext=options["allow_cleartext"],
+            resolve=server.target,
+            load_site=site.load,
+            defaults_files=server.defaults_files,
+            allow_cleartext=server.allow_cleartext,
             unix_socket=options["unix_socket"],
             socket_group=options["socket_group"],
             telemetry_path=options["telemetry_path"],

@@ -6,17 +6,19 @@ import re
 import signal
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from myisam_advisor.cli.options import Duration, server_options, target_of
+from myisam_advisor.cli.options import Duration, ServerOptions, gathered, server_options
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
+    from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
@@ -39,12 +41,32 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return int(float(found[1]) * _FACTORS[found[2].upper()])
 
 
+@dataclass(frozen=True, slots=True)
+class CopyOptions:
+    """Which tables to copy, how much at most, and whether they may be locked meanwhile."""
+
+    tables: tuple[str, ...]
+    copy_limit: int
+    allow_lock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be tried: the experiment and how, on which program (empty: the watched server's own), on copies of which tables."""
+
+    experiment: str
+    program: str
+    chosen: TrialOptions
+    copy: CopyOptions
+    server: ServerOptions
+
+
 @click.command()
 @click.argument("experiment", type=click.Choice(EXPERIMENTS))
 @server_options
 @click.option(
     "--server",
-    "server",
+    "program",
     default="",
     metavar="PATH",
     help="Program of the private server [default: the watched server's own].",
@@ -78,13 +100,19 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
 )
+@gathered(CopyOptions, "copy")
 def trial(
     experiment: str,
-    server: str,
+    program: str,
+    seconds: float,
+    rounds: int,
+    threads: int,
+    column: str,
     format_name: str,
     chart_path: Path | None,
     nice: bool,
-    **options: Any,
+    server: ServerOptions,
+    copy: CopyOptions,
 ) -> None:
     """Measure advice on a private server, on a copy of your own tables: old and new in turn, with a verdict.
 
@@ -95,13 +123,13 @@ def trial(
 
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
-    chosen = TrialOptions(options["seconds"], options["rounds"], options["threads"], options["column"])
+    chosen = TrialOptions(seconds, rounds, threads, column)
     if chosen.seconds <= 0:
         raise click.UsageError("--seconds must be more than 0.")
     with only_one():
         if nice:
             be_polite()
-        _run_one(experiment, server, chosen, format_name, chart_path, options)
+        _run_one(Wanted(experiment, program, chosen, copy, server), format_name, chart_path)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -109,21 +137,19 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _run_one(
-    experiment: str, server: str, chosen: Any, format_name: str, chart_path: Path | None, options: dict[str, Any]
-) -> None:
+def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
     from myisam_advisor.trial import chart, report
     from myisam_advisor.trial.experiments.base import experiment_named
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.task import do_task, run_task
 
-    described = experiment_named(experiment)
+    described = experiment_named(wanted.experiment)
     if chart_path is not None:
         chart.expect_drawable(chart_path)
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_task) as place, ExitStack() as stack:
-        task = _task(experiment, described.needs_server, chosen, server, options, stack)
-        with trial_progress(described.runs_a_round * chosen.rounds) as listener:
+        task = _task(wanted, described.needs_server, stack)
+        with trial_progress(described.runs_a_round * wanted.chosen.rounds) as listener:
             result = run_task(place, task, listener)
     if format_name == "json":
         click.echo(report.as_json(result))
@@ -133,9 +159,7 @@ def _run_one(
         chart.draw(described, result, chart_path)
 
 
-def _task(
-    experiment: str, needs_server: bool, chosen: Any, server: str, options: dict[str, Any], stack: ExitStack
-) -> Task:
+def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> Task:
     """The server program and the tables to copy. The watched server is asked only where it is needed for that."""
     from myisam_advisor.errors import TrialError
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
@@ -147,13 +171,14 @@ def _task(
     from myisam_exporter.server.location import locate
     from myisam_exporter.server.session import Session
 
-    choice = ServerChoice.named(server) if server else None
-    if not options["tables"] and (choice or not needs_server):
+    experiment, chosen, copy = wanted.experiment, wanted.chosen, wanted.copy
+    choice = ServerChoice.named(wanted.program) if wanted.program else None
+    if not copy.tables and (choice or not needs_server):
         return Task(experiment, chosen, choice)
     try:
-        session = stack.enter_context(Session(target_of(options), options["timeout_seconds"]))
+        session = stack.enter_context(Session(wanted.server.target(), wanted.server.timeout_seconds))
     except UserError as error:
-        if options["tables"]:
+        if copy.tables:
             raise
         raise TrialError(
             f"{error} Made-up tables need no running server: name a program (--server /usr/sbin/mariadbd)."
@@ -164,12 +189,12 @@ def _task(
     pid = None if isinstance(location.pid, Unknown) else location.pid
     settings = [] if choice else settings_of(variables)
     choice = choice or ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables))))
-    if not options["tables"]:
+    if not copy.tables:
         return Task(experiment, chosen, choice, settings)
     if isinstance(location.data_directory, Unknown):
         raise TrialError(
             f"--table copies files, and {location.data_directory.reason}: {location.data_directory.remedy}. Without --table, tables are made up."
         )
-    found = find_sources(location.data_directory, options["tables"], options["copy_limit"], location.owner)
+    found = find_sources(location.data_directory, copy.tables, copy.copy_limit, location.owner)
     sources = stack.enter_context(found)
-    return Task(experiment, chosen, choice, settings, sources, session if options["allow_lock"] else None)
+    return Task(experiment, chosen, choice, settings, sources, session if copy.allow_lock else None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from myisam_advisor.cli.completion import rule_ids as offered_rule_ids
-from myisam_advisor.cli.options import Duration, LongDuration, history_option, site_of, site_options
+from myisam_advisor.cli.options import Duration, LongDuration, SiteOptions, history_option, site_options
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def verify(
     label: str,
     list_changes: bool,
     format_name: str,
-    **options: Any,
+    site: SiteOptions,
 ) -> None:
     """Compare the daemon's history before and after a change: improved, unchanged, worse, or not enough data.
 
@@ -106,7 +106,7 @@ def verify(
     if list_changes:
         _print_changes(changes)
         return
-    rules = site_of(options).rules
+    rules = site.load().rules
     chosen = [rule for rule in rules if rule.id in rule_ids]
     at = moment if moment is not None else _last_change(changes, chosen)
     measures = _measures(rule_ids, rules)
