@@ -180,7 +180,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
     def facts(self, pair: Pair[DataDirectoryScan]) -> Iterable[Block]:
         """One row a table, its partitions summed; its indexes; the totals."""
         tables = _grouped(pair.after.files)
-        written = _written_between(tables, pair)
+        written = _written_between(tables, _grouped(pair.before.files) if pair.before else {})
         told = _counts_all_statements(written.values(), pair)
         idle = _write_rates(NOTHING_WRITTEN, pair, told)
 
@@ -376,14 +376,25 @@ def _whole_table(headers: list[Header]) -> Header | None:
 
 
 def _written_between(
-    tables: Mapping[TableName, list[TableFile]], pair: Pair[DataDirectoryScan]
+    tables: Mapping[TableName, list[TableFile]], before: Mapping[TableName, list[TableFile]]
 ) -> dict[TableName, Written]:
     """What was written to each table in the interval; a table that was made or remade in between is left out."""
-    if pair.before is None or pair.seconds is None:
-        return {}
-    before = _grouped(pair.before.files)
     written = ((name, _written(before[name], files)) for name, files in tables.items() if name in before)
     return {name: found for name, found in written if found is not None}
+
+
+def write_statements(pair: Pair[DataDirectoryScan]) -> dict[TableName, int]:
+    """Write statements by table, of those that have any: where a file is the one of the scan before, nobody wrote to it."""
+    if pair.before is None:
+        return {}
+    unchanged = {id(file) for file in pair.before.files}
+    names = {(file.schema_name, file.table_name) for file in pair.after.files if id(file) not in unchanged}
+    after, before = (
+        _grouped(file for file in scan.files if (file.schema_name, file.table_name) in names)
+        for scan in (pair.after, pair.before)
+    )
+    written = _written_between(after, before).items()
+    return {name: found.statements for name, found in written if found.statements}
 
 
 def _written(before: list[TableFile], files: list[TableFile]) -> Written | None:

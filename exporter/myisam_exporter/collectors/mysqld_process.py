@@ -136,7 +136,7 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
         value = pair.rate(getattr(before, name, None), getattr(now, name))
         return None if value is None else value / scale
 
-    voluntary, involuntary = switch_rates(pair)
+    voluntary, involuntary = switches_of(pair)
     mapped = None if isinstance(now.mapped, Unknown) else now.mapped
     row: dict[str, Value] = {
         "pid": now.pid,
@@ -147,8 +147,8 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
         "open_files_limit": now.open_files_limit,
         "cpu_user_ratio": rate("user_ticks", TICKS_PER_SECOND),
         "cpu_system_ratio": rate("system_ticks", TICKS_PER_SECOND),
-        "voluntary_switches_per_second": voluntary,
-        "involuntary_switches_per_second": involuntary,
+        "voluntary_switches_per_second": pair.per_second(voluntary),
+        "involuntary_switches_per_second": pair.per_second(involuntary),
         "minor_faults_per_second": rate("minor_faults"),
         "major_faults_per_second": rate("major_faults"),
         "mapped_data_files": mapped.data_files if mapped else None,
@@ -158,12 +158,11 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
     return row | _io_rates(pair) | _page_cache_columns(pair)
 
 
-def switch_rates(pair: Pair[ProcessSample]) -> tuple[float | None, float | None]:
-    """Switches of the threads that live now; those of threads that came and went in between are lost."""
+def switches_of(pair: Pair[ProcessSample]) -> tuple[int | None, int | None]:
+    """Voluntary and involuntary switches of the threads that live now; those of threads that came and went in between are lost."""
     if pair.before is None or not pair.seconds:
         return None, None
-    voluntary, involuntary = switches_between(pair.before.switches, pair.after.switches)
-    return voluntary / pair.seconds, involuntary / pair.seconds
+    return switches_between(pair.before.switches, pair.after.switches)
 
 
 def _io_rates(pair: Pair[ProcessSample]) -> dict[str, Value]:
@@ -187,7 +186,12 @@ def _page_cache_columns(pair: Pair[ProcessSample]) -> dict[str, Value]:
     hits = page_cache_hits_of(pair)
     if hits is None:
         return dict.fromkeys(names)
-    return dict(zip(names, (hits.accesses_per_second, hits.misses_per_second, hits.ratio, hits.method), strict=True))
+    return {
+        "page_cache_accesses_per_second": pair.per_second(hits.accesses),
+        "page_cache_misses_per_second": pair.per_second(hits.misses),
+        "page_cache_hit_ratio": hits.ratio,
+        "page_cache_method": hits.method,
+    }
 
 
 def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
@@ -201,7 +205,6 @@ def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
         now.io.calls - before.io.calls,
         read_bytes,
         int(now.io.storage_bytes - before.io.storage_bytes - innodb_bytes),
-        pair.seconds,
         _blind_spot(pair, innodb_bytes, read_bytes),
     )
 

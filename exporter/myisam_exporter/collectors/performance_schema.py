@@ -194,6 +194,19 @@ def growth(before: TableCounters | Unknown, after: TableCounters | Unknown) -> M
     return {name: grown(before.get(name, 0), value) for name, value in after.items()}
 
 
+def rows_read(pair: Pair[Waits]) -> Mapping[tuple[str, str], int | None]:
+    """Rows read by table."""
+    return {} if pair.before is None else growth(pair.before.table_reads, pair.after.table_reads)
+
+
+def lock_wait_seconds(pair: Pair[Waits]) -> Mapping[tuple[str, str], float | None]:
+    """Time spent in waiting for the lock, by table."""
+    if pair.before is None:
+        return {}
+    waited = growth(pair.before.table_lock_picoseconds, pair.after.table_lock_picoseconds)
+    return {name: None if count is None else count / PICOSECONDS_PER_SECOND for name, count in waited.items()}
+
+
 # column, the counters that it is the growth of, their unit
 TABLE_COUNTERS: tuple[tuple[str, Callable[[Waits], TableCounters | Unknown], int], ...] = (
     ("rows_read_per_second", lambda waits: waits.table_reads, 1),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
+from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, grown
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, by_column, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -82,6 +82,14 @@ class UserStatisticsCollector(Collector[TableStatistics]):
             },
             extends=True,
         )
+
+
+def rows_read(pair: Pair[TableStatistics]) -> Mapping[tuple[str, str], int | None]:
+    """Rows read by table."""
+    if pair.before is None:
+        return {}
+    before = pair.before.rows
+    return {name: grown(before.get(name, NOTHING)[0], read) for name, (read, _) in pair.after.rows.items()}
 
 
 COLLECTOR = UserStatisticsCollector()

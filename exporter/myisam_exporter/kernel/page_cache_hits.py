@@ -15,18 +15,16 @@ MINIMUM_ACCESSES = 1000
 
 @dataclass(frozen=True, slots=True)
 class PageCacheHits:
-    """Accesses and misses in pages per second; `ratio` is None where `method` says why it cannot be true."""
+    """Accesses and misses in pages; `ratio` is None where `method` says why it cannot be true."""
 
-    accesses_per_second: float | None
-    misses_per_second: float | None
+    accesses: float
+    misses: float
     ratio: float | None
     method: str
     blind_spot: str = ""
 
 
-def page_cache_hits(
-    calls: int, read_bytes: int, storage_bytes: int, seconds: float, blind_spot: str = ""
-) -> PageCacheHits:
+def page_cache_hits(calls: int, read_bytes: int, storage_bytes: int, blind_spot: str = "") -> PageCacheHits:
     """The page-cache hit ratio of the process, in pages.
 
     A row read of 100 bytes that misses fetches a page of 4096: by bytes the ratio would be -3996 %. So accesses are
@@ -37,19 +35,20 @@ def page_cache_hits(
         calls: read calls in the interval (syscr).
         read_bytes: bytes they returned (rchar).
         storage_bytes: bytes fetched from storage (read_bytes), InnoDB's own already taken off.
-        seconds: length of the interval.
         blind_spot: why the counters cannot be trusted for a ratio here, or "".
     """
     accesses, misses = max(calls, read_bytes / PAGE_BYTES), max(storage_bytes, 0) / PAGE_BYTES
-    rates = accesses / seconds, misses / seconds
     if blind_spot:
-        return PageCacheHits(*rates, None, f"no ratio: {blind_spot}", blind_spot)
+        return PageCacheHits(accesses, misses, None, f"no ratio: {blind_spot}", blind_spot)
     if accesses < MINIMUM_ACCESSES:
-        return PageCacheHits(*rates, None, f"no ratio: fewer than {MINIMUM_ACCESSES} accesses in the interval")
+        return PageCacheHits(
+            accesses, misses, None, f"no ratio: fewer than {MINIMUM_ACCESSES} accesses in the interval"
+        )
     if misses > accesses:
-        return PageCacheHits(*rates, None, "no ratio: readahead fetched more pages than were asked for")
+        return PageCacheHits(accesses, misses, None, "no ratio: readahead fetched more pages than were asked for")
     return PageCacheHits(
-        *rates,
+        accesses,
+        misses,
         1 - misses / accesses,
         "pages of /proc/PID/io; readahead counts as misses, mapped files are not seen, the binary log is",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.mysqld_process import of_one_process, page_cache_hits_of, switch_rates
+from myisam_exporter.collectors.mysqld_process import of_one_process, page_cache_hits_of, switches_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample
 from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
@@ -70,9 +70,8 @@ class MysqldMetrics(Group):
         if not isinstance(process.mapped, Unknown):
             yield Value("mysqld_mapped_data_files", process.mapped.data_files)
             yield Value("mysqld_mapped_data_bytes", process.mapped.data_bytes)
-        for kind, rate in zip(("voluntary", "involuntary"), switch_rates(pair), strict=True):
-            growth = None if rate is None or pair.seconds is None else rate * pair.seconds
-            yield Value("mysqld_context_switches_total", scene.running.grow(growth, "switches", kind), (kind,))
+        for kind, switches in zip(("voluntary", "involuntary"), switches_of(pair), strict=True):
+            yield Value("mysqld_context_switches_total", scene.running.grow(switches, "switches", kind), (kind,))
         if not isinstance(process.io, Unknown):
             yield Value("mysqld_read_calls_total", process.io.calls)
             yield Value("mysqld_read_bytes_total", process.io.bytes)
@@ -83,10 +82,9 @@ class MysqldMetrics(Group):
 def _page_cache(pair: Pair[ProcessSample], running: Running) -> Iterable[Value]:
     hits = page_cache_hits_of(pair)
     accesses = misses = None
-    if hits and not hits.blind_spot and pair.seconds:
-        accesses = (hits.accesses_per_second or 0) * pair.seconds
+    if hits and not hits.blind_spot:
         # Readahead may fetch more than was asked for: no ratio is below 0.
-        misses = min((hits.misses_per_second or 0) * pair.seconds, accesses)
+        accesses, misses = hits.accesses, min(hits.misses, hits.accesses)
     counted, missed = running.grow(accesses, "page cache accesses"), running.grow(misses, "page cache misses")
     if counted or accesses is not None:  # 0 would say that nothing was read where nothing could be counted
         yield Value("mysqld_page_cache_accesses_total", counted)

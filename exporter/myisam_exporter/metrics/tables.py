@@ -6,10 +6,12 @@ two lists, then makes no spike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+from myisam_exporter.collectors import myi, performance_schema, user_statistics
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.look.table_choice import Choice, names_of
+from myisam_exporter.look.table_choice import Choice, TableName, names_of
 from myisam_exporter.metrics.base import (
     BACKGROUND,
     TABLE_LABELS,
@@ -35,24 +37,25 @@ STATES = (
     ("index_limit_bytes", "max_index_bytes", "What the index pointer can address"),
     ("crashed", "crashed", "1 when the table is marked crashed or its header cannot be read, else 0"),
 )
-# metric, column, collectors that it may come from, what it is
-GROWTH = (
+Growth = Callable[[Pair[Any]], Mapping[TableName, float | None]]
+# metric, column, what each source that it may come from gives (of two the later one is right), what it is
+GROWTH: tuple[tuple[str, str, Mapping[str, Growth], str], ...] = (
     (
         "write_statements_total",
         "write_statements_per_second",
-        ("myi",),
+        {"myi": myi.write_statements},
         "Finished write statements, at least: update_count in the header, which each open handle of the table counts for itself",
     ),
     (
         "rows_read_total",
         "rows_read_per_second",
-        ("performance_schema", "user_statistics"),
+        {"performance_schema": performance_schema.rows_read, "user_statistics": user_statistics.rows_read},
         "Rows read, from performance_schema or userstat where these are on",
     ),
     (
         "lock_wait_seconds_total",
         "lock_wait_seconds_per_second",
-        ("performance_schema",),
+        {"performance_schema": performance_schema.lock_wait_seconds},
         "Time spent in waiting for the table's lock, from performance_schema where it is on",
     ),
 )
@@ -103,27 +106,31 @@ class TableMetrics(Group):
         for name, column, _ in SIZES:
             yield Value(f"omitted_tables_{name}", total(omitted, column) if whole else None)
         for name, column, sources, _ in GROWTH:
-            seconds = _seconds(scene, sources)
+            growth = _growth(scene, sources)
             # A source that is off has no counters; one that could not tell this time keeps those it has.
-            if seconds is not None and f"tables.{column}" not in scene.facts.unknown:
-                yield from _growth(name, column, scene.choice, seconds, scene.running, whole)
+            if growth is not None and f"tables.{column}" not in scene.facts.unknown:
+                yield from _grown(name, column, scene.choice, growth, scene.running, whole)
 
 
-def _seconds(scene: Scene, sources: Iterable[str]) -> float | None:
-    """The interval of the first of these collectors that has one."""
-    intervals = (scene.pairs[source].seconds for source in sources)
-    return next((seconds for seconds in intervals if seconds is not None), None)
+def _growth(scene: Scene, sources: Mapping[str, Growth]) -> Mapping[TableName, float] | None:
+    """How much each table's counter grew; None where no source has an interval."""
+    pairs = [(scene.pairs[source], of) for source, of in sources.items()]
+    told = [of(pair) for pair, of in pairs if pair.before is not None]
+    if not told:
+        return None
+    return {name: value for growth in told for name, value in growth.items() if value is not None}
 
 
-def _growth(name: str, column: str, choice: Choice, seconds: float, running: Running, whole: bool) -> Iterable[Value]:
-    for table, value in zip(names_of(choice.shown), choice.shown.values(column), strict=True):
-        rate = as_number(value)
-        growth = None if rate is None else rate * seconds
-        yield Value(f"table_{name}", running.grow(growth, column, *table), table)
+def _grown(
+    name: str, column: str, choice: Choice, growth: Mapping[TableName, float], running: Running, whole: bool
+) -> Iterable[Value]:
+    for table in names_of(choice.shown):
+        yield Value(f"table_{name}", running.grow(growth.get(table), column, *table), table)
     if not whole:
         return
-    rest, _ = choice.omitted.sum_of(column)
-    yield Value(f"omitted_tables_{name}", running.grow(rest * seconds, column))
+    # Sources may know tables of other engines too.
+    rest = sum(growth.get(table, 0) for table in names_of(choice.omitted)) if growth else 0
+    yield Value(f"omitted_tables_{name}", running.grow(rest, column))
 
 
 GROUP = TableMetrics()

@@ -9,6 +9,8 @@ from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.page_cache_hits import PAGE_BYTES, page_cache_hits
 from myisam_exporter.kernel.process import ProcessSample, read_process
+from myisam_exporter.metrics.base import Running, Scene
+from myisam_exporter.metrics.mysqld_process import GROUP
 
 PID = 77
 
@@ -82,9 +84,9 @@ def test_another_process_has_no_rates(tmp_path: Path) -> None:
 
 
 def test_the_ratio_counts_pages_not_bytes() -> None:
-    hits = page_cache_hits(calls=6000, read_bytes=600_000, storage_bytes=600 * PAGE_BYTES, seconds=10)
+    hits = page_cache_hits(calls=6000, read_bytes=600_000, storage_bytes=600 * PAGE_BYTES)
     assert hits.ratio == pytest.approx(0.9)  # by bytes it would be minus 310 %
-    assert hits.misses_per_second == 60
+    assert hits.misses == 600
 
 
 @pytest.mark.parametrize(
@@ -96,10 +98,10 @@ def test_the_ratio_counts_pages_not_bytes() -> None:
     ],
 )
 def test_there_is_no_ratio_when_it_cannot_be_true(calls: int, read_bytes: int, storage: int, blind: str, why: str) -> None:
-    hits = page_cache_hits(calls, read_bytes, storage, 10, blind)
+    hits = page_cache_hits(calls, read_bytes, storage, blind)
     assert hits.ratio is None
     assert why in hits.method
-    assert hits.misses_per_second is not None
+    assert hits.misses == storage / PAGE_BYTES
 
 
 @pytest.mark.parametrize(("status", "why"), [({"Ssl_accepts": 3}, "TLS"), ({"Innodb_data_read": 90_000_000}, "InnoDB")])
@@ -123,3 +125,15 @@ def test_storage_that_is_not_counted_gives_no_ratio(tmp_path: Path, why: str) ->
 
 def test_a_vanished_process_is_unknown(tmp_path: Path) -> None:
     assert isinstance(read_process(tmp_path / "1", 1), Unknown)
+
+
+def test_switches_and_pages_are_counted_whatever_the_interval(tmp_path: Path) -> None:
+    before = sample(record(tmp_path, {1: (100, 10)}, io=(0, 0, 0)))
+    after = sample(record(tmp_path, {1: (148, 21)}, io=(7001, 0, 49 * PAGE_BYTES)))
+    known = {"status": Status({})}
+    pair = Pair(after, before, 0.7, known, known)
+    running = Running()
+    values = {(value.name, *value.labels): value.number for value in GROUP.values(pair, Scene({}, running))}
+    assert values["mysqld_context_switches_total", "voluntary"] == 48
+    assert values["mysqld_context_switches_total", "involuntary"] == 11
+    assert (values["mysqld_page_cache_accesses_total",], values["mysqld_page_cache_misses_total",]) == (7001, 49)
