@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.program import PROGRAM, run
+from tests.support.program import PROGRAM, run, run_process
 
 CRASHED = 'schema: 1\ntables: [{schema_name: "a/b", table_name: "x\\e[31m`|\\nDROP", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
 HEALTHY = "schema: 1\ninterval_seconds: 10\nstatus_per_second: {Key_reads: 5, Key_read_requests: 5000}\nvariable: {key_buffer_size: 8388608}\ntotals: {myisam_tables: 4, crashed_tables: 0}\n"
@@ -25,6 +25,12 @@ def test_text_names_what_is_wrong_and_hides_no_control_character() -> None:
     assert "table-crashed" in done.stdout
     assert "\x1b" not in done.stdout
     assert "\\x1b[31m" in done.stdout
+
+
+@pytest.mark.parametrize(("facts", "words"), [(CRASHED, ()), (HEALTHY, ("--format", "json")), (NOTHING, ("--format", "nagios")), ("hello: 1\n", ())])
+def test_a_process_of_its_own_says_and_ends_as_the_tests_do(facts: str, words: tuple[str, ...]) -> None:
+    here, there = judge(facts, *words), run_process("check", "--facts", "-", *words, stdin=facts)
+    assert (here.returncode, here.stdout, here.stderr) == (there.returncode, there.stdout, there.stderr)
 
 
 def test_a_healthy_server_fits_on_one_screen() -> None:
@@ -128,7 +134,7 @@ def test_a_full_disk_and_a_reader_that_left_end_without_a_traceback() -> None:
 
 
 def test_help_version_and_description() -> None:
-    assert run("--version").stdout.startswith("myisam-advisor, version ")
+    assert run_process("--version").stdout.startswith("myisam-advisor, version ")
     for command in ("check", "explain", "facts", "query", "snapshot", "doctor"):
         assert command in run("--help").stdout
         assert run(command, "--help").returncode == 0

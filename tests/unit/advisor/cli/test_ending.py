@@ -15,6 +15,7 @@ from myisam_advisor.cli.ending import OneLineErrors, log_what_threads_raise, sta
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
+from tests.support.program import run as run_here
 
 SECRET = "hunter2 'x"
 
@@ -107,15 +108,26 @@ def test_the_whole_program_ends_so() -> None:
         assert b"Traceback" in traced.stderr
 
 
+HOSTILE_NAMES = 'schema: 1\ntables: [{schema_name: "\u00fc\u2603", table_name: "\U0001f980", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
+
+
 @pytest.mark.parametrize("environment", [{"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "latin-1"}, {"LANG": "C.UTF-8"}])
-@pytest.mark.parametrize("form", ["text", "nagios", "json", "html", "prometheus"])
-def test_any_text_can_be_written_in_any_encoding(environment: dict[str, str], form: str) -> None:
-    facts = 'schema: 1\ntables: [{schema_name: "\u00fc\u2603", table_name: "\U0001f980", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'.encode()
-    done = subprocess.run([str(PROGRAM), "check", "--facts", "-", "--format", form], capture_output=True, input=facts, env={"PATH": os.environ["PATH"], **environment}, timeout=60, check=False)
-    assert done.returncode == (2 if form == "nagios" else 1), done.stderr
+def test_any_text_can_be_written_wherever_the_program_is_started(environment: dict[str, str]) -> None:
+    done = subprocess.run([str(PROGRAM), "check", "--facts", "-"], capture_output=True, input=HOSTILE_NAMES.encode(), env={"PATH": os.environ["PATH"], **environment}, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
     assert b"Traceback" not in done.stderr
     assert b"internal error" not in done.stderr
     assert b"table-crashed" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("form", ["text", "nagios", "json", "html", "prometheus"])
+def test_any_text_can_be_written_in_any_encoding(encoding: str, form: str) -> None:
+    done = run_here("check", "--facts", "-", "--format", form, stdin=HOSTILE_NAMES, encoding=encoding)
+    assert done.returncode == (2 if form == "nagios" else 1), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+    assert "table-crashed" in done.stdout
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-"])
