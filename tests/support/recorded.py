@@ -30,6 +30,7 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from myisam_advisor.reports.formats.base import Shown, report_named
 from myisam_exporter.collectors import disk_space
 from myisam_exporter.collectors.base import Context, Pair, all_collectors
 from myisam_exporter.errors import StatementRefusedError, UserError
@@ -332,6 +333,11 @@ class RecordedLook:
         return known
 
 
+def report_of(name: str, judgement: Judgement, facts: FactSet, shown: Shown) -> str:
+    """What `check --format NAME` writes into a file."""
+    return report_named(name).render(judgement, facts, shown)
+
+
 def look_at(name: str, folder: Path) -> RecordedLook:
     """Both snapshots of a machine, unpacked into a folder of its own; it stays at the second."""
     machine = RecordedMachine(name, folder)
@@ -365,4 +371,4 @@ def watched(machine: RecordedMachine) -> Iterator[tuple[Fleet, Board, Watch]]:
             yield fleet, board, watch
 
 
-__all__ = ["MACHINES", "PLACE", "NotRecordedError", "RecordedLook", "RecordedMachine", "RecordedSession", "look_at", "watched"]
+__all__ = ["MACHINES", "PLACE", "NotRecordedError", "RecordedLook", "RecordedMachine", "RecordedSession", "look_at", "report_of", "watched"]

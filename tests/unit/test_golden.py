@@ -1,11 +1,9 @@
 """Everything that the program says of the recorded machines, word for word. `pytest tests/unit/test_golden.py --update-golden` writes it anew."""
 
 import asyncio
-import io
 import json
 import re
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -15,13 +13,13 @@ from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.factbase.document import as_document
-from myisam_advisor.reports.formats.base import Shown, report_named
+from myisam_advisor.reports.formats.base import Shown
 from myisam_exporter.version import __version__
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.application import Exporter
 from myisam_exporter.web.gate import Gate
 from myisam_exporter.web.server import Request
-from tests.support.recorded import MACHINES, PLACE, RecordedLook, RecordedMachine, watched
+from tests.support.recorded import MACHINES, PLACE, RecordedLook, RecordedMachine, report_of, watched
 from tools.record_machine import FOLDER
 
 GOLDEN = FOLDER / "golden"
@@ -45,16 +43,16 @@ def masked(text: str, place: Path) -> str:
 
 def report(name: str, look: RecordedLook) -> str:
     """What `check --format NAME` writes into a file."""
-    written = io.StringIO()
-    with look.machine.playing(), redirect_stdout(written):
-        report_named(name).render(look.judgement, look.facts, Shown())
-    return written.getvalue()
+    judgement = look.judgement
+    with look.machine.playing():
+        return report_of(name, judgement, look.facts, Shown())
 
 
 def plan(look: RecordedLook) -> str:
     """What `plan` writes."""
+    findings = look.judgement.findings
     with look.machine.playing():
-        return str(format_named("sql").render(make_plan(look.judgement.findings, look.facts)))
+        return str(format_named("sql").render(make_plan(findings, look.facts)))
 
 
 OUTPUTS: dict[str, Callable[[RecordedLook], str]] = {

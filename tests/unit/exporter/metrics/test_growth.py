@@ -17,8 +17,8 @@ from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Running, Scene
 from myisam_exporter.metrics.tables import GROUP
-from tests.unit.test_interval import status
-from tests.unit.test_rows_by_name import HEADER
+from tests.unit.exporter.look.test_interval import status
+from tests.unit.exporter.look.test_rows_by_name import HEADER
 
 SECONDS = 0.7  # 48 / 0.7 * 0.7 is not 48
 OFF = Unknown("off here", off=True)

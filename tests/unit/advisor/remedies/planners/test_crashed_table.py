@@ -1,0 +1,57 @@
+"""A crashed table: its files are copied before anything is repaired."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.planning import MARIADB, MYSQL, facts, planned, texts
+from tests.support.recorded import PLACE, RecordedLook
+
+ROW = {"schema_name": "shop", "table_name": "orders", "data_bytes": 1000, "index_bytes": 2000, "header_problem": None}
+
+
+def row_of(look: RecordedLook, table: str) -> dict[str, Any]:
+    return next(row for row in look.facts.tables["tables"].dictionaries() if row["table_name"] == table)
+
+
+def test_the_recorded_table_is_copied_checked_and_repaired(on_mariadb: RecordedLook, on_mysql: RecordedLook) -> None:
+    for look, files in ((on_mariadb, f"cp -p {PLACE}/data/archive/broken.* "), (on_mysql, f"cp -p {PLACE}/data/archive/broken.MY[ID] {PLACE}/data/archive/broken_*.sdi ")):
+        plan = planned("crashed_table", row_of(look, "broken"), look.facts)
+        closed, copied, check, repair = texts(plan.commands)
+        assert closed == "FLUSH TABLES `archive`.`broken`;"
+        assert copied.startswith(files)
+        assert copied.endswith('"$(mktemp -d /var/tmp/archive.broken.XXXXXX)"')
+        assert (check, repair) == ("CHECK TABLE `archive`.`broken`;", "REPAIR TABLE `archive`.`broken`;")
+
+
+def test_partitions_are_copied_too(on_mariadb: RecordedLook) -> None:
+    copied = texts(planned("crashed_table", row_of(on_mariadb, "parted"), on_mariadb.facts).commands)[1]
+    assert f"{PLACE}/data/archive/parted#*" in copied
+
+
+@pytest.mark.parametrize(("server", "files"), [(MARIADB, ".MYI, .MYD and .frm"), (MYSQL, ".MYI, .MYD and .sdi"), ({"flavour": "mysql"}, ".MYI, .MYD and .frm or .sdi")])
+def test_the_files_are_those_of_the_version(server: dict[str, Any], files: str) -> None:
+    assert planned("crashed_table", ROW, facts(server=server)).values["files"] == files
+
+
+@pytest.mark.parametrize("name", ["a b", "x'; rm -rf /", "ünï"])
+def test_a_name_that_stands_in_files_as_codes_gets_a_remark_and_no_line(name: str) -> None:
+    commands = texts(planned("crashed_table", ROW | {"table_name": name}, facts(server=MARIADB)).commands)
+    assert not any(command.startswith("cp") for command in commands)
+    assert commands[0].startswith("-- between FLUSH TABLES and CHECK TABLE, copy the files of ")
+
+
+def test_a_copy_that_would_fill_the_disk_goes_to_another() -> None:
+    known = facts(server=MARIADB, host={"data_directory_free_bytes": 2999})
+    assert "to another disk" in texts(planned("crashed_table", ROW, known).commands)[0]
+
+
+def test_a_header_that_is_gone_is_made_anew_and_a_number_alone_gives_no_command() -> None:
+    assert texts(planned("crashed_table", ROW | {"header_problem": "empty"}, facts(server=MARIADB)).commands)[-1] == "REPAIR TABLE `shop`.`orders` USE_FRM;"
+    nameless = planned("crashed_table", {"table_name": None, "crashed_tables": 3}, facts(server=MARIADB))
+    assert nameless.commands == ()
+
+
+@pytest.mark.parametrize(("option", "said"), [("OFF", ""), ("BACKUP,QUICK", "BACKUP,QUICK")])
+def test_what_recovery_is_set_to_is_said(option: str, said: str) -> None:
+    assert planned("crashed_table", ROW, facts(server=MARIADB, variable={"myisam_recover_options": option})).values["recovery"] == said

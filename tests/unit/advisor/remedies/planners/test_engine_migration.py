@@ -1,0 +1,46 @@
+"""What stands in the way of InnoDB, what the table would weigh there, and the way back."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, facts, planned, texts
+
+ROW: dict[str, Any] = {"schema_name": "shop", "table_name": "orders", "data_bytes": 1_000_000, "index_bytes": 500_000, "rows": 10_000, "row_format": "fixed"}
+INDEX = {"schema_name": "shop", "table_name": "orders", "index_number": 1, "algorithm": "btree", "is_unique": 1, "maximum_key_bytes": 12, "key_parts": 1}
+
+
+def test_the_alter_and_its_way_back() -> None:
+    plan = planned("engine_migration", ROW, facts(server=MARIADB, indexes=[INDEX]))
+    assert plan.values["innodb_bytes"] == int(1.1 * 1_500_000 + 45 * 10_000)
+    assert plan.values["blockers"] == ""
+    assert texts(plan.commands) == ["ALTER TABLE `shop`.`orders` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;"]
+    assert texts(plan.undo_commands) == ["ALTER TABLE `shop`.`orders` ENGINE=MyISAM, ROW_FORMAT=FIXED;"]
+    assert "add a PRIMARY KEY" not in str(plan.values["advice"])
+
+
+@pytest.mark.parametrize(("server", "index", "row", "host", "blocker"), [
+    (OLD_MYSQL, {"algorithm": "fulltext"}, {}, {}, "a FULLTEXT index"),
+    (OLD_MYSQL, {"algorithm": "rtree"}, {}, {}, "InnoDB has"),
+    (OLD_MYSQL, {"maximum_key_bytes": 1008}, {}, {}, "an index entry of up to 1008 bytes: a column's part may have 767"),
+    (MYSQL, {}, {"auto_increment_within_index": 1}, {}, "AUTO_INCREMENT counts within a group"),
+    (MYSQL, {}, {}, {"data_directory_free_bytes": 1000}, "the copy needs about"),
+])  # fmt: skip
+def test_what_is_in_the_way_leaves_no_statement(server: dict[str, Any], index: dict[str, Any], row: dict[str, Any], host: dict[str, Any], blocker: str) -> None:
+    plan = planned("engine_migration", ROW | row, facts(server=server, indexes=[INDEX | index], host=host))
+    assert blocker in str(plan.values["blockers"])
+    assert (plan.commands, plan.undo_commands) == ((), ())
+    assert "clear what is in the way" in str(plan.values["advice"])
+
+
+@pytest.mark.parametrize("index", [{"algorithm": "fulltext"}, {"maximum_key_bytes": 1008}])
+def test_newer_servers_have_what_older_ones_lack(index: dict[str, Any]) -> None:
+    assert planned("engine_migration", ROW, facts(server=MYSQL, indexes=[INDEX | index])).values["blockers"] == ""
+
+
+def test_innodb_that_is_off_and_a_size_that_is_not_known() -> None:
+    assert "switched off" in str(planned("engine_migration", ROW, facts(server=MARIADB, variable={"have_innodb": "NO"})).values["blockers"])
+    unknown = planned("engine_migration", ROW | {"rows": None}, facts(server=MARIADB))
+    assert unknown.values["innodb_bytes"] is None
+    assert "its size in InnoDB is not known here" in str(unknown.values["price"])
+    assert "PRIMARY KEY" in str(unknown.values["advice"])

@@ -1,0 +1,47 @@
+"""How large the key cache should be, within what memory can spare."""
+
+import pytest
+
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth
+from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, asked, facts, planned, texts
+
+MIB, GIB = 1 << 20, 1 << 30
+ROW = {"name": "default", "size_bytes": 8 * MIB, "index_bytes": 100 * MIB, "block_size_bytes": 1024}
+LARGE = {"memory_bytes": 64 * GIB, "memory_available_bytes": 60 * GIB}
+
+
+def test_indexes_with_their_bookkeeping_and_a_tenth_more() -> None:
+    plan = planned("key_buffer_size", ROW, facts(server=MARIADB, host=LARGE))
+    target = int(100 * MIB * (1 + 228 / 1024) * 1.1) // MIB * MIB
+    assert texts(plan.commands) == [f"SET GLOBAL key_buffer_size = {target};"]
+    assert texts(plan.undo_commands) == [f"SET GLOBAL key_buffer_size = {8 * MIB};"]
+    assert texts(plan.my_cnf) == [f"key_buffer_size = {target}"]
+    assert plan.memory_bytes == target - 8 * MIB
+
+
+def test_a_named_cache_is_named() -> None:
+    plan = planned("key_buffer_size", ROW | {"name": "hot"}, facts(server=MYSQL, host=LARGE))
+    assert texts(plan.commands)[0].startswith("SET GLOBAL `hot`.key_buffer_size = ")
+    assert texts(plan.my_cnf)[0].startswith("hot.key_buffer_size = ")
+
+
+def test_memory_bounds_it_and_none_at_all_says_so() -> None:
+    bounded = planned("key_buffer_size", ROW, facts(server=MARIADB, host={"memory_bytes": 160 * MIB, "memory_available_bytes": 150 * MIB}))
+    assert "all that memory can spare" in str(bounded.values["advice"])
+    assert bounded.memory_bytes <= 40 * MIB
+    short = asked("key_buffer_size", ROW, facts(server=MARIADB, host={"memory_bytes": 64 * MIB, "memory_available_bytes": MIB}))
+    assert isinstance(short, NoRoom)
+
+
+@pytest.mark.parametrize(("row", "advice"), [({"index_bytes": None}, "twice the present size"), ({"index_bytes": None, "size_bytes": None}, "How far cannot be said")])
+def test_what_is_not_known_is_said(row: dict[str, None], advice: str) -> None:
+    plan = planned("key_buffer_size", ROW | row, facts(server=MARIADB, host=LARGE))
+    assert advice in str(plan.values["advice"])
+    assert bool(plan.commands) == (row.get("size_bytes", 1) is not None)
+
+
+def test_old_versions_stay_below_four_gigabytes() -> None:
+    huge = ROW | {"index_bytes": 10 * GIB}
+    assert planned("key_buffer_size", huge, facts(server=OLD_MYSQL, host=LARGE)).memory_bytes == 4 * GIB - MIB - 8 * MIB
+    assert isinstance(asked("key_buffer_size", huge | {"size_bytes": 4 * GIB}, facts(server=OLD_MYSQL, host=LARGE)), NotWorth)
+    assert planned("key_buffer_size", huge, facts(server=MARIADB, host=LARGE)).memory_bytes > 10 * GIB

@@ -1,0 +1,77 @@
+"""Dividing the key cache: segments on MariaDB, a cache for each hot table on MySQL."""
+
+from typing import Any
+
+import pytest
+
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth
+from myisam_advisor.remedies.planners.key_cache_layout import HotTable, cache_sizes
+from tests.support.planning import MARIADB, MYSQL, asked, facts, planned, texts
+from tests.support.recorded import RecordedLook
+
+MIB = 1 << 20
+ROW: dict[str, Any] = {"name": "default", "size_bytes": 64 * MIB, "segments": 0}
+LARGE = {"memory_bytes": 64 << 30, "memory_available_bytes": 60 << 30, "cpu_count": 8}
+
+
+def tables(count: int, **values: Any) -> list[dict[str, Any]]:
+    return [{"schema_name": "s", "table_name": f"t{number}", "index_bytes": 20 * MIB, "row_format": "fixed", "crashed": 0, "rows_added_per_second": 10_000.0 - number} | values for number in range(count)]
+
+
+def test_segments_are_twice_the_cores_under_a_lock_on_every_table() -> None:
+    plan = planned("key_cache_layout", ROW, facts(server=MARIADB, host=LARGE, tables=tables(2), totals={"myisam_tables": 2}))
+    assert texts(plan.commands) == ["LOCK TABLES `s`.`t0` WRITE, `s`.`t1` WRITE;", "SET GLOBAL key_cache_segments = 16;", "UNLOCK TABLES;"]
+    assert texts(plan.undo_commands)[1] == "SET GLOBAL key_cache_segments = 0;"
+    assert texts(plan.my_cnf) == ["key_cache_segments = 16"]
+
+
+@pytest.mark.parametrize("values", [{"crashed": 1}, {"row_format": "compressed"}])
+def test_where_not_all_can_be_locked_only_the_option_file_is_left(values: dict[str, Any]) -> None:
+    plan = planned("key_cache_layout", ROW, facts(server=MARIADB, host=LARGE, tables=tables(2, **values), totals={"myisam_tables": 2}))
+    assert plan.commands == ()
+    assert texts(plan.my_cnf) == ["key_cache_segments = 16"]
+    assert "Set it in my.cnf and restart." in str(plan.values["advice"])
+
+
+def test_the_recorded_mariadb_has_a_crashed_table_so_nothing_is_locked(on_mariadb: RecordedLook) -> None:
+    plan = planned("key_cache_layout", ROW, on_mariadb.facts)
+    assert plan.commands == ()
+    assert texts(plan.my_cnf) == ["key_cache_segments = 8"]
+
+
+def test_segments_that_are_there_are_left_alone() -> None:
+    assert isinstance(asked("key_cache_layout", ROW | {"segments": 16}, facts(server=MARIADB, host=LARGE)), NotWorth)
+
+
+def test_mysql_gives_each_hot_table_a_cache() -> None:
+    plan = planned("key_cache_layout", ROW, facts(server=MYSQL, host=LARGE, tables=tables(2), totals={"myisam_tables": 2}))
+    sizes = [int(line.rpartition(" ")[2]) for line in texts(plan.my_cnf)[:2]]
+    assert texts(plan.commands) == [
+        f"SET GLOBAL `hot_1`.key_buffer_size = {sizes[0]};", f"SET GLOBAL `hot_2`.key_buffer_size = {sizes[1]};",
+        "CACHE INDEX `s`.`t0` IN `hot_1`;", "CACHE INDEX `s`.`t1` IN `hot_2`;",
+        "LOAD INDEX INTO CACHE `s`.`t0`;", "LOAD INDEX INTO CACHE `s`.`t1`;",
+    ]  # fmt: skip
+    assert texts(plan.init_file) == texts(plan.commands)[2:]
+    assert texts(plan.undo_commands)[:2] == ["CACHE INDEX `s`.`t0` IN default;", "CACHE INDEX `s`.`t1` IN default;"]
+    assert plan.memory_bytes == sum(sizes)
+    assert all(size >= 20 * MIB for size in sizes)
+    assert "deprecated" in str(plan.values["advice"])
+
+
+def test_without_hot_tables_the_advice_is_how_to_find_them() -> None:
+    plan = planned("key_cache_layout", ROW, facts(server=MYSQL, host=LARGE))
+    assert plan.commands == ()
+    assert "Which tables these are is not known here" in str(plan.values["advice"])
+
+
+def test_without_memory_there_is_no_room() -> None:
+    small = {"memory_bytes": 32 * MIB, "memory_available_bytes": 8 * MIB}
+    assert isinstance(asked("key_cache_layout", ROW, facts(server=MYSQL, host=small, tables=tables(2), totals={"myisam_tables": 2})), NoRoom)
+
+
+@pytest.mark.parametrize(("budget", "caches"), [(1 << 30, 3), (17 * MIB, 2), (1, 1)])
+def test_caches_never_take_more_than_the_budget_holds(budget: int, caches: int) -> None:
+    hot = [HotTable("s", f"t{number}", False, 50.0 * MIB, 100.0 * (number + 1)) for number in range(3)]
+    sizes = cache_sizes(hot, 1024, budget)
+    assert len(sizes) == caches
+    assert sum(sizes) <= max(budget, 8 * MIB)

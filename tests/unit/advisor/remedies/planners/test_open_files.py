@@ -1,0 +1,22 @@
+"""A limit of open files with room, as a power of two."""
+
+import pytest
+
+from myisam_advisor.remedies.planners.base import NotWorth
+from tests.support.planning import asked, planned
+
+
+@pytest.mark.parametrize(("row", "wanted"), [
+    ({"open_files": 10, "limit_files": 1024}, 4096),
+    ({"open_files": 900, "wanted_files": 4000, "limit_files": 1024}, 8192),
+    ({"servers_formula": 20_000, "limit_files": 16_384}, 32_768),
+    ({"open_files": 10, "limit_files": 4096}, 8192),
+    ({}, 4096),
+])  # fmt: skip
+def test_half_as_much_again_as_is_needed_and_more_than_there_is(row: dict[str, int], wanted: int) -> None:
+    assert planned("open_files", row).values == {"wanted_limit": wanted}
+
+
+def test_the_kernels_own_limit_is_not_exceeded() -> None:
+    assert planned("open_files", {"open_files": 10_000_000, "limit_files": 1024}).values == {"wanted_limit": 1 << 20}
+    assert isinstance(asked("open_files", {"open_files": 10_000_000, "limit_files": 1 << 20}), NotWorth)

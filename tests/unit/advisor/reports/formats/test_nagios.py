@@ -1,0 +1,48 @@
+"""The report for Nagios: a status line with performance data, a line a finding, statuses 0 to 3."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.judging.findings import Blind, Judgement
+from myisam_advisor.reports.formats.base import Shown, report_named
+from myisam_advisor.reports.formats.nagios import plain
+from tests.support.recorded import RecordedLook, report_of
+
+HIDDEN = Blind("tables", "The tables were not seen.", "no right to read them", "sudo")
+
+
+def status(judgement: Judgement, shown: Shown) -> int:
+    return report_named("nagios").exit_status(judgement, shown)
+
+
+def test_the_first_line_says_the_worst_and_counts(look: RecordedLook) -> None:
+    first, *details = report_of("nagios", look.judgement, look.facts, Shown()).splitlines()
+    said, _, data = first.partition(" | ")
+    assert said.startswith("MYISAM CRITICAL - A table is crashed.")
+    counts = dict(re.findall(r"(\w+)=(\d+);;;0", data))
+    warnings = sum(finding.severity == "warning" for finding in look.judgement.findings)
+    assert counts == {"critical": "1", "warning": str(warnings), "info": "0", "not_evaluated": "0", "suppressed": "0", "blind": "0"}
+    assert details[0] == "CRITICAL table-crashed archive.broken: archive.broken is marked crashed: statements on it fail, or return wrong rows."
+    assert len(details) == len(look.judgement.findings)
+
+
+@pytest.mark.parametrize(("severities", "fail_on", "expected"), [
+    (("critical", "warning"), "warning", 2), (("warning",), "warning", 1), (("warning",), "critical", 0), (("critical",), "never", 0), ((), "warning", 0),
+])  # fmt: skip
+def test_the_status_follows_the_worst_that_counts(look: RecordedLook, severities: tuple[str, ...], fail_on: str, expected: int) -> None:
+    judgement = replace(look.judgement, findings=[one for one in look.judgement.findings if one.severity in severities])
+    assert status(judgement, Shown(fail_on=fail_on)) == expected
+
+
+@pytest.mark.parametrize(("unknown_as", "expected"), [("ok", 0), ("warning", 1), ("unknown", 3)])
+def test_what_was_not_seen_is_what_the_site_says(look: RecordedLook, unknown_as: str, expected: int) -> None:
+    blind = replace(look.judgement, findings=[], blind=[HIDDEN])
+    shown = Shown(unknown_as=unknown_as)
+    assert status(blind, shown) == expected
+    assert "NOT SEEN The tables were not seen. no right to read them. -> sudo" in report_of("nagios", blind, look.facts, shown)
+
+
+def test_no_name_begins_performance_data() -> None:
+    assert plain("a|b\nc") == "a/b\\nc"
