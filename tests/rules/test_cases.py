@@ -76,6 +76,7 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
             assert {getattr(finding, name) for finding in own} == {expect[name]}
 
 
+@pytest.mark.slow
 def test_a_database_that_is_kept_changes_no_judgement() -> None:
     for _, case in CASES:
         facts = facts_from_document({"schema": 1, **case["facts"]})

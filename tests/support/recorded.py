@@ -39,6 +39,7 @@ from myisam_exporter.kernel import residency
 from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import Choice, TableChooser
 from myisam_exporter.metrics.base import Group, Running, Scene, Value
@@ -296,8 +297,7 @@ class RecordedLook:
 
     def pair(self, collector: str) -> Pair[Any]:
         """A collector's samples at both ends of the interval."""
-        seconds = self.second.moments[collector] - self.first.moments[collector]
-        return Pair(self.second.samples[collector], self.first.samples[collector], seconds, self.second.samples, self.first.samples)
+        return pairs_between(self.first, self.second)[collector]
 
     def sample(self, collector: str) -> Any:
         """A collector's sample in the second snapshot."""

@@ -12,6 +12,7 @@ from tests.support.repository import ROOT
 RUNS = 1500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_but_its_own_errors(name: str, tmp_path: Path) -> None:
     pytest.importorskip("atheris", reason="atheris is not to be had for this Python or machine")
@@ -28,6 +29,7 @@ def test_the_seeds_get_far(name: str) -> None:
         TARGETS[name](seed)
 
 
+@pytest.mark.slow
 def test_a_fault_would_be_found(tmp_path: Path) -> None:
     """The harness fails where a target does."""
     pytest.importorskip("atheris", reason="atheris is not to be had for this Python or machine")

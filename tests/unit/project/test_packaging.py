@@ -35,6 +35,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment
 
 
+@pytest.mark.slow
 def test_a_wheel_brings_rules_plugin_and_unit(installed: Path) -> None:
     clean = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     code = "import myisam_advisor.rulebook as r; print(r.__file__)"

@@ -109,6 +109,7 @@ def read_everything(path: Path) -> int | None:
     return len(samples)
 
 
+@pytest.mark.slow
 def test_ten_thousand_flipped_bits_cost_the_damaged_sample_and_no_traceback(
     written: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

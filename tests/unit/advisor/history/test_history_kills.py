@@ -38,6 +38,7 @@ def write_until_killed(path: Path, known: FactSet, told: int) -> None:
 
 
 # Other tests may have left threads, which the child does not have and does not need.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_only_the_sample_being_written_is_lost(tmp_path: Path) -> None:
     path, known, generator = tmp_path / "history.sqlite", facts(), random.Random(5)

@@ -59,6 +59,14 @@ STATES: dict[str, dict[str, Any]] = {
         "host": {"data_directory_free_bytes": 1000},
     },
 }
+# Judging all cases in one state takes seconds: script/test fast asks those of the worst state, and the marked tests are left to the whole.
+IN_STATES = [pytest.param(state, marks=() if state == "everything at once" else pytest.mark.slow) for state in STATES]
+
+
+def in_states(*names: str) -> list[Any]:
+    return [one for one in IN_STATES if one.values[0] in names]
+
+
 WORDS = re.compile(r"(?:query_cache_type|concurrent_insert) = (?!\d)\S+")
 
 
@@ -101,7 +109,7 @@ def lines(state: str) -> list[str]:
     return [line for _, findings in judged_in(state) for finding in findings for line in finding.my_cnf]
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", IN_STATES)
 def test_no_state_makes_a_gate_leave_a_finding_without_words(state: str) -> None:
     rules = set()
     for facts, findings in judged_in(state):
@@ -116,7 +124,7 @@ def test_no_state_makes_a_gate_leave_a_finding_without_words(state: str) -> None
     assert len(rules) >= 20
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", IN_STATES)
 def test_what_holds_in_every_state(state: str) -> None:
     for known, finding, command in remedies(state):
         row, needed = row_of(command, known), needed_bytes(command, known)
@@ -138,7 +146,7 @@ def test_what_holds_in_every_state(state: str) -> None:
             assert "log_throttle_queries_not_using_indexes" in finding.cost or "min_examined_row_limit" in finding.cost
 
 
-@pytest.mark.parametrize("state", ["binary log", "replica that is read-only", "replica that may be written", "cluster node", "member of a group", "everything at once"])
+@pytest.mark.parametrize("state", in_states("binary log", "replica that is read-only", "replica that may be written", "cluster node", "member of a group", "everything at once"))
 def test_nothing_that_can_stay_out_of_the_binary_log_is_in_it(state: str) -> None:
     seen = 0
     for _, _, command in remedies(state):
@@ -147,13 +155,14 @@ def test_nothing_that_can_stay_out_of_the_binary_log_is_in_it(state: str) -> Non
     assert seen
 
 
-@pytest.mark.parametrize("state", ["replica that is read-only", "super_read_only", "secondary of a group", "MariaDB's read_only of other names", "everything at once"])
+@pytest.mark.parametrize("state", in_states("replica that is read-only", "super_read_only", "secondary of a group", "MariaDB's read_only of other names", "everything at once"))
 def test_a_read_only_server_is_not_written(state: str) -> None:
     for _, _, command in remedies(state):
         assert not command.rewrites, command
         assert not (isinstance(command, FlushTables) and command.logged is Logged.UNLESS_TOLD)
 
 
+@pytest.mark.slow
 def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None:
     told = 0
     for _, finding, command in remedies("cluster node"):
@@ -165,6 +174,7 @@ def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None
     assert told
 
 
+@pytest.mark.slow
 def test_a_group_gets_no_engine_and_is_told_that_every_member_runs_the_rest() -> None:
     told = 0
     for _, finding, command in remedies("member of a group"):
@@ -177,12 +187,14 @@ def test_a_group_gets_no_engine_and_is_told_that_every_member_runs_the_rest() ->
     assert any("throws the member out of the group" in words for words in refused)
 
 
+@pytest.mark.slow
 def test_a_secondary_sends_to_the_primary_and_not_to_a_source() -> None:
     words = " ".join(finding.recommendation for _, findings in judged_in("secondary of a group") for finding in findings)
     assert "names it" in words
     assert "replicates from" not in words
 
 
+@pytest.mark.slow
 def test_a_replica_is_told_of_its_own_transactions_even_while_it_stands_still() -> None:
     told = 0
     for _, finding, command in remedies("replica that may be written"):
@@ -194,7 +206,7 @@ def test_a_replica_is_told_of_its_own_transactions_even_while_it_stands_still() 
     assert told
 
 
-@pytest.mark.parametrize("state", ["MySQL 5.0", "MySQL 5.1", "everything at once"])
+@pytest.mark.parametrize("state", in_states("MySQL 5.0", "MySQL 5.1", "everything at once"))
 def test_old_servers_start_with_every_line_of_my_cnf(state: str) -> None:
     assert "query_cache_type = 0" in lines(state)
     for line in (*lines(state), *(command.sql for _, _, command in remedies(state) if isinstance(command, SetGlobal))):
@@ -203,10 +215,12 @@ def test_old_servers_start_with_every_line_of_my_cnf(state: str) -> None:
         assert not re.search(r"= (?:ON|OFF)$", line), line
 
 
+@pytest.mark.slow
 def test_an_unknown_server_gets_lines_that_every_version_reads() -> None:
     assert not any(WORDS.search(line) for line in lines("unknown server and machine"))
 
 
+@pytest.mark.slow
 def test_key_caches_of_old_servers_are_set_in_my_cnf_only() -> None:
     for _, finding, command in remedies("MySQL 5.0"):
         if isinstance(command, SetGlobal):
@@ -215,6 +229,7 @@ def test_key_caches_of_old_servers_are_set_in_my_cnf_only() -> None:
     assert "hot_1.key_buffer_size" in " ".join(lines("MySQL 5.0"))
 
 
+@pytest.mark.slow
 def test_no_table_cache_is_set_beyond_the_files_that_the_server_may_open() -> None:
     for _, finding, command in remedies("few files"):
         if isinstance(command, SetGlobal) and command.variable in ("table_open_cache", "table_cache"):
@@ -227,6 +242,7 @@ def test_no_table_cache_is_set_beyond_the_files_that_the_server_may_open() -> No
                 assert options.index("open_files_limit") < options.index("table_open_cache")
 
 
+@pytest.mark.slow
 def test_an_init_file_is_never_replaced() -> None:
     for state in ("an init_file", "everything at once"):
         assert not any(line.startswith("init_file") for line in lines(state))
