@@ -131,7 +131,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
             phase = _phase(group, present)
             shell += [command for command in group if isinstance(command, ShellLine)]
             statements = tuple(command for command in group if isinstance(command, Statement))
-            if phase is Phase.OFFLINE:
+            if phase is Phase.OFFLINE and not all(isinstance(one, Remark) for one in statements):
                 offline.append((finding, statements))
             elif statements:
                 steps.append(Step(finding, phase, statements))

@@ -93,7 +93,7 @@ def _add_texts(body: Table, rule: ToldRule, verbose: bool) -> None:
     if rule.commands:
         body.add_row(_label("run"), _lines(for_copying(rule.commands), "green"))
     for label, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
-        if lines and (label == "my.cnf" or verbose):
+        if lines and (label == "my.cnf" or verbose or not rule.commands):
             body.add_row(_label(label), _lines(lines, "cyan"))
         elif lines:
             body.add_row(

@@ -257,3 +257,11 @@ def test_nothing_to_change_is_said() -> None:
     done = run("plan", "--facts", "-", stdin="schema: 1\n")
     assert done.returncode == 0
     assert "Nothing to change." in done.stdout
+
+
+def test_a_remark_alone_is_no_change_of_a_table() -> None:
+    known = facts_from_document({"schema": 1, **(facts := CASES[0][1]["facts"])})
+    finding = judge(prepared(facts_from_document({"schema": 1, **facts}), Site(shipped_rules()))).findings[0]
+    plan = make_plan([replace(finding, remedy=Remedy((remark("Ask whoever owns the table first."),)))], known)
+    assert plan.offline == []
+    assert "-- Ask whoever owns the table first." in format_named("sql").render(plan)
