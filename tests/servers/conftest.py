@@ -25,6 +25,15 @@ PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 OTHER_UID = 54321
 
 
+def mariadb_path() -> str:
+    """What `trial --server` is given: the program of the first server."""
+    found = find_server("mariadb-10.11")
+    return str(found.mysqld) if found else "mariadb-10.11 was not fetched"
+
+
+MARIADB = mariadb_path()
+
+
 def binaries_of(name: str) -> ServerBinaries:
     found = find_server(name)
     if found is None:

@@ -27,7 +27,7 @@ from myisam_advisor.trial.tables.sources import find_sources
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.server.sql import quote_table
 
-from .conftest import PROGRAM, as_other_user, binaries_of, schema, working
+from .conftest import MARIADB, PROGRAM, as_other_user, binaries_of, schema, working
 from .daemon import wait_for
 from .test_daemon_faults import small_disk
 
@@ -105,7 +105,7 @@ def fails(temporary: Path, message: str, *words: object) -> None:
 @pytest.mark.parametrize("name", experiment_names())
 def test_every_experiment_runs(temporary: Path, name: str) -> None:
     binaries_of("mariadb-10.11")
-    document = measured(temporary, name, "--server", "mariadb-10.11", *SMALL)
+    document = measured(temporary, name, "--server", MARIADB, *SMALL)
     assert document["workloads"]
     for workload in document["workloads"]:
         assert len(workload["variants"]) > 1
@@ -118,7 +118,7 @@ def test_every_experiment_runs(temporary: Path, name: str) -> None:
 def test_a_large_read_buffer_is_found_worse_and_the_chart_shows_it(temporary: Path, tmp_path: Path) -> None:
     binaries_of("mariadb-10.11")
     chart = tmp_path / "chart.svg"
-    status, output, errors = trial(temporary, "read-buffer", "--server", "mariadb-10.11", "--seconds", "0.15", "--rounds", "3", "--chart", chart)
+    status, output, errors = trial(temporary, "read-buffer", "--server", MARIADB, "--seconds", "0.15", "--rounds", "3", "--chart", chart)
     assert (status, errors) == (0, "")
     (row,) = [line for line in output.split("INSERT ... SELECT")[0].splitlines() if "│ 128 MiB" in line]
     assert "worse" in row
@@ -273,7 +273,7 @@ def test_a_socket_path_that_is_too_long(temporary: Path) -> None:
     binaries_of("mariadb-10.11")
     deep = temporary / ("d" * 90)
     deep.mkdir(mode=0o755)
-    fails(deep, "socket path .* is longer than 107 bytes: choose a shorter TMPDIR", "row-format", "--server", "mariadb-10.11", *SMALL)
+    fails(deep, "socket path .* is longer than 107 bytes: choose a shorter TMPDIR", "row-format", "--server", MARIADB, *SMALL)
     deep.rmdir()
 
 
@@ -292,7 +292,7 @@ def server_process(temporary: Path) -> int | None:
 def long_trial(temporary: Path) -> tuple[subprocess.Popen[str], int]:
     """A trial in the middle of its work, and its server."""
     binaries_of("mariadb-10.11")
-    running = begin(temporary, "key-cache", "--server", "mariadb-10.11", "--seconds", "20", "--rounds", "3")
+    running = begin(temporary, "key-cache", "--server", MARIADB, "--seconds", "20", "--rounds", "3")
     assert wait_for(lambda: any("sysbench" in line for line in processes(temporary)), 60), running.poll()
     server = server_process(temporary)
     assert server is not None
@@ -342,7 +342,7 @@ def test_two_at_once_would_measure_each_other(temporary: Path) -> None:
 def test_a_disk_without_room_is_refused_before_anything_is_made(temporary: Path) -> None:
     binaries_of("mariadb-10.11")
     with small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk:
-        fails(disk, r"disk/\S+ has .* free, and the trial needs about", "row-format", "--server", "mariadb-10.11", *SMALL)
+        fails(disk, r"disk/\S+ has .* free, and the trial needs about", "row-format", "--server", MARIADB, *SMALL)
 
 
 def test_a_disk_that_fills_up_in_mid_copy(mariadb: PrivateServer, temporary: Path) -> None:

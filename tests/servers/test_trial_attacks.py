@@ -20,7 +20,7 @@ from myisam_advisor.trial.private import own_user
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.repository import ROOT
 
-from .conftest import OTHER_UID, binaries_of, schema
+from .conftest import MARIADB, OTHER_UID, binaries_of, schema
 from .daemon import wait_for
 from .test_trial import SMALL, begin, fails, long_trial, make_table, measured, temporary
 
@@ -190,7 +190,7 @@ def test_attackers_who_race_trials_for_a_minute_change_nothing_of_roots(mariadb:
     with schema(mariadb, "shop") as database, attack(temporary, precious, report) as attacking:
         make_table(mariadb, database)
         on_tables = ("--socket", mariadb.socket, "--user", "root", "--table", "shop.orders")
-        made_up = ("--server", "mariadb-10.11")
+        made_up = ("--server", MARIADB)
         kinds = [("row-format", *on_tables), ("columns", *made_up), ("pack-keys", *on_tables), ("io",), ("row-format", *made_up)]
         deadline = time.monotonic() + RACE_SECONDS
         while time.monotonic() < deadline:
@@ -366,7 +366,7 @@ def test_a_trial_runs_from_where_only_root_may_read(temporary: Path, tmp_path: P
     for package in ("exporter/myisam_exporter", "advisor/myisam_advisor"):
         shutil.copytree(root / package, closed / Path(package).name)
     environment = {"PATH": os.environ["PATH"], "TMPDIR": str(temporary), "PYTHONPATH": str(closed), "MYISAM_ADVISOR_SERVERS": str(binaries_of("mariadb-10.11").basedir.parents[1])}
-    command = [sys.executable, "-c", "import myisam_advisor.cli as c; c.main()", "trial", "row-format", "--server", "mariadb-10.11", *SMALL]
+    command = [sys.executable, "-c", "import myisam_advisor.cli.main as c; c.main()", "trial", "row-format", "--server", MARIADB, *SMALL]
     done = subprocess.run(command, env=environment, cwd=closed, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "full scan" in done.stdout
