@@ -256,7 +256,7 @@ def test_programs_that_cannot_be_run(temporary: Path, programs: Path) -> None:
     fails(temporary, "no server program /nowhere/mysqld: No such file", "mmap", "--server", "/nowhere/mysqld", *SMALL)
     fails(temporary, "has no messages and character sets beside it|does not say which server", "mmap", "--server", "/bin/true", *SMALL)
     fails(temporary, r"'teleport' is not one of", "teleport")
-    fails(temporary, "name one experiment", "--seconds", "1")
+    fails(temporary, "Missing argument .*Choose from:", "--seconds", "1")
     fails(temporary, r"/nowhere does not exist.* Made-up tables need no running server: name a program \(--server", "mmap", "--socket", "/nowhere", *SMALL)
     fails(temporary, "a chart is drawn as .svg or .png", "io", "--chart", "chart.pdf")
     fails(temporary, "no use for --table|no server", "io", "--table", "a.b", "--socket", "/nowhere")
