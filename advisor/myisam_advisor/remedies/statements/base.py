@@ -6,6 +6,7 @@ out of the binary log, and what has no such form).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
@@ -75,7 +76,7 @@ class Now(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(ABC):
     """One statement. `written` is how the author of a rule wrote it, where that is not how it is written here."""
 
     written: Sql | None = None
@@ -137,8 +138,9 @@ class Statement:
         """What shows whether it took effect; None where there is nothing."""
         return None
 
+    @abstractmethod
     def _sql(self) -> Sql:
-        raise NotImplementedError
+        """The statement as it is written here."""
 
 
 Command = Statement | ShellLine
@@ -163,6 +165,11 @@ def remark(text: str) -> Remark:
 def nothing_to_take_back(command: str) -> Remark:
     """What stands in the way back for a command that has none."""
     return remark(f"nothing to take back: {command}")
+
+
+def way_back_not_known(command: str) -> Remark:
+    """What stands in the way back for a command that changes what nobody noted."""
+    return remark(f"what takes this back is not known: {command}")
 
 
 def text_of(command: Command) -> Sql | ShellLine:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from myisam_advisor.remedies.statements.base import Change, Logged, Now, Phase, Remark, Statement, nothing_to_take_back
+from myisam_advisor.remedies.statements.base import (
+    Change,
+    Logged,
+    Now,
+    Phase,
+    Statement,
+    nothing_to_take_back,
+    way_back_not_known,
+)
 from myisam_advisor.remedies.statements.tables import verification_of
 from myisam_exporter.server.sql import Sql
 
 _LOGGED = {"": Logged.NEVER, "CHECK TABLE": Logged.NEVER, "ALTER TABLE": Logged.ALWAYS}
 _ONLY_READ = frozenset({"", "CHECK TABLE", "ANALYZE TABLE"})
+# What they do leaves nothing behind that anybody would want back.
+_WITHOUT_WAY_BACK = frozenset({"OPTIMIZE TABLE", "REPAIR TABLE", "CHECK TABLE", "ANALYZE TABLE"})
 
 
 @dataclass(frozen=True, slots=True)
 class OwnStatement(Statement):
     """A statement as the author of a rule wrote it.
 
-    `like` is one that it resembles so far that it is taken back, or kept out of the binary log, as that one is; `changes_data` says that it
-    changes rows or definitions by another verb than those about whole tables.
+    `like` is one that does the same, written in another way: it is taken back, or kept out of the binary log, as that one is. `way_back` is
+    what takes it back where it is like none. `changes_data` says that it changes rows or definitions by another verb than those about whole
+    tables.
     """
 
     text: Sql
@@ -29,6 +40,7 @@ class OwnStatement(Statement):
     by_definition: bool = False
     changes_data: bool = False
     like: Statement | None = None
+    way_back: Statement | None = None
 
     @property
     def phase(self) -> Phase:
@@ -70,13 +82,18 @@ class OwnStatement(Statement):
         return self.by_definition
 
     def unlogged(self) -> Statement | None:
-        """As the one that it resembles."""
+        """As what it is like."""
         return None if self.like is None or self.is_unlogged else self.like.unlogged()
 
     def taken_back(self, now: Now) -> Statement:
-        """As the one that it resembles."""
-        back = None if self.like is None else self.like.taken_back(now)
-        return nothing_to_take_back(self.text) if back is None or isinstance(back, Remark) else back
+        """As what it is like; nothing is promised of what is not known."""
+        if self.way_back is not None:
+            return self.way_back
+        if self.like is not None:
+            return replace(self.like, written=self.text).taken_back(now)
+        if self.about in _WITHOUT_WAY_BACK or self.when in (Phase.FLUSH, Phase.LOAD):
+            return nothing_to_take_back(self.text)
+        return way_back_not_known(self.text)
 
     def verification(self) -> Statement | None:
         """By its verb."""

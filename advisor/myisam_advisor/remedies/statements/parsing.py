@@ -19,10 +19,10 @@ from myisam_advisor.remedies.statements.tables import (
     AlterTable,
     AnalyzeTable,
     CheckTable,
+    DropIndex,
     OptimizeTable,
     RepairTable,
     TableOption,
-    option,
 )
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.server.sql import Sql, plain_words, quote_text
@@ -41,9 +41,15 @@ _VERB = re.compile(rf"(ALTER|OPTIMIZE|REPAIR|CHECK|ANALYZE){_UNLOGGED}? TABLE\b"
 _TABLE = re.compile(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
 # Statements that change data or definitions.
 _CHANGES_DATA = re.compile(r"(?:CREATE|DROP|TRUNCATE|RENAME|INSERT|REPLACE|UPDATE|DELETE|LOAD DATA)\b", re.IGNORECASE)
-_ALTERATION = re.compile(
-    rf"ALTER TABLE (?P<name>{_LOOSE}) (?P<what>PACK_KEYS|ROW_FORMAT|ENGINE|MAX_ROWS|DISABLE KEYS|ENABLE KEYS|ADD INDEX)\b(?:=(?P<value>\w+))?",
-    re.ASCII,
+# Whole statements, with other spaces than ours or no semicolon.
+_END = r"\s*;?\s*"
+_SPACED_OPTION = re.compile(r"(\w+)\s*=\s*(\w+)", re.ASCII)
+_SPACED_OPTIONS = r"\w+\s*=\s*\w+(?:[\s,]+\w+\s*=\s*\w+)*"
+_ALTERED_OPTIONS = re.compile(rf"ALTER TABLE (?P<name>{_LOOSE})\s+(?P<options>{_SPACED_OPTIONS}){_END}", re.ASCII)
+_ALTERED_KEYS = re.compile(rf"ALTER TABLE (?P<name>{_LOOSE})\s+(?P<what>ENABLE|DISABLE)\s+KEYS{_END}")
+# One index, with its name; what it is made of does not matter to who drops it.
+_ADDED_INDEX = re.compile(
+    rf"ALTER TABLE (?P<name>{_LOOSE})\s+ADD\s+(?:(?:UNIQUE|FULLTEXT|SPATIAL)\s+)?(?:INDEX|KEY)\s+(?P<index>{_NAME})\s*\((?:[^;()]|\(\d+\))+\){_END}"
 )
 _STARTS = (
     ("SET GLOBAL ", Phase.SET),
@@ -176,18 +182,26 @@ def _own(command: Sql, like: Statement | None) -> OwnStatement:
         by_definition=verb == "REPAIR TABLE" and command.rstrip("; ").endswith("USE_FRM"),
         changes_data=_CHANGES_DATA.match(command) is not None,
         like=like,
+        way_back=_dropped_again(command),
     )
 
 
 def _resembled(command: Sql) -> Statement | None:
-    """The ALTER TABLE that a longer one begins with."""
-    found = _ALTERATION.match(command)
+    """The ALTER TABLE that is the same in our way of writing. A longer one is another: it does more than what it begins with."""
+    keys = _ALTERED_KEYS.fullmatch(command)
+    if keys is not None:
+        return AlterKeys(_name(keys["name"]), enabled=keys["what"] == "ENABLE")
+    found = _ALTERED_OPTIONS.fullmatch(command)
     if found is None:
         return None
-    name, what = _name(found["name"]), found["what"]
-    if what in ("DISABLE KEYS", "ENABLE KEYS", "ADD INDEX"):
-        return AlterKeys(name, enabled=what != "DISABLE KEYS")
-    return AlterTable(name, (option(**{what: found["value"] or "DEFAULT"}),))
+    pairs = _SPACED_OPTION.findall(found["options"])
+    return AlterTable(_name(found["name"]), tuple(TableOption((pair,)) for pair in pairs))
+
+
+def _dropped_again(command: Sql) -> DropIndex | None:
+    """What takes back a statement that adds one index."""
+    found = _ADDED_INDEX.fullmatch(command)
+    return None if found is None else DropIndex(_name(found["name"]), _unquoted(found["index"]))
 
 
 def _name(text: str) -> Name:

@@ -15,13 +15,16 @@ from myisam_advisor.remedies.statements.base import (
     nothing_to_take_back,
     only,
     quoted,
+    way_back_not_known,
 )
-from myisam_exporter.server.sql import Sql, plain_words, sql_list, statement
+from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, sql_list, statement
 
 AVERAGE_ROW = "AVG_ROW_LENGTH"  # belongs to MAX_ROWS: their product says how far row pointers must reach
 MERGEABLE = frozenset({"PACK_KEYS", "ROW_FORMAT", "MAX_ROWS"})
 # What each option is set to by who sets nothing.
-_USUAL = {"PACK_KEYS": "DEFAULT", "ENGINE": "MyISAM", "MAX_ROWS": "0"}
+_USUAL = {"PACK_KEYS": "DEFAULT", "ENGINE": "MyISAM", "MAX_ROWS": "0", AVERAGE_ROW: "0"}
+# They only take away what narrowed the pointers.
+_WIDENING = frozenset({("MAX_ROWS", "0"), (AVERAGE_ROW, "0")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +87,21 @@ class AlterTable(OnTable):
         return self.options[0] if alone else None
 
     def taken_back(self, now: Now) -> Statement:
-        """By the first of its options."""
-        name, value = self.options[0].pairs[0]
+        """By what all of its options were: half a way back would pass for the whole."""
+        given = [(name.upper(), value) for one in self.options for name, value in one.pairs]
+        changing = [pair for pair in given if pair not in _WIDENING]
+        former = {name: self._former(name, value, now) for name, value in changing}
+        known = [option(**{name: value}) for name, value in former.items() if value is not None]
+        if len(known) < len(former):
+            return way_back_not_known(self.sql)
+        return AlterTable(self.name, tuple(known)) if known else nothing_to_take_back(self.sql)
+
+    def _former(self, name: str, value: str, now: Now) -> str | None:
+        """What the option was; None where it is not known: whoever sets the usual value had another one before."""
         if name == "ROW_FORMAT":
-            return AlterTable(self.name, (option(ROW_FORMAT=(now.row_format(self.table) or "dynamic").upper()),))
-        # MAX_ROWS=0 is the default: it only takes away what narrowed the pointers.
-        if name not in _USUAL or (name, value) == ("MAX_ROWS", "0"):
-            return nothing_to_take_back(self.sql)
-        return AlterTable(self.name, (option(**{name: _USUAL[name]}),))
+            return (now.row_format(self.table) or "dynamic").upper()
+        usual = _USUAL.get(name)
+        return None if usual is None or usual.upper() == value.upper() else usual
 
     def _sql(self) -> Sql:
         return statement("ALTER TABLE {} {};", quoted(self.name), sql_list(one.sql for one in self.options))
@@ -126,6 +136,26 @@ class AlterKeys(OnTable):
     def _sql(self) -> Sql:
         how = statement("ENABLE" if self.enabled else "DISABLE")
         return statement("ALTER TABLE {} {} KEYS;", quoted(self.name), how)
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex(OnTable):
+    """ALTER TABLE ... DROP INDEX: what takes back the index that a site's own rule adds."""
+
+    index: str
+    verb: ClassVar[str] = "ALTER TABLE"
+
+    @property
+    def logged(self) -> Logged:
+        """ALTER TABLE has no NO_WRITE_TO_BINLOG."""
+        return Logged.ALWAYS
+
+    def taken_back(self, now: Now) -> Statement:
+        """Which columns it had is not known."""
+        return way_back_not_known(self.sql)
+
+    def _sql(self) -> Sql:
+        return statement("ALTER TABLE {} DROP INDEX {};", quoted(self.name), quote_identifier(self.index))
 
 
 @dataclass(frozen=True, slots=True)

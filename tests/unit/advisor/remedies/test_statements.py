@@ -14,6 +14,7 @@ from myisam_advisor.remedies.statements.tables import (
     AlterTable,
     AnalyzeTable,
     CheckTable,
+    DropIndex,
     OptimizeTable,
     RepairTable,
     TableOption,
@@ -126,7 +127,12 @@ def test_of_a_site_own_statement_its_beginning_is_known(text: str, phase: Phase,
     [
         ("ALTER TABLE orders ENGINE=InnoDB;", "ALTER TABLE `orders` ENGINE=MyISAM;"),
         ("ALTER TABLE shop.orders PACK_KEYS=0;", "ALTER TABLE `shop`.`orders` PACK_KEYS=DEFAULT;"),
-        ("ALTER TABLE `a`.`b` ENGINE=InnoDB, ADD COLUMN c INT;", "ALTER TABLE `a`.`b` ENGINE=MyISAM;"),
+        ("ALTER TABLE shop.orders  PACK_KEYS = 0", "ALTER TABLE `shop`.`orders` PACK_KEYS=DEFAULT;"),
+        ("ALTER TABLE orders DISABLE KEYS", "ALTER TABLE `orders` ENABLE KEYS;"),
+        ("ALTER TABLE orders ENGINE=InnoDB ROW_FORMAT=DYNAMIC;", "ALTER TABLE `orders` ENGINE=MyISAM, ROW_FORMAT=DYNAMIC;"),
+        ("ALTER TABLE orders ENGINE=InnoDB,PACK_KEYS=0;", "ALTER TABLE `orders` ENGINE=MyISAM, PACK_KEYS=DEFAULT;"),
+        ("ALTER TABLE `a`.`b` ADD INDEX `c``d` (e, `f g`(10));", "ALTER TABLE `a`.`b` DROP INDEX `c``d`;"),
+        ("ALTER TABLE orders ADD UNIQUE KEY one (two)", "ALTER TABLE `orders` DROP INDEX `one`;"),
         ("CACHE INDEX orders IN hot;", "CACHE INDEX `orders` IN default;"),
         ("LOAD INDEX INTO CACHE shop.orders;", "-- nothing to take back: LOAD INDEX INTO CACHE shop.orders;"),
         ("SET GLOBAL x = 16 * 1024;", "SET GLOBAL x = 7;"),
@@ -134,6 +140,30 @@ def test_of_a_site_own_statement_its_beginning_is_known(text: str, phase: Phase,
 )  # fmt: skip
 def test_what_a_site_own_statement_resembles_says_how_it_is_taken_back(text: str, back: str) -> None:
     assert parsed(Sql(text)).taken_back(Present(quote_value(7))).sql == back
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ALTER TABLE `a`.`b` ENGINE=InnoDB, ADD COLUMN c INT;",
+        "ALTER TABLE `a`.`b` ENGINE=InnoDB, KEY_BLOCK_SIZE=8;",
+        "ALTER TABLE `a`.`b` PACK_KEYS=DEFAULT;",
+        "ALTER TABLE `a`.`b` ENGINE=myisam;",
+        "ALTER TABLE `a`.`b` ADD INDEX (c);",
+        "ALTER TABLE `a`.`b` ADD INDEX c (c), ADD INDEX d (d);",
+        "ALTER TABLE `a`.`b` ADD INDEX c (c); DROP TABLE d;",
+        "ALTER TABLE `a`.`b` DROP INDEX c;",
+        "DROP TABLE `a`.`b`;",
+        "SET GLOBAL a=1, b=2;",
+    ],
+)
+def test_half_a_way_back_is_none(text: str) -> None:
+    assert parsed(Sql(text)).taken_back(Present(row_format="fixed")).sql == f"-- what takes this back is not known: {text}"
+
+
+@pytest.mark.parametrize("text", ["OPTIMIZE TABLE `a`.`b`, `a`.`c`;", "REPAIR TABLE a.b QUICK;", "FLUSH TABLES `a`.`b` FOR EXPORT;", "LOAD INDEX INTO CACHE `a`.`b` IGNORE LEAVES;"])
+def test_what_leaves_nothing_behind_has_nothing_to_take_back(text: str) -> None:
+    assert parsed(Sql(text)).taken_back(Present()).sql == f"-- nothing to take back: {text}"
 
 
 def test_the_rows_are_given_back_the_format_they_have() -> None:
@@ -149,8 +179,28 @@ def test_options_of_one_table_go_into_one_statement() -> None:
     assert both.sql == "ALTER TABLE `a`.`b` ROW_FORMAT=FIXED, PACK_KEYS=0;"
     assert both.changes == {Change.FIXED_ROWS, Change.UNPACKED_KEYS}
     assert both.only_option is None
+    assert both.taken_back(Present(row_format="dynamic")).sql == "ALTER TABLE `a`.`b` ROW_FORMAT=DYNAMIC, PACK_KEYS=DEFAULT;"
+    widened = together([unpacked, AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),))])
+    assert widened.taken_back(Present()).sql == "ALTER TABLE `a`.`b` PACK_KEYS=DEFAULT;"
+    narrowed = AlterTable(TABLE, (option(MAX_ROWS=9, AVG_ROW_LENGTH=5),))
+    assert narrowed.taken_back(Present()).sql == "ALTER TABLE `a`.`b` MAX_ROWS=0, AVG_ROW_LENGTH=0;"
     assert AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)).only_option
     assert AlterTable(TABLE, (option(ENGINE="InnoDB"),)).only_option is None
+
+
+def test_a_dropped_index_is_nobodys_to_bring_back() -> None:
+    dropped = DropIndex(TABLE, "c`d")
+    assert parsed(dropped.sql).table == dropped.table == TABLE
+    assert (dropped.phase, dropped.logged, dropped.rewrites) == (Phase.OFFLINE, Logged.ALWAYS, True)
+    assert isinstance(dropped.taken_back(Present()), Remark)
+
+
+def test_a_statement_without_text_is_none() -> None:
+    class Silent(Statement):
+        """Says nothing."""
+
+    with pytest.raises(TypeError, match="abstract"):
+        Silent()  # type: ignore[abstract]
 
 
 def test_a_text_is_a_text_and_a_word_a_word() -> None:
