@@ -12,7 +12,7 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.history.format import samples_of
 from myisam_advisor.history.writer import History
-from myisam_advisor.judging.faults import StoppedRules
+from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
@@ -37,7 +37,7 @@ class Advice:
         self._history = history
         self._board = board
         self._databases: dict[str, FactDatabase] = {}
-        self._stopped: tuple[Site | None, StoppedRules] = (None, StoppedRules())
+        self._faults: tuple[Site | None, KnownFaults] = (None, KnownFaults())
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Judge these facts."""
@@ -53,33 +53,33 @@ class Advice:
 
     def _judged(self, label: str, ready: PreparedFacts) -> Judgement:
         """By the site's rules, without those that were stopped; which of them were stopped now is said once."""
-        stopped = self._stopped_rules(ready.site)
-        before = set(stopped.reasons)
-        judgement = self._judged_by(label, ready, stopped)
+        known = self._known_faults(ready.site)
+        before = set(known.reasons)
+        judgement = self._judged_by(label, ready, known)
         for rule in ready.site.rules:
-            if rule.id in stopped.reasons.keys() - before:
-                why = stopped.reasons[rule.id]
+            if rule.id in known.reasons.keys() - before:
+                why = known.reasons[rule.id]
                 _log.warning("the rule %s is disabled until a reload: %s. Mend %s.", rule.id, why, rule.path)
         return judgement
 
-    def _judged_by(self, label: str, ready: PreparedFacts, stopped: StoppedRules) -> Judgement:
+    def _judged_by(self, label: str, ready: PreparedFacts, known: KnownFaults) -> Judgement:
         """With the database of the last look, where filling it takes long: it takes as much memory as it saves time."""
         # Taken out while it is used: after a reload two looks at one server may be under way.
         database = self._databases.pop(label, None)
         if len(ready.judged.tables["tables"].rows) < TABLES_WORTH_KEEPING:
             if database is not None:
                 database.close()
-            return judge(ready, stopped=stopped)
+            return judge(ready, known=known)
         database = database or FactDatabase()
-        judgement = judge(ready, database, stopped)
+        judgement = judge(ready, database, known)
         self._databases[label] = database
         return judgement
 
-    def _stopped_rules(self, site: Site) -> StoppedRules:
+    def _known_faults(self, site: Site) -> KnownFaults:
         """Those of this site: a reload brings another one, whose rules may have been mended."""
-        if self._stopped[0] is not site:
-            self._stopped = (site, StoppedRules())
-        return self._stopped[1]
+        if self._faults[0] is not site:
+            self._faults = (site, KnownFaults())
+        return self._faults[1]
 
 
 def _dated(judgement: Judgement, since: Mapping[tuple[str, str], float], now: float) -> Judgement:

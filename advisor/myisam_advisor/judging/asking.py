@@ -9,7 +9,7 @@ from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, GuardedDatabase, QueryError, Result
 from myisam_advisor.judging.blindness import tables_are_seen
-from myisam_advisor.judging.faults import FAULTS, StoppedRules, fault
+from myisam_advisor.judging.faults import FAULTS, KnownFaults
 from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
 from myisam_advisor.judging.objections import Objections
 from myisam_advisor.judging.resolver import Candidate
@@ -28,17 +28,20 @@ Asked = list[Candidate] | NotEvaluated | NotApplicable
 class Inquiry:
     """The facts as a database, and how a rule is held against them."""
 
-    def __init__(self, facts: FactSet, database: GuardedDatabase, kept: FactDatabase | None) -> None:
+    def __init__(
+        self, facts: FactSet, database: GuardedDatabase, kept: FactDatabase | None, known_faults: KnownFaults
+    ) -> None:
         self.facts = facts
         self.database = database
         self.kept = kept
+        self.known_faults = known_faults
         self.contradicted: list[Dropped] = []
         self.pairs = {
             table: {str(row["name"]): row for row in facts.tables[table].dictionaries()}
             for table in ("variable", "status")
         }
 
-    def ask(self, rule: Rule, stopped: StoppedRules) -> Asked:
+    def ask(self, rule: Rule) -> Asked:
         """What the rule's query finds, or why it cannot be asked."""
         started = time.monotonic()
         try:
@@ -49,9 +52,9 @@ class Inquiry:
                 return self._missing(rule) or self._apply(rule) or self._unseen(rule) or []
         except QueryError as error:
             if error.stopped:
-                stopped.stop(rule, str(error), time.monotonic() - started)
+                self.known_faults.stop(rule, str(error), time.monotonic() - started)
                 return NotEvaluated(rule.id, f"a query that works: {error}", _remedy_of_stopped(rule))
-            return fault(rule, f"a query that works: {error}", error)
+            return self.known_faults.fault(rule, f"a query that works: {error}", error)
 
     def _not_applicable(self, rule: Rule) -> str:
         server = self.facts.single("server")
@@ -72,7 +75,7 @@ class Inquiry:
             names = (need,) if isinstance(need, str) else need
             strange = [name for name in names if not self._exists(name)]
             if strange:
-                return fault(rule, f"facts that exist: there is no {strange[0]}")
+                return self.known_faults.fault(rule, f"facts that exist: there is no {strange[0]}")
             if not any(self._is_known(name) for name in names):
                 text = names[0] if len(names) == 1 else "one of " + ", ".join(names)
                 reasons = [self._why(name) for name in names]
@@ -123,7 +126,7 @@ class Inquiry:
         try:
             remaining = self._uncontradicted(rule, found, parameters)
         except (TextError, *FAULTS) as error:
-            return fault(rule, f"texts that work: {error}", error)
+            return self.known_faults.fault(rule, f"texts that work: {error}", error)
         candidates: list[Candidate] = []
         undecided: NotEvaluated | None = None
         for candidate in remaining:

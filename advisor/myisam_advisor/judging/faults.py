@@ -12,6 +12,8 @@ from myisam_advisor.judging.findings import NotEvaluated
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
 # A site's own rules that ran into a limit may take so much of one look; those that are left have their turn in the next.
 STOPPED_SECONDS = 4.0
+# Of a shipped rule the log has so many different faults: some name a value, which differs from look to look.
+LOGGED_OF_A_RULE = 5
 OUR_FAULT = "report it: this is a fault of myisam-advisor and not of the server"
 _log = logging.getLogger(__name__)
 
@@ -20,23 +22,17 @@ class RuleError(Exception):
     """A rule that is itself at fault: its query or its planner fails, or its text names what is not there."""
 
 
-def fault(rule: Rule, needs: str, error: BaseException | None = None) -> NotEvaluated:
-    """A rule that cannot be judged because of what it says. The site mends its own; a shipped one is our fault, and the log tells where."""
-    if not rule.is_shipped:
-        return NotEvaluated(rule.id, needs, f"mend {rule.path}")
-    _log.error("the shipped rule %s is at fault; it needs %s", rule.id, needs, exc_info=error)
-    return NotEvaluated(rule.id, needs, OUR_FAULT)
-
-
 @dataclass(slots=True)
-class StoppedRules:
-    """The site's own rules that ran into a limit of time or memory, with why: they are asked no more, until a reload brings new ones.
+class KnownFaults:
+    """What is known from look to look of rules that do not work, until a reload brings new ones.
 
-    A daemon keeps one for all servers and looks: a rule that takes all of its time would take it in every look at each.
+    The site's own that ran into a limit of time or memory are asked no more: `reasons` has why. What is wrong with a shipped one is logged
+    once. A daemon keeps one for all servers and looks: a rule that takes all of its time would take it in every look at each.
     """
 
     reasons: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    logged: dict[str, set[str]] = field(default_factory=dict)
 
     def begin_look(self) -> None:
         """The time that stopped rules took is counted for each look."""
@@ -52,6 +48,16 @@ class StoppedRules:
         if self.seconds > STOPPED_SECONDS:
             return NotEvaluated(rule.id, "time: rules that were stopped took it in this look", "wait for the next look")
         return None
+
+    def fault(self, rule: Rule, needs: str, error: BaseException | None = None) -> NotEvaluated:
+        """A rule that cannot be judged because of what it says. The site mends its own; a shipped one is our fault, and the log tells where."""
+        if not rule.is_shipped:
+            return NotEvaluated(rule.id, needs, f"mend {rule.path}")
+        logged = self.logged.setdefault(rule.id, set())
+        if needs not in logged and len(logged) < LOGGED_OF_A_RULE:
+            logged.add(needs)
+            _log.error("the shipped rule %s is at fault; it needs %s", rule.id, needs, exc_info=error)
+        return NotEvaluated(rule.id, needs, OUR_FAULT)
 
     def stop(self, rule: Rule, why: str, seconds: float) -> None:
         """Note that a rule was stopped after so much time. Shipped rules are asked again: they are slow for a moment only."""

@@ -10,17 +10,17 @@ from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.judging.asking import Inquiry
 from myisam_advisor.judging.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
 from myisam_advisor.judging.contradictions import set_aside_contradictions
-from myisam_advisor.judging.faults import StoppedRules
+from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Dropped, Judgement, NotApplicable, NotEvaluated
 from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, resolve
 from myisam_advisor.judging.wording import Wording
 
 
-def judge(ready: PreparedFacts, database: FactDatabase | None = None, stopped: StoppedRules | None = None) -> Judgement:
+def judge(ready: PreparedFacts, database: FactDatabase | None = None, known: KnownFaults | None = None) -> Judgement:
     """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server."""
-    stopped = stopped or StoppedRules()
-    stopped.begin_look()
+    known = known or KnownFaults()
+    known.begin_look()
     site = ready.site
     facts, suspicious = set_aside_contradictions(ready.judged)
     candidates: list[Candidate] = []
@@ -30,10 +30,10 @@ def judge(ready: PreparedFacts, database: FactDatabase | None = None, stopped: S
     contradicted: list[Dropped] = []
     seconds: dict[str, float] = {}
     with GuardedDatabase((database or FactDatabase()).holding(facts), keep_open=database is not None) as guarded:
-        inquiry = Inquiry(facts, guarded, database)
+        inquiry = Inquiry(facts, guarded, database, known)
         for rule in site.rules:
             started = time.monotonic()
-            answer = stopped.why_not(rule) or inquiry.ask(rule, stopped)
+            answer = known.why_not(rule) or inquiry.ask(rule)
             seconds[rule.id] = time.monotonic() - started
             if isinstance(answer, NotEvaluated):
                 not_evaluated.append(answer)
@@ -43,7 +43,7 @@ def judge(ready: PreparedFacts, database: FactDatabase | None = None, stopped: S
                 asked.add(rule.id)
                 candidates += answer
         contradicted = inquiry.contradicted
-    wording = Wording(facts)
+    wording = Wording(facts, known)
     resolution = resolve(
         candidates,
         site.rules,

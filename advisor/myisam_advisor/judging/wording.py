@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.catalogue.rules import Rule
-from myisam_advisor.judging.faults import FAULTS, RuleError, fault
+from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
 from myisam_advisor.judging.findings import Finding, NotEvaluated, ShownFact
 from myisam_advisor.judging.resolver import Candidate, Outcome, Worded
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
@@ -25,9 +25,10 @@ class Wording:
     `faults` gathers rules whose texts or planners fail.
     """
 
-    def __init__(self, facts: FactSet) -> None:
+    def __init__(self, facts: FactSet, known_faults: KnownFaults) -> None:
         self.known = PlanFacts(facts)
         self.gate = RemedyGate(self.known)
+        self.known_faults = known_faults
         self.faults: dict[str, NotEvaluated] = {}
 
     def put_in_words(self, candidate: Candidate) -> Outcome:
@@ -40,7 +41,7 @@ class Wording:
             return Worded(self._finding(candidate, plan), plan.index_bytes)
         except RuleError as error:
             if rule.id not in self.faults:
-                self.faults[rule.id] = fault(rule, str(error), error)
+                self.faults[rule.id] = self.known_faults.fault(rule, str(error), error)
             return NotWorth(str(error))
 
     def keep(self, worded: Worded) -> None:

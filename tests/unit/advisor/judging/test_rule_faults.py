@@ -11,11 +11,14 @@ import pytest
 
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.daemon.advice import Advice
+from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.judging.faults import OUR_FAULT, RuleError
+from myisam_advisor.judging.faults import LOGGED_OF_A_RULE, OUR_FAULT, KnownFaults, RuleError
 from myisam_advisor.judging.findings import NotEvaluated
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from myisam_exporter.look.table_choice import TableChooser
 
 SHIPPED = next(rule for rule in shipped_rules() if rule.id == "recovery-disabled")
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -58,6 +61,37 @@ def test_a_rule_of_the_site_that_fails_is_its_own_to_mend(what: str, tmp_path: P
     assert found.needs.startswith(needs)
     assert found.how == f"mend {tmp_path / 'own.yaml'}"
     assert not caplog.records
+
+
+def test_a_daemon_logs_a_fault_once_until_a_reload_or_another_fault(caplog: pytest.LogCaptureFixture) -> None:
+    """At one look a second and 33 rules the log would be nothing else."""
+    facts, choice = facts_from_document({"schema": 1}), TableChooser().choose(facts_from_document({"schema": 1}).tables["tables"])
+    plain = replace(SHIPPED, parameters={}, needs=(), applicable=(), not_if=())
+    sites = [Site((replace(plain, query="SELECT no_such_fact"),))]
+    advice = Advice(lambda: sites[0], None, board := Board())
+
+    def looked(times: int) -> int:
+        before = len(caplog.records)
+        for _ in range(times):
+            list(advice.follow("db", facts, choice))
+            look = board.look("db")
+            assert look is not None
+            assert [one.how for one in look.judgement.not_evaluated] == [OUR_FAULT]
+        return len(caplog.records) - before
+
+    assert looked(3) == 1
+    sites[0] = replace(sites[0])  # a reload
+    assert looked(3) == 1
+    sites[0] = Site((replace(plain, query="SELECT 1 AS one", finding="{{ one.two.three }}"),))
+    assert looked(3) == 1
+    assert "texts that work" in caplog.records[-1].getMessage()
+
+
+def test_faults_that_differ_from_look_to_look_do_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    known = KnownFaults()
+    for number in range(10 * LOGGED_OF_A_RULE):
+        assert known.fault(SHIPPED, f"a number that is not {number}").needs == f"a number that is not {number}"
+    assert len(caplog.records) == LOGGED_OF_A_RULE
 
 
 def test_a_rule_error_passes_a_context_manager_as_what_it_is() -> None:

@@ -13,7 +13,7 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.judging.faults import STOPPED_SECONDS, StoppedRules
+from myisam_advisor.judging.faults import STOPPED_SECONDS, KnownFaults
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.look.table_choice import TableChooser
@@ -57,9 +57,9 @@ def test_a_rule_of_the_site_that_stops_is_said_once_and_disabled_until_a_reload(
 
 
 def test_many_rules_that_stop_hold_up_a_look_for_some_seconds_only(tmp_path: Path) -> None:
-    many, stopped = site(tmp_path, 12), StoppedRules()
+    many, stopped = site(tmp_path, 12), KnownFaults()
     started = time.monotonic()
-    judgement = judge(prepared(FACTS, many), stopped=stopped)
+    judgement = judge(prepared(FACTS, many), known=stopped)
     assert time.monotonic() - started < STOPPED_SECONDS + 2 * guard.QUERY_SECONDS + 2
     assert 0 < len(stopped.reasons) < 12
     assert "recovery-disabled" in {finding.rule for finding in judgement.findings}
@@ -67,6 +67,6 @@ def test_many_rules_that_stop_hold_up_a_look_for_some_seconds_only(tmp_path: Pat
 
 
 def test_a_shipped_rule_that_stops_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule, stopped = shipped_rules()[0], StoppedRules()
+    rule, stopped = shipped_rules()[0], KnownFaults()
     stopped.stop(rule, "the query took longer than 2 s and was stopped", 2.0)
     assert stopped.why_not(rule) is None
