@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    pass
+from myisam_exporter.outside.bounded_reading import bounded_text
 
 MICROSECONDS_PER_SECOND = 1_000_000
 NOT_OWN = "mysqld has no control group of its own"
@@ -83,14 +80,14 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
     """The group of a process, below these roots."""
     root = sys / "fs" / "cgroup"
     try:
-        lines = (proc / str(pid) / "cgroup").read_text("utf-8", "replace").splitlines()
+        lines = bounded_text(proc / str(pid) / "cgroup", "utf-8").splitlines()
         path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
         if path is None or not (root / "cgroup.controllers").exists():
             return Unknown("this machine does not use cgroup v2", off=True)
         folder = root / path.lstrip("/")
-        if path == "/" or (folder / "cgroup.procs").read_text("ascii").split() != [str(pid)]:
+        if path == "/" or bounded_text(folder / "cgroup.procs").split() != [str(pid)]:
             return Unknown(NOT_OWN, REMEDY, off=True)
-        stat = dict(line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines())
+        stat = dict(line.split() for line in bounded_text(folder / "memory.stat").splitlines())
         refaults = stat.get("workingset_refault_file", stat.get("workingset_refault"))
         return ControlGroup(
             path,
@@ -106,14 +103,14 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
 
 
 def _limit(folder: Path) -> int | None:
-    text = (folder / "memory.max").read_text("ascii").strip()
+    text = bounded_text(folder / "memory.max").strip()
     return None if text == "max" else int(text)
 
 
 def _pressure(folder: Path) -> Iterable[tuple[tuple[str, str], float]]:
     for resource in ("io", "memory"):
         try:
-            text = (folder / f"{resource}.pressure").read_text("ascii")
+            text = bounded_text(folder / f"{resource}.pressure")
         except OSError:
             continue  # built without pressure, or switched off: psi=1
         for line in text.splitlines():

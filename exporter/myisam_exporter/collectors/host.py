@@ -10,16 +10,13 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.server.location import ELSEWHERE
-
-if TYPE_CHECKING:
-    pass
 
 MICROSECONDS_PER_SECOND = 1_000_000
 MILLISECONDS_PER_SECOND = 1_000
@@ -170,7 +167,7 @@ def read_host(proc: Path, sys: Path, data_directory: Path | Unknown) -> HostSamp
 
 def _words(path: Path) -> Iterable[tuple[str, str]]:
     """First and second word of each line."""
-    for line in path.read_text("ascii", "replace").splitlines():
+    for line in bounded_text(path).splitlines():
         words = line.split(maxsplit=2)
         if len(words) > 1:
             yield words[0], words[1]
@@ -180,7 +177,7 @@ def _pressure(proc: Path) -> Mapping[str, int] | Unknown:
     totals: dict[str, int] = {}
     try:
         for resource in ("io", "memory"):
-            for line in (proc / "pressure" / resource).read_text("ascii").splitlines():
+            for line in bounded_text(proc / "pressure" / resource).splitlines():
                 kind, *values = line.split()
                 totals[f"{resource}_{kind}"] = int(values[-1].removeprefix("total="))
     except (OSError, ValueError):
@@ -195,7 +192,7 @@ def _disk(proc: Path, sys: Path, data_directory: Path | Unknown) -> Disk | Unkno
     try:
         device = data_directory.stat().st_dev
         wanted = (sys / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}").resolve(strict=True).name
-        for line in (proc / "diskstats").read_text("ascii").splitlines():
+        for line in bounded_text(proc / "diskstats").splitlines():
             fields = line.split()
             if fields[2] == wanted:
                 return Disk(wanted, int(fields[3]), int(fields[5]) * SECTOR_BYTES, int(fields[12]), int(fields[13]))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.server import SERVER
@@ -21,9 +20,6 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import quote_variable, statement
-
-if TYPE_CHECKING:
-    pass
 
 # Bookkeeping per cache block on 64 bits: 134217728 bytes give 107182 blocks of 1024 (mysys/mf_keycache.c, init_key_cache).
 OVERHEAD_BYTES_PER_BLOCK = 228

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
@@ -21,9 +21,6 @@ from myisam_exporter.files.index_rows import COLUMNS, IndexRows, TableName
 from myisam_exporter.files.myi_header import Header
 from myisam_exporter.kernel.rights import READ_FILES
 from myisam_exporter.outside.numbers import bounded_sum
-
-if TYPE_CHECKING:
-    pass
 
 UPDATE_COUNT_MODULUS = 2**32
 NAMED_UNREADABLE = 5

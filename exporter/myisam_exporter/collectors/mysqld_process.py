@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
@@ -18,9 +17,6 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits, page_cache_hits
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process, switches_between
 from myisam_exporter.kernel.residency import storage_blind_spot
-
-if TYPE_CHECKING:
-    pass
 
 # Above this share of the bytes read, what InnoDB reads hides what MyISAM does.
 MAXIMUM_OTHER_SHARE = 0.2

@@ -6,7 +6,6 @@ See sweeper.py. No page is read and none moved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.myi import MYI
@@ -15,9 +14,6 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import bounded_sum
-
-if TYPE_CHECKING:
-    pass
 
 
 class PageCacheCollector(Collector[PageCacheSweep]):

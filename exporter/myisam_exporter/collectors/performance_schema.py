@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, grown
 from myisam_exporter.collectors.variables import VARIABLES
@@ -15,9 +14,6 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, colum
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import quote_text, sql_list, statement
-
-if TYPE_CHECKING:
-    pass
 
 PICOSECONDS_PER_SECOND = 1_000_000_000_000
 GRANT = "SELECT ON performance_schema.*"

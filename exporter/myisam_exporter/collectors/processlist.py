@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.variables import VARIABLES
@@ -13,9 +12,6 @@ from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import statement
-
-if TYPE_CHECKING:
-    pass
 
 # information_schema.PROCESSLIST would make a temporary MyISAM table on MySQL 5.6 and move the counters we watch.
 THREADS = (

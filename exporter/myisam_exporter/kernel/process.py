@@ -14,6 +14,7 @@ from pathlib import Path
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process_files import MALLOC_LIBRARIES, process_lines
 from myisam_exporter.kernel.rights import READ_PROCESS
+from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # By thread: voluntary, involuntary.
@@ -63,8 +64,8 @@ class ProcessSample:
 def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
     """One reading below /proc/PID."""
     try:
-        fields = (folder / "stat").read_text("ascii", "replace").rpartition(")")[2].split()
-        status = (folder / "status").read_text("ascii", "replace")
+        fields = bounded_text(folder / "stat").rpartition(")")[2].split()
+        status = bounded_text(folder / "status")
         switches = dict(thread_switches(folder))
     except OSError as error:
         return Unknown(
@@ -93,8 +94,7 @@ def thread_switches(folder: Path) -> Iterable[tuple[int, tuple[int, int]]]:
     """Voluntary and involuntary switches of each thread below /proc/PID. Raises OSError when the process is gone or hidden."""
     for thread in os.listdir(folder / "task"):
         try:
-            with open(f"{folder}/task/{thread}/status", "rb") as file:
-                found = _SWITCHES.search(file.read())
+            found = _SWITCHES.search(bounded_bytes(f"{folder}/task/{thread}/status"))
         except OSError:
             continue  # the thread ended since the listing
         if found:
@@ -108,14 +108,15 @@ def _kib(status: str, name: str) -> int | None:
 
 def _open_files(folder: Path) -> int | Unknown:
     try:
-        return len(os.listdir(folder / "fd"))
+        with os.scandir(folder / "fd") as entries:
+            return sum(1 for _ in entries)
     except OSError as error:
         return Unknown(f"{folder}/fd cannot be read ({error.strerror})", READ_PROCESS)
 
 
 def _open_files_limit(folder: Path) -> int | None:
     try:
-        found = re.search(r"^Max open files\s+(\d+)", (folder / "limits").read_text("ascii", "replace"), re.MULTILINE)
+        found = re.search(r"^Max open files\s+(\d+)", bounded_text(folder / "limits"), re.MULTILINE)
     except OSError:
         return None
     return int(found[1]) if found else None

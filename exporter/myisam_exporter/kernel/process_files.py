@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 
+from myisam_exporter.outside.bounded_reading import bounded_lines
+
 ProcessFile = Literal["io", "maps"]
 READER_SOCKET = Path("/run/myisam-advisor-process.sock")
 READER_TIMEOUT_SECONDS = 2.0
@@ -33,12 +35,12 @@ def process_lines(folder: Path, name: ProcessFile, reader: Path = READER_SOCKET)
         reader: the socket of the process that may read it where this one may not.
 
     Raises:
-        OSError: as open(2) and read(2) do, where the reader does not answer or will not say either.
+        OSError: as open(2) and read(2) do, where the reader does not answer or will not say either; EFBIG where there is too much of it.
     """
     try:
         # The kernel writes no line break into a path but as \012.
         with open(folder / name, encoding="utf-8", errors="replace", newline="\n") as file:
-            yield from file
+            yield from bounded_lines(file, folder / name, MAXIMUM_ANSWER_BYTES)
     except PermissionError:
         text = _asked(f"{name} {folder.name}\n".encode("ascii"), reader) if folder.parent == _PROC else None
         if text is None:

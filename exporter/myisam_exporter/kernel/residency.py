@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.rights import READ_FILES, READ_RESIDENCY
+from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
@@ -212,8 +213,8 @@ def may_know_residency(status: os.stat_result, descriptor: int) -> bool:
 
 def _has_capability(number: int) -> bool:
     try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-            effective = next(line for line in file if line.startswith("CapEff:"))
+        lines = bounded_text("/proc/self/status").splitlines()
+        effective = next(line for line in lines if line.startswith("CapEff:"))
     except (OSError, StopIteration):
         return False
     return bool(int(effective.split()[1], 16) >> number & 1)

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import bounded_text
 
 TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 SYSCALLS = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
@@ -247,8 +248,8 @@ def _events_folder() -> Path:
 
 def _tracepoint(folder: Path) -> _Tracepoint:
     try:
-        identifier = int((folder / "id").read_text("ascii"))
-        text = (folder / "format").read_text("ascii")
+        identifier = int(bounded_text(folder / "id"))
+        text = bounded_text(folder / "format")
     except FileNotFoundError:
         raise UserError(
             f"this kernel ({platform.release()}) has no tracepoint filemap:{folder.name}: precise page-cache counts need Linux 6.12 or later."
@@ -266,7 +267,7 @@ def _tracepoint(folder: Path) -> _Tracepoint:
 
 
 def _online_cpus() -> list[int]:
-    text = Path("/sys/devices/system/cpu/online").read_text("ascii").strip()
+    text = bounded_text("/sys/devices/system/cpu/online").strip()
     cpus: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")

@@ -15,9 +15,10 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import at_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +62,10 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
         if str(path) == STANDARD_INPUT:
             if sys.stdin is None:
                 raise UserError(f"cannot read the {kind}: standard input is closed.")
-            content = _at_most(sys.stdin.buffer, maximum_bytes)
+            content = at_most(sys.stdin.buffer, maximum_bytes)
         else:
             with open(path, "rb") as file:
-                content = _at_most(file, maximum_bytes)
+                content = at_most(file, maximum_bytes)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
         raise UserError(f"cannot read the {kind} {path}: {why}. Check the path.") from None
@@ -74,15 +75,6 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"cannot read the {kind} {path}: it is not UTF-8 text (byte {error.start}).") from None
-
-
-def _at_most(file: BinaryIO, maximum_bytes: int) -> bytes:
-    """One byte more than allowed tells that there is more. A pipe gives a little at a time."""
-    parts, left = [], maximum_bytes + 1
-    while left > 0 and (part := file.read(min(left, 1 << 20))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
 
 
 def read_yaml_document(path: Path, kind: str, limits: Limits = SETTINGS) -> Any:

@@ -13,7 +13,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from myisam_exporter.kernel.process_files import DATA_FILE_SUFFIX, GRANTED, MALLOC_LIBRARIES
+from myisam_exporter.kernel.process_files import (
+    DATA_FILE_SUFFIX,
+    GRANTED,
+    MALLOC_LIBRARIES,
+    MAXIMUM_ANSWER_BYTES,
+)
+from myisam_exporter.outside.bounded_reading import bounded_lines
 from myisam_exporter.server.server_process import SERVER_PROGRAMS
 
 FIRST_DESCRIPTOR = 3  # sd_listen_fds(3)
@@ -73,7 +79,7 @@ def main() -> int:
 def _lines(folder: int, name: str) -> Iterator[str]:
     descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     with open(descriptor, encoding="utf-8", errors="replace", newline="\n") as file:
-        yield from file
+        yield from bounded_lines(file, name, MAXIMUM_ANSWER_BYTES)
 
 
 def _without_addresses(maps: Iterable[str]) -> Iterator[str]:

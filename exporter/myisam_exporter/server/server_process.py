@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.outside.foreign_files import read_small
 
 UPTIME_TOLERANCE_SECONDS = 5.0
@@ -98,7 +99,7 @@ def _fits(age_seconds: float, uptime_seconds: float | None) -> bool:
 
 def _program(pid: int, proc: Path) -> str:
     try:
-        return (proc / str(pid) / "comm").read_text("utf-8", "replace").strip()
+        return bounded_text(proc / str(pid) / "comm", "utf-8").strip()
     except OSError:
         return ""
 
@@ -114,7 +115,7 @@ def process_owner(pid: int, proc: Path) -> int | None:
 def _process_age_seconds(pid: int, proc: Path) -> float | None:
     """Seconds since the process started, or None when there is none: proc(5), field 22 of stat, in clock ticks since boot."""
     try:
-        ticks = int((proc / str(pid) / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[19])
+        ticks = int(bounded_text(proc / str(pid) / "stat").rpartition(")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return None
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")

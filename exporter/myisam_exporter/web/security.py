@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import bounded_bytes
 from myisam_exporter.outside.documents import read_yaml_document
 
 _KEYS = {
@@ -41,6 +42,7 @@ _CLIENT_AUTHENTICATION = {
 }
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BCRYPT = re.compile(r"\$2[aby]\$(?P<cost>0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
+MAXIMUM_CERTIFICATE_BYTES = 4 << 20  # Debian's bundle of all authorities has 220 KB
 MAXIMUM_COST = 16  # 4 s a login
 
 
@@ -126,7 +128,7 @@ def _digest(path: Path, section: Mapping[str, Any]) -> bytes:
     try:
         for key in ("cert_file", "key_file", "client_ca_file"):
             if section.get(key):
-                digest.update(_beside(path, section[key]).read_bytes())
+                digest.update(bounded_bytes(_beside(path, section[key]), MAXIMUM_CERTIFICATE_BYTES))
     except OSError as error:
         raise UserError(f"{path}: {error.filename} cannot be read ({error.strerror}).") from None
     return digest.digest()

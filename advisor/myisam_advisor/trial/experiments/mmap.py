@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, Subject
 from myisam_advisor.trial.comparison import Run
@@ -19,6 +20,7 @@ from myisam_advisor.trial.tables.made import (
     most_statements,
     subjects,
 )
+from myisam_exporter.kernel.process_files import DATA_FILE_SUFFIX, process_lines
 from myisam_exporter.server.sql import quote_identifier
 
 ROWS = 200_000
@@ -117,8 +119,8 @@ def _with_mapped(bench: Bench, run: Callable[[], Run]) -> Callable[[], Run]:
 
 def mapped_data_files(pid: int) -> int:
     """How many data files the process maps now: /proc/PID/maps."""
-    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
-        return len({line.split()[-1] for line in maps if line.rstrip().endswith(".MYD")})
+    maps = process_lines(Path("/proc") / str(pid), "maps")
+    return len({line.split()[-1] for line in maps if line.rstrip().endswith(DATA_FILE_SUFFIX)})
 
 
 def _kinds(bench: Bench) -> dict[str, _Kind]:

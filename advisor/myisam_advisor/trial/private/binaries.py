@@ -14,6 +14,7 @@ from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_exporter.outside.bounded_reading import first_bytes
 
 PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")
 PROGRAM_FOLDERS = ("sbin", "bin", "libexec", "")
@@ -23,6 +24,8 @@ VERSION_SECONDS = 20
 INITIALIZE_FROM = (5, 7, 6)
 # Readable even where our user may not pass to where it lies.
 OWN_PROGRAM = Path("/proc/self/exe")
+# The program is among the first words; one word may have 128 KiB (execve(2), MAX_ARG_STRLEN).
+COMMAND_LINE_BYTES = 128 << 10
 _VERSION = re.compile(r"Ver (\d+)\.(\d+)\.(\d+)(\S*)")
 
 
@@ -152,7 +155,7 @@ def _of_process(pid: int | None) -> Iterable[Path]:
         return
     try:
         program = Path(f"/proc/{pid}/exe").resolve(strict=True)
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        words = first_bytes(f"/proc/{pid}/cmdline", COMMAND_LINE_BYTES).split(b"\0")
     except OSError:
         return
     if program.name in PROGRAM_NAMES:

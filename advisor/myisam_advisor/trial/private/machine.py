@@ -14,6 +14,7 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
+from myisam_exporter.outside.bounded_reading import bounded_text
 
 NICENESS = 10
 # An abstract socket (unix(7)): it leaves no file behind, and is gone with the process, however that ends.
@@ -75,7 +76,7 @@ def expect_room(folder: Path, disk_bytes: int, memory_bytes: int) -> None:
 def _available_bytes() -> int | None:
     """MemAvailable: proc(5)."""
     with contextlib.suppress(OSError, ValueError):
-        for line in (PROC / "meminfo").read_text("ascii").splitlines():
+        for line in bounded_text(PROC / "meminfo").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     return None
@@ -86,7 +87,7 @@ def machine_name() -> str:
     model = next(
         (
             line.partition(":")[2].strip()
-            for line in (PROC / "cpuinfo").read_text("utf-8", "replace").splitlines()
+            for line in bounded_text(PROC / "cpuinfo", "utf-8").splitlines()
             if line.startswith("model name")
         ),
         platform.machine(),

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 
 # Above containers' ranges and what directory services hand out; below, for a container that maps 65,536 users, between systemd's own.
 RANGES = (range(2_100_000_000, 2_100_065_536), range(60_706, 61_184))
@@ -85,7 +86,7 @@ def die_with(parent: int) -> None:
 def expect_powerless(number: int) -> None:
     """Raises PowerError unless this process is that user in every respect, and has no capability (securebits may keep them)."""
     is_user = os.getresuid() == (number,) * 3 and os.getresgid() == (number,) * 3 and os.getgroups() == []
-    status = (PROC / "thread-self/status").read_text("ascii", "replace").splitlines()
+    status = bounded_text(PROC / "thread-self/status").splitlines()
     capabilities = [line.split()[1] for line in status if line.startswith(("CapInh:", "CapPrm:", "CapEff:", "CapAmb:"))]
     if number == 0 or not is_user or len(capabilities) < 3 or any(int(one, 16) for one in capabilities):
         raise PowerError(f"the process did not become user {number} without any power of root's.")
@@ -150,7 +151,7 @@ def _is_known(number: int) -> bool:
 def _is_mapped(number: int) -> bool:
     """Whether the number exists in our user namespace, as user and as group."""
     for name in ("uid_map", "gid_map"):
-        rows = [line.split() for line in (PROC / "self" / name).read_text("ascii").splitlines()]
+        rows = [line.split() for line in bounded_text(PROC / "self" / name).splitlines()]
         if not any(int(row[0]) <= number < int(row[0]) + int(row[2]) for row in rows):
             return False
     return True
@@ -181,7 +182,7 @@ def _processes(*, also_ended: bool = False) -> Iterator[tuple[int, set[int]]]:
         if not name.isdecimal():
             continue
         try:
-            lines = (PROC / name / "status").read_bytes().splitlines()
+            lines = bounded_bytes(PROC / name / "status").splitlines()
         except OSError:
             continue  # ended meanwhile
         rows = {key: words.split() for key, _, words in (line.partition(b":") for line in lines)}

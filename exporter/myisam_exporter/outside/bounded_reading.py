@@ -1,0 +1,67 @@
+"""Files read whole, to a limit: whoever makes one long decides nothing about our memory.
+
+A process may have 65,530 mappings with names of 4,096 bytes each, and says itself where its command line begins and ends (prctl(2),
+PR_SET_MM_ARG_START): /proc tells as much as it likes. Sources: proc(5); Documentation/admin-guide/sysctl/vm.rst (max_map_count).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+# /proc/cpuinfo of 4,096 processors has 6 MB.
+KERNEL_TEXT_BYTES = 16 << 20
+_PART_BYTES = 1 << 16
+
+
+class Readable(Protocol):
+    """A binary file, with a buffer or without one."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """So many bytes at most; none at the end."""
+
+
+def at_most(file: Readable, maximum_bytes: int) -> bytes:
+    """What a file holds, at most one byte more than allowed: it tells that there is more. A pipe gives a little at a time."""
+    parts, left = [], maximum_bytes + 1
+    while left > 0 and (part := file.read(min(left, _PART_BYTES))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def bounded_bytes(path: Path | str, maximum_bytes: int = KERNEL_TEXT_BYTES) -> bytes:
+    """The bytes of a file. Raises OSError as open(2) and read(2) do, and EFBIG where there are more than allowed."""
+    with open(path, "rb", buffering=0) as file:
+        content = at_most(file, maximum_bytes)
+    if len(content) > maximum_bytes:
+        raise _too_large(path)
+    return content
+
+
+def bounded_text(path: Path | str, encoding: str = "ascii", maximum_bytes: int = KERNEL_TEXT_BYTES) -> str:
+    """The text of a file; what is none in this encoding is replaced. Raises as `bounded_bytes` does."""
+    return bounded_bytes(path, maximum_bytes).decode(encoding, "replace")
+
+
+def first_bytes(path: Path | str, maximum_bytes: int) -> bytes:
+    """The beginning of a file, however long it is. Raises OSError as open(2) and read(2) do."""
+    with open(path, "rb", buffering=0) as file:
+        return at_most(file, maximum_bytes)[:maximum_bytes]
+
+
+def bounded_lines(lines: Iterable[str], path: Path | str, maximum_characters: int) -> Iterator[str]:
+    """The lines of an open text file of this name. Raises OSError (EFBIG) once they are more than allowed."""
+    left = maximum_characters
+    for line in lines:
+        left -= len(line)
+        if left < 0:
+            raise _too_large(path)
+        yield line
+
+
+def _too_large(path: Path | str) -> OSError:
+    return OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(path))
