@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import numbers_in
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 SCHEMA_TABLES = ("tables", "indexes", "processlist")
@@ -87,5 +88,5 @@ def _less(total: Value, left_out: Sequence[dict[str, Value]], column: str) -> Va
     if column not in SUMS:
         return total
     values = [row[SUMS[column]] for row in left_out]
-    known = [value for value in values if isinstance(value, int | float)]
+    known = numbers_in(values)
     return total - sum(known) if len(known) == len(values) else None

@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import re
 
-_VALUE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z%]*)")
-_SIZES = {"": 1.0, "k": 1.0 * (1 << 10), "m": 1.0 * (1 << 20), "g": 1.0 * (1 << 30), "t": 1.0 * (1 << 40)}
-_SECONDS = {"": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
+from myisam_exporter.outside.quantities import seconds_in, size_in
+
+_PLAIN = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(%?)", re.ASCII)
+_ANY = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*[A-Za-z%]*", re.ASCII)
 LARGEST = 1e18
 
 
 def threshold_value(value: object, unit: str) -> int | float:
     """A parameter's value in its own unit. Raises ValueError, which says what to write, for a value of another unit or type."""
-    number, suffix = _parts(value)
-    if unit == "ratio":
-        factors, form = {"": 1.0, "%": 0.01}, "ratio: write 0.2 or 20%"
-    elif unit.startswith("bytes"):
-        suffix = suffix.removesuffix("ib").removesuffix("b")
-        factors, form = _SIZES, "size: write 67108864 or 64M"
-    elif unit == "seconds":
-        factors, form = _SECONDS, "duration: write 300 or 5min"
-    else:
-        factors, form = {"": 1.0}, f"plain number of {unit}"
-    if suffix not in factors:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{value!r} is no number")
+    number, form = _read(value.strip(), unit) if isinstance(value, str) else (float(value), _form(unit))
+    if number is None:
         raise ValueError(f"{value!r} is no {form}")
-    number *= factors[suffix]
     if not 0 <= number <= (1 if unit == "ratio" else LARGEST):
         raise ValueError(f"{value!r} is no {form}" if unit == "ratio" else f"{value!r} is out of range")
     return int(number) if number == int(number) else number
 
 
-def _parts(value: object) -> tuple[float, str]:
-    """A number and its unit, in lower case."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is no number")
-    if not isinstance(value, str):
-        return float(value), ""
-    found = _VALUE.fullmatch(value.strip())
-    if found is None:
-        raise ValueError(f"{value!r} is no number with a unit")
-    return float(found[1]), found[2].lower()
+def _read(text: str, unit: str) -> tuple[float | None, str]:
+    """What the text means in this unit, if anything, and what is to be written there."""
+    if not _ANY.fullmatch(text):
+        return None, "number with a unit"
+    if unit.startswith("bytes"):
+        return size_in(text), _form(unit)
+    if unit == "seconds":
+        return seconds_in(text.lower()), _form(unit)
+    return _plain(text, "%" if unit == "ratio" else ""), _form(unit)
+
+
+def _form(unit: str) -> str:
+    if unit.startswith("bytes"):
+        return "size: write 67108864 or 64M"
+    return {"ratio": "ratio: write 0.2 or 20%", "seconds": "duration: write 300 or 5min"}.get(
+        unit, f"plain number of {unit}"
+    )
+
+
+def _plain(text: str, mark: str) -> float | None:
+    """A number without a unit, or with this mark behind it: hundredths."""
+    found = _PLAIN.fullmatch(text)
+    if found is None or found[2] not in ("", mark):
+        return None
+    return float(found[1]) * (0.01 if found[2] else 1.0)

@@ -13,6 +13,7 @@ from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts
 from myisam_advisor.remedies.statements.base import Change, Remark, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
+from myisam_exporter.facts.values import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def describe_offline(
         findings,
         group,
         command.lock,
-        _lasts(command, present, rates, memory if isinstance(memory, int | float) else None),
+        _lasts(command, present, rates, number_of(memory)),
         needed_bytes(command, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -11,12 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from myisam_exporter.outside.quantities import seconds_in
+
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
     from myisam_exporter.server.target import Target
-
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?")
-_DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, None: 1.0}
 
 DEFAULT_TIMEOUT_SECONDS = 10
 
@@ -34,10 +32,9 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
         """Seconds."""
         if isinstance(value, float):
             return value
-        found = _DURATION.fullmatch(str(value).strip())
-        if found is None:
+        seconds = seconds_in(str(value))
+        if seconds is None:
             self.fail(f"{value!r} is no duration: write 10s, 500ms or 5min", param, ctx)
-        seconds = float(found[1]) * _DURATION_SECONDS[found[2]]
         if seconds > self.maximum_seconds:
             self.fail(f"{value!r} is longer than {self.maximum}", param, ctx)
         return seconds

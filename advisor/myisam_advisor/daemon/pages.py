@@ -24,6 +24,7 @@ from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
 from myisam_advisor.reports.page.render import policy, render
 from myisam_advisor.reports.page.view import empty_view, view_of
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.scrapes import cheap_collectors
 from myisam_exporter.watching.watch import Watch
@@ -115,7 +116,7 @@ class Pages:
         ]
         ratio = look.facts.single("mysqld").get("page_cache_hit_ratio")
         return {
-            "page_cache_hit_ratio": ratio if isinstance(ratio, int | float) else None,
+            "page_cache_hit_ratio": number_of(ratio),
             "page_cache_hit_ratio_lowest": min(recent, default=None),
         }
 

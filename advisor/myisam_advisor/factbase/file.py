@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 from myisam_advisor.factbase.storable import storable
 from myisam_advisor.texts.yaml_files import line_of
@@ -19,6 +19,8 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet, mark_unknown
 from myisam_exporter.look.interval import empty_facts
 from myisam_exporter.outside.documents import DocumentError, Limits, parse_json, parse_yaml, read_text
+from myisam_exporter.outside.numbers import is_number
+from myisam_exporter.outside.quantities import size_in
 
 SCHEMA_VERSION = 1
 NOT_IN_FILE = Unknown("not in the facts file")
@@ -32,9 +34,9 @@ MAXIMUM_JSON_MEMORY_BYTES = 512 << 20
 YAML_FACTS = Limits(file_bytes=4 << 20, values=400_000, characters=16 << 20)
 # A year has 31,557,600 seconds; an interval of more than a hundred of them is no interval.
 MAXIMUM_INTERVAL_SECONDS = 3_155_760_000
+# A bare number between quotes is meant as text.
+_SCALED = re.compile(r"[0-9]\s*[kmgt]", re.IGNORECASE)
 SINGULAR_KEYS = frozenset({"schema", "interval_seconds"})
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
-_SIZE_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 KeyPath = tuple[str | int, ...]
 
@@ -72,7 +74,7 @@ def facts_from_document(document: object) -> FactSet:
             f"schema must be {SCHEMA_VERSION}: write schema: {SCHEMA_VERSION} first",
         )
     seconds = document.get("interval_seconds")
-    if seconds is not None and not (_is_number(seconds) and 0 < seconds <= MAXIMUM_INTERVAL_SECONDS):
+    if seconds is not None and not (is_number(seconds) and 0 < seconds <= MAXIMUM_INTERVAL_SECONDS):
         raise _FactsError(
             ("interval_seconds",),
             f"interval_seconds must be a number of seconds above 0 (a hundred years at most), not {brief(seconds)}",
@@ -165,7 +167,7 @@ def _pair_rows(table: FactTable, names: Sequence[str], document: dict[str, Any])
     for name in dict.fromkeys([*values, *rates]):
         row: dict[str, Value] = {"name": str(name), "value": _pair_value((table.name, name), values.get(name))}
         rate = rates.get(name)
-        if rate is not None and not _is_number(rate):
+        if rate is not None and not is_number(rate):
             path = (f"{table.name}_per_second", name)
             raise _FactsError(path, f"the rate of {_name(path)} must be a number, not {brief(rate)}")
         row["per_second"] = storable(rate)
@@ -184,24 +186,16 @@ def _pair_value(path: KeyPath, value: object) -> Value:
     """A variable's value. YAML reads ON as true; option files write sizes as 64M."""
     if isinstance(value, bool):
         return "ON" if value else "OFF"
-    if value is None or _is_number(value):
+    if value is None or is_number(value):
         return storable(value)
     if isinstance(value, str):
-        size = _SIZE.fullmatch(value.strip())
+        size = size_in(value) if _SCALED.search(value) else None
         if size is None:
             return storable(value)
-        number = float(size[1]) * _SIZE_FACTORS[size[2].lower()]
-        if math.isfinite(number):
-            return storable(int(number))
+        if math.isfinite(size):
+            return storable(int(size))
     raise _FactsError(path, f"the value of {_name(path)} must be a number or text, not {brief(value)}")
 
 
 def _name(path: KeyPath) -> str:
     return shortened(str(path[-1]), 80)
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    """Neither true nor false, nor infinite, nor NaN. PyYAML reads .inf and .nan."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)

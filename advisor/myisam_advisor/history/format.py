@@ -17,6 +17,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.outside.documents import DocumentError, parse_json
+from myisam_exporter.outside.numbers import is_number
 
 # 1 had no checksums. Both are read; what a newer version wrote is left alone.
 FORMAT = 2
@@ -135,7 +136,7 @@ def unpack_sample(packed: bytes) -> Mapping[str, float | None]:
     document = _unpacked(packed, MAXIMUM_SAMPLE_BYTES)
     if not isinstance(document, dict):
         raise DamagedError("a sample is a mapping of facts to numbers")
-    return {name: value for name, value in document.items() if value is None or _is_number(value)}
+    return {name: value for name, value in document.items() if value is None or is_number(value, LARGEST_NUMBER)}
 
 
 def unpack_sample_of(records: Records, packed: bytes) -> Mapping[str, float | None] | None:
@@ -145,10 +146,6 @@ def unpack_sample_of(records: Records, packed: bytes) -> Mapping[str, float | No
     except DamagedError:
         records.damaged.add((SAMPLE.name, hash(packed)))
         return None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
 
 
 def unpack_facts(packed: bytes, origin: str) -> FactSet | None:
@@ -163,7 +160,7 @@ def unpack_facts(packed: bytes, origin: str) -> FactSet | None:
             raise DamagedError("a row of facts has another form")
         unknown = {str(name): _reason(reason) for name, reason in document["unknown"].items()}
         seconds = document["interval_seconds"]
-        if seconds is not None and not _is_number(seconds):
+        if seconds is not None and not is_number(seconds, LARGEST_NUMBER):
             raise DamagedError("the interval is no number")
         return FactSet(tables, unknown, seconds, tuple(_reason(note) for note in document["notes"]), origin)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from myisam_exporter.outside.numbers import is_number
+
 # The year 9999: what time.localtime can say.
 LATEST_MOMENT = 253_402_300_799.0
 MAXIMUM_TEXT_CHARACTERS = 1 << 20
@@ -65,11 +67,7 @@ class Table:
 
 
 def _is_moment(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= LATEST_MOMENT
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
+    return is_number(value) and 0 <= value <= LATEST_MOMENT
 
 
 def _is_id(value: Any) -> bool:
@@ -86,7 +84,7 @@ def _is_blob(value: Any) -> bool:
 
 _FORMS: Mapping[str, Callable[[Any], bool]] = {
     "moment": _is_moment,
-    "number": _is_number,
+    "number": is_number,
     "id": _is_id,
     "text": _is_text,
     "blob": _is_blob,

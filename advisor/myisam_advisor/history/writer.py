@@ -33,6 +33,7 @@ from myisam_advisor.history.noticed_changes import note_changes
 from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.judging.findings import Finding
 from myisam_exporter.errors import UserError, brief
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value
@@ -239,7 +240,7 @@ def _counted(records: Records) -> tuple[int, float | None, int, int]:
     database = records.database
     count, oldest = database.execute("SELECT COUNT(*), MIN(taken_at) FROM sample").fetchone()
     size = pragma(database, "page_count") * pragma(database, "page_size")
-    return int(count), oldest if isinstance(oldest, int | float) else None, size, len(records.damaged)
+    return int(count), number_of(oldest), size, len(records.damaged)
 
 
 def _note(records: Records, label: str, findings: list[Finding], now: float) -> dict[tuple[str, str], float]:

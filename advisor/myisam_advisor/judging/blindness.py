@@ -8,6 +8,7 @@ from myisam_advisor.factbase.derived import may_be_part
 from myisam_advisor.judging.findings import LOAD, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
 
 FACTS_OF_TABLES = frozenset({"tables", "indexes", "totals"})
@@ -71,15 +72,14 @@ def _load(facts: FactSet) -> Iterable[Blind]:
     rates = {str(row["name"]): row["per_second"] for row in facts.tables["status"].dictionaries()}
 
     def rate(name: str) -> float | None:
-        value = rates.get(name)
-        return float(value) if isinstance(value, int | float) else None
+        return number_of(rates.get(name))
 
     asked = rate("Questions")
     # Without a MyISAM table there is no load that could tell more.
     if not seconds or asked is None or facts.single("totals").get("myisam_tables") == 0:
         return
-    own = facts.single("server").get("own_statements_per_second")
-    statements = max(asked - (own if isinstance(own, int | float) else 0.0), 0.0)
+    own = number_of(facts.single("server").get("own_statements_per_second"))
+    statements = max(asked - (own or 0.0), 0.0)
     rows = sum(rate(name) or 0.0 for name in ROWS_READ) * seconds
     requests = (rate("Key_read_requests") or 0.0) * seconds
     if statements >= IDLE_STATEMENTS_PER_SECOND or rows >= IDLE_ROWS_READ or requests >= IDLE_KEY_REQUESTS:

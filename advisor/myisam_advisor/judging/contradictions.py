@@ -13,6 +13,7 @@ from myisam_advisor.judging.findings import Suspicion
 from myisam_advisor.texts.templates import count, object_name
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.facts.values import numbers_in
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 # Two counters are not read in the same instant.
@@ -144,7 +145,7 @@ def _out_of_bounds(facts: FactSet) -> Iterator[Doubt]:
 
 def _out_of_bound(bound: Between, rows: FactRows) -> Iterator[Doubt]:
     values = rows.values(bound.column)
-    numbers = [value for value in values if isinstance(value, int | float)]
+    numbers = numbers_in(values)
     if not numbers or (min(numbers) >= bound.minimum and (bound.maximum is None or max(numbers) <= bound.maximum)):
         return
     for place, value in enumerate(values):

@@ -6,6 +6,7 @@ from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.statements.base import Change, Statement
 from myisam_advisor.remedies.table_sizes import grown_index_bytes, innodb_size
 from myisam_exporter.facts.columns import Row
+from myisam_exporter.facts.values import numbers_in
 
 
 def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
@@ -41,5 +42,5 @@ def row_of(command: Statement, known: PlanFacts) -> Row:
 def sum_of(row: Row, *columns: str) -> int | None:
     """The sum of these columns; None while one of them is not known."""
     values = [row.get(column) for column in columns]
-    known = [int(value) for value in values if isinstance(value, int | float)]
+    known = [int(value) for value in numbers_in(values)]
     return sum(known) if len(known) == len(columns) else None

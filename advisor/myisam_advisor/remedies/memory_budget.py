@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
-from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.columns import Row
+from myisam_exporter.facts.values import real_of
 from myisam_exporter.look.fact_set import FactSet
 
 HEADROOM_RATIO = 0.1
@@ -57,12 +58,12 @@ class MemoryBudget:
 def budget_of(facts: FactSet) -> MemoryBudget:
     """The account as these facts open it."""
     host, mysqld, totals = (facts.single(table) for table in ("host", "mysqld", "totals"))
-    memory, group = _number(host, "memory_bytes"), _number(mysqld, "cgroup_memory_limit_bytes")
+    memory, group = real_of(host.get("memory_bytes")), real_of(mysqld.get("cgroup_memory_limit_bytes"))
     limits = [limit for limit in (memory, group) if limit]
     if not limits:
         return MemoryBudget()
-    available = _number(host, "memory_available_bytes")
-    anonymous = _number(mysqld, "anonymous_bytes")
+    available = real_of(host.get("memory_available_bytes"))
+    anonymous = real_of(mysqld.get("anonymous_bytes"))
     if group and anonymous is not None:
         in_group = max(group - anonymous, 0.0)
         available = in_group if available is None else min(available, in_group)
@@ -70,19 +71,14 @@ def budget_of(facts: FactSet) -> MemoryBudget:
         limit_bytes=min(limits),
         available_bytes=available,
         unfilled_key_cache_bytes=sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries()),
-        row_data_bytes=_number(totals, "myisam_data_bytes"),
+        row_data_bytes=real_of(totals.get("myisam_data_bytes")),
     )
 
 
 def _unfilled(cache: Row) -> float:
     """Memory that a key cache was promised and has not touched yet: blocks are only written when an index block comes in."""
-    size, used = _number(cache, "size_bytes"), _number(cache, "blocks_used")
+    size, used = real_of(cache.get("size_bytes")), real_of(cache.get("blocks_used"))
     if size is None or used is None:
         return 0.0
-    block = _number(cache, "block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
+    block = real_of(cache.get("block_size_bytes")) or DEFAULT_BLOCK_SIZE_BYTES
     return max(size - used * (block + OVERHEAD_BYTES_PER_BLOCK), 0.0)
-
-
-def _number(row: Row, name: str) -> float | None:
-    value: Value = row.get(name)
-    return float(value) if isinstance(value, int | float) else None

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 
 # Channels of a group are its own way to itself.
 GROUP_CHANNELS = "group_replication_"
@@ -65,14 +66,14 @@ class ServerState:
     @cached_property
     def version_number(self) -> int | None:
         """The version to compare by."""
-        number = self._known.all.single("server").get("version_number")
-        return int(number) if isinstance(number, int | float) else None
+        number = number_of(self._known.all.single("server").get("version_number"))
+        return None if number is None else int(number)
 
     @cached_property
     def disk_free_bytes(self) -> int | None:
         """Free space where the tables are."""
-        free = self._known.all.single("host").get("data_directory_free_bytes")
-        return int(free) if isinstance(free, int | float) else None
+        free = number_of(self._known.all.single("host").get("data_directory_free_bytes"))
+        return None if free is None else int(free)
 
     @cached_property
     def file_limit(self) -> int | None:

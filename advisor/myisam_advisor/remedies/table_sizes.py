@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.values import number_of
 
 COPY_FACTOR, ROW_OVERHEAD_BYTES = 1.1, 45
 PAGE_FILL = 0.67  # manual, "MyISAM key space": pages filled at random
@@ -16,11 +17,10 @@ PAGE_POINTER_BYTES = 4
 
 def innodb_size(row: Mapping[str, Value]) -> int | None:
     """What the table will take in InnoDB; None when its size is not known."""
-    data, index, rows = (row.get(name) for name in ("data_bytes", "index_bytes", "rows"))
-    if not all(isinstance(value, int | float) for value in (data, rows)):
+    data, index, rows = (number_of(row.get(name)) for name in ("data_bytes", "index_bytes", "rows"))
+    if data is None or rows is None:
         return None
-    known_index = index if isinstance(index, int | float) else 0
-    return int(COPY_FACTOR * (_number(data) + known_index) + ROW_OVERHEAD_BYTES * _number(rows))
+    return int(COPY_FACTOR * (data + (index or 0)) + ROW_OVERHEAD_BYTES * rows)
 
 
 def grown_index_bytes(rows: Value, indexes: Iterable[Row]) -> int | None:
@@ -36,7 +36,3 @@ def grown_bytes(rows: Value, index: Row) -> float | None:
     if not isinstance(rows, int | float) or not isinstance(length, int | float):
         return None
     return rows * (length + PAGE_POINTER_BYTES) / PAGE_FILL
-
-
-def _number(value: Value) -> float:
-    return value if isinstance(value, int | float) else 0.0

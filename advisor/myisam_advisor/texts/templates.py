@@ -82,6 +82,13 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
 
 
+def figure(value: float | None) -> str:
+    """A number in a column of numbers, to three digits where it is small; a dash where there is none."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def with_unit(value: object, unit: str) -> str:
     """A value of evidence, with its unit."""
     if value is None:

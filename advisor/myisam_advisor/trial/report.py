@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import figure, printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
@@ -79,12 +79,12 @@ def _table(workload: WorkloadResult) -> Table:
         cpu, one = median_of(runs, "server_cpu_seconds"), compared.get(variant)
         table.add_row(
             Text(printable(variant)),
-            _number(median_of(runs, "operations_per_second")),
+            figure(median_of(runs, "operations_per_second")),
             f"{one.ratio:.2f}" if one else "1",
             f"{one.low:.2f} - {one.high:.2f}" if one else "",
-            _number(None if cpu is None else cpu * 1000 * scale),
-            *(_number(_scaled(median_of(runs, name), scale)) for name in counts),
-            *(_number(_figure(runs, name)) for name in figures),
+            figure(None if cpu is None else cpu * 1000 * scale),
+            *(figure(_scaled(median_of(runs, name), scale)) for name in counts),
+            *(figure(_figure(runs, name)) for name in figures),
             Text(one.verdict, style=STYLES[one.verdict]) if one else "baseline",
         )
     return table
@@ -154,12 +154,6 @@ def _figure(runs: Sequence[Run], name: str) -> float | None:
 
 def _scaled(value: float | None, scale: int) -> float | None:
     return None if value is None else value * scale
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _words(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_exporter.outside.numbers import is_number
 
 TIMES = ("server_cpu_seconds", "client_cpu_seconds")
 COUNTS = ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults", "read_calls")
@@ -66,7 +67,6 @@ def _text(value: Any) -> str:
 
 def number(value: Any) -> float:
     """A finite number of a size that occurs. Raises DocumentError for anything else."""
-    # Not the other way round: NaN is in no range.
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAXIMUM_NUMBER:
+    if not is_number(value, MAXIMUM_NUMBER):
         raise DocumentError("the trial's process sent a result without the numbers that belong to it.")
     return value

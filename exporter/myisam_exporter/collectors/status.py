@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.outside.numbers import parse_number
 
 THREADS_RUNNING = "Threads_running"
@@ -35,8 +36,7 @@ class Status:
 
     def number(self, name: str) -> int | float | None:
         """A status value as a number; None when it does not exist here."""
-        value = self.values.get(name)
-        return value if isinstance(value, int | float) else None
+        return number_of(self.values.get(name))
 
     @property
     def uptime_seconds(self) -> int | float | None:

@@ -10,6 +10,7 @@ from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, table_named
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.facts.values import numbers_in
 
 Result = TypeVar("Result")
 
@@ -51,7 +52,7 @@ class FactRows:
     def sum_of(self, column: str) -> tuple[float, int]:
         """The sum of the numbers in a column, and how many there are."""
         if column not in self.memo.sums:
-            numbers = [value for value in self.values(column) if isinstance(value, int | float)]
+            numbers = numbers_in(self.values(column))
             self.memo.sums[column] = sum(numbers), len(numbers)
         return self.memo.sums[column]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
 DEFAULT_LIMIT = 100
@@ -49,7 +49,7 @@ class TableChooser:
     def _choose(self, tables: FactRows) -> Choice:
         names = list(names_of(tables))
         self._observe(names, tables)
-        sizes = [_number(data) + _number(index) for data, index in zip(tables.values("data_bytes"), tables.values("index_bytes"), strict=True)]  # fmt: skip
+        sizes = [(number_of(data) or 0.0) + (number_of(index) or 0.0) for data, index in zip(tables.values("data_bytes"), tables.values("index_bytes"), strict=True)]  # fmt: skip
         crashed = [bool(value) for value in tables.values("crashed")]
         allowed = [place for place, name in enumerate(names) if self._is_allowed(name)]
         active = sorted(
@@ -70,7 +70,7 @@ class TableChooser:
         writes, reads = tables.values("write_statements_per_second"), tables.values("rows_read_per_second")
         now: dict[TableName, float] = {}
         for name, written, read in zip(names, writes, reads, strict=True):
-            value = max(_number(written) + _number(read), self.activity.get(name, 0.0) * FADING)
+            value = max((number_of(written) or 0.0) + (number_of(read) or 0.0), self.activity.get(name, 0.0) * FADING)
             if value > NEGLIGIBLE_PER_SECOND:
                 now[name] = value
         self.activity = now
@@ -85,10 +85,6 @@ class TableChooser:
 def names_of(tables: FactRows) -> Iterable[TableName]:
     """The rows' tables."""
     return ((str(schema), str(table)) for schema, table in zip(tables.values("schema_name"), tables.values("table_name"), strict=True))  # fmt: skip
-
-
-def _number(value: Value) -> float:
-    return value if isinstance(value, int | float) else 0.0
 
 
 def table_pattern(text: str | None, option: str) -> re.Pattern[str] | None:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from myisam_exporter.collectors.base import Pair, units_of
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.table_choice import names_of
 
 if TYPE_CHECKING:
@@ -100,15 +101,10 @@ def bytes_of(blocks: int | None, block_size_bytes: int) -> int | None:
 def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[Value]:
     """One value a table, with further labels."""
     for table, value in zip(names_of(rows), rows.values(column), strict=True):
-        yield Value(name, as_number(value), (*table, *labels))
+        yield Value(name, number_of(value), (*table, *labels))
 
 
 def total(rows: FactRows, column: str) -> float | None:
     """The sum over tables; unknown when one of them is. Over no tables it is 0."""
     known, count = rows.sum_of(column)
     return known if count == len(rows.rows) else None
-
-
-def as_number(value: object) -> float | None:
-    """A fact as a number."""
-    return value if isinstance(value, int | float) else None

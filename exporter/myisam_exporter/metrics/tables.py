@@ -11,6 +11,7 @@ from typing import Any
 
 from myisam_exporter.collectors import myi, performance_schema, user_statistics
 from myisam_exporter.collectors.base import Pair
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.table_choice import Choice, TableName, names_of
 from myisam_exporter.metrics.base import (
     BACKGROUND,
@@ -20,7 +21,6 @@ from myisam_exporter.metrics.base import (
     Running,
     Scene,
     Value,
-    as_number,
     per_table,
     total,
 )
@@ -95,7 +95,7 @@ class TableMetrics(Group):
             return
         totals = scene.facts.single("totals")
         for name, column, _ in TOTALS:
-            yield Value(name, as_number(totals.get(column)))
+            yield Value(name, number_of(totals.get(column)))
         shown, omitted = scene.choice.shown, scene.choice.omitted
         # A sample by SQL knows nothing of the tables that are not in it.
         whole = totals.get("myisam_tables") is not None

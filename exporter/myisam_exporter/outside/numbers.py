@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from sys import float_info
+from typing import TypeGuard
 
 SQLITE_INTEGER_END = 1 << 63
 # The largest that any server counts to; what is beyond it is no number of a server's.
@@ -47,6 +49,12 @@ def finite_number(said: str | int | float | None) -> int | float | None:
     if math.isnan(number) or abs(number) > LARGEST_COUNTER:
         return None
     return float(number) if abs(number) >= SQLITE_INTEGER_END else number
+
+
+def is_number(value: object, largest: float = float_info.max) -> TypeGuard[int | float]:
+    """Whether a value of a document is a number: neither true nor false, nor infinite, nor NaN, which are floats to YAML and JSON."""
+    # Not the other way round: NaN is in no range.
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= largest
 
 
 def parse_number(text: str | None) -> int | float | str | None:

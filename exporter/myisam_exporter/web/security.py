@@ -7,6 +7,7 @@ none. Source: exporter-toolkit, docs/web-configuration.md.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import ssl
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from typing import Any
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.bounded_reading import bounded_bytes
 from myisam_exporter.outside.documents import read_yaml_document
+from myisam_exporter.outside.quantities import seconds_in
 
 _KEYS = {
     "tls_server_config": {
@@ -40,7 +42,6 @@ _CLIENT_AUTHENTICATION = {
     "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BCRYPT = re.compile(r"\$2[aby]\$(?P<cost>0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
 MAXIMUM_CERTIFICATE_BYTES = 4 << 20  # Debian's bundle of all authorities has 220 KB
 MAXIMUM_COST = 16  # 4 s a login
@@ -174,11 +175,9 @@ def _rate_limit(path: Path, section: Mapping[str, Any]) -> tuple[float, int]:
     if not section:
         return 0.0, 0
     interval, burst = str(section.get("interval", "")), section.get("burst", 1)
-    number = interval.rstrip("mhs")
-    try:
-        seconds = float(number) * _UNITS[interval[len(number) :]]
-    except (KeyError, ValueError):
-        raise UserError(f"{path}: rate_limit.interval {interval!r} is no duration such as 100ms or 1s.") from None
+    seconds = seconds_in(interval) if interval[-1:].isalpha() else None
+    if seconds is None or not math.isfinite(seconds):
+        raise UserError(f"{path}: rate_limit.interval {interval!r} is no duration such as 100ms or 1s.")
     if seconds <= 0 or not isinstance(burst, int) or burst < 1:
         raise UserError(f"{path}: rate_limit needs an interval above 0 and a burst of 1 or more.")
     return 1 / seconds, burst

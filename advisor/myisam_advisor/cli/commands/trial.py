@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 import signal
 import sys
 from contextlib import ExitStack
@@ -16,14 +16,13 @@ import click
 from myisam_advisor.cli.options import Duration, ServerOptions, gathered, server_options
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.texts.units import unit_names
+from myisam_exporter.outside.quantities import size_in
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)", re.IGNORECASE)
-_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -35,10 +34,10 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         """Bytes."""
         if isinstance(value, int):
             return value
-        found = _SIZE.fullmatch(str(value).strip())
-        if found is None:
+        found = size_in(str(value))
+        if found is None or not math.isfinite(found):
             self.fail(f"{value!r} is no size: write 500M or 2G", param, ctx)
-        return int(float(found[1]) * _FACTORS[found[2].upper()])
+        return int(found)
 
 
 @dataclass(frozen=True, slots=True)

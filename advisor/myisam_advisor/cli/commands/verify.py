@@ -243,7 +243,7 @@ def _table(outcomes: Sequence[Outcome], load: Outcome | None) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from myisam_advisor.texts.templates import printable
+    from myisam_advisor.texts.templates import figure, printable
 
     table = Table()
     for heading in ("", "before", "after", "times", "95 % interval", "samples", ""):
@@ -252,7 +252,7 @@ def _table(outcomes: Sequence[Outcome], load: Outcome | None) -> Table:
     for one in (*outcomes, *([load] if load else [])):
         verdict = "the load" if one is load else one.verdict
         table.add_row(
-            Text(printable(one.name)), _number(one.before), _number(one.after), "-" if one.ratio is None else f"{one.ratio:.2f}",
+            Text(printable(one.name)), figure(one.before), figure(one.after), "-" if one.ratio is None else f"{one.ratio:.2f}",
             "-" if one.low is None else f"{one.low:.2f} - {one.high:.2f}", f"{one.samples[0]}, {one.samples[1]}",
             Text(verdict, style=styles.get(verdict, "")),
         )  # fmt: skip
@@ -268,12 +268,6 @@ def _caution(load: Outcome | None) -> str:
         f"The load was {load.ratio:.1f} times as high afterwards: this compares two loads rather than two settings. "
         "Choose a time with a like load (--at, --window)."
     )
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _as_json(

@@ -15,6 +15,7 @@ from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
 
 TableName = tuple[Value, Value]
@@ -46,8 +47,7 @@ class PlanFacts:
         """What each table's indexes take now; 0 where that is not known."""
         found = {}
         for row in self.tables:
-            value = row["index_bytes"]
-            found[row["schema_name"], row["table_name"]] = float(value) if isinstance(value, int | float) else 0.0
+            found[row["schema_name"], row["table_name"]] = float(number_of(row["index_bytes"]) or 0.0)
         return found
 
     @property
@@ -100,8 +100,7 @@ class PlanContext:
 
     def number(self, table: str, column: str) -> float | None:
         """A number from a table of one row, or None."""
-        value = self.facts.single(table).get(column)
-        return value if isinstance(value, int | float) else None
+        return number_of(self.facts.single(table).get(column))
 
     @property
     def version_number(self) -> float | None:

@@ -20,6 +20,7 @@ from myisam_advisor.remedies.statements.closing import FlushTables
 from myisam_advisor.remedies.statements.tables import CheckTable, RepairTable
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import numbers_in
 
 # Other characters stand in file names as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
@@ -38,7 +39,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     schema, table = str(row["schema_name"]), str(row["table_name"])
     name = (schema, table)
     sizes = [row.get(column) for column in ("data_bytes", "index_bytes")]
-    known = [value for value in sizes if isinstance(value, int | float)]
+    known = numbers_in(sizes)
     backup_bytes = sum(known) if len(known) == len(sizes) else None
     repair = RepairTable(name, by_definition=row.get("header_problem") is not None)
     closed = FlushTables((name,))

@@ -10,6 +10,7 @@ from myisam_advisor.remedies.statements.tables import AlterTable, TableOption, o
 from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.values import number_of
 
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
@@ -60,10 +61,11 @@ def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanCon
     if row.get("auto_increment_within_index") == 1:
         yield "AUTO_INCREMENT counts within a group (it is not the first column of its index), which InnoDB refuses"
     longest = max(
-        (_number(index["maximum_key_bytes"]) for index in indexes if index["algorithm"] in ("btree", None)), default=0
+        (number_of(index["maximum_key_bytes"]) or 0.0 for index in indexes if index["algorithm"] in ("btree", None)),
+        default=0,
     )
     limit = LONG_KEY_BYTES if _since(LONG_KEYS_FROM, context) else SHORT_KEY_BYTES
-    if longest - ROW_POINTER_BYTES > limit and not all((_number(index["key_parts"]) or 1) > 1 for index in indexes):
+    if longest - ROW_POINTER_BYTES > limit and not all((number_of(index["key_parts"]) or 1) > 1 for index in indexes):
         yield f"an index entry of up to {int(longest)} bytes: a column's part may have {limit}"
     if str(context.variable("have_innodb") or "YES").upper() != "YES":
         yield "InnoDB is switched off (have_innodb)"
@@ -124,7 +126,3 @@ def _price(innodb_bytes: int | None) -> str:
     if innodb_bytes is None:
         return f"The ALTER copies the table while writers wait; its size in InnoDB is not known here, one and a half to three times is usual. {afterwards}"
     return f"The ALTER copies the table while writers wait, for {INTO_INNODB}; it needs {size(innodb_bytes)} of disk. Readers go on until the end. {afterwards}"
-
-
-def _number(value: Value) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

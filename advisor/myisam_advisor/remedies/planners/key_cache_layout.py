@@ -19,6 +19,7 @@ from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_CACHES = 16
@@ -62,7 +63,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
 
 
 def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth:
-    present = int(_number(row.get("segments")))
+    present = int(number_of(row.get("segments")) or 0)
     wanted = recommended_segments(context.number("host", "cpu_count"))
     if present >= wanted:
         return NotWorth(f"the key cache has {present} segments already")
@@ -119,7 +120,7 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
     found = []
     for table in context.known.tables:
         statements, added, read = (
-            _number(table[name])
+            number_of(table[name]) or 0.0
             for name in ("write_statements_per_second", "rows_added_per_second", "rows_read_per_second")
         )
         if statements >= minimum_statements or added >= minimum_rows or read >= 10 * minimum_rows:
@@ -131,7 +132,7 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
                     partitioned,
                     # Indexes that are to be unpacked are given room as they will be.
                     context.known.planned_index_bytes.get(
-                        (table["schema_name"], table["table_name"]), _number(table["index_bytes"])
+                        (table["schema_name"], table["table_name"]), number_of(table["index_bytes"]) or 0.0
                     ),
                     max(added, read / 10, statements),
                 )
@@ -139,22 +140,18 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
     return sorted(found, key=lambda hot: (-hot.activity, quote_table(*hot.name)))
 
 
-def _number(value: Value | None) -> float:
-    return value if isinstance(value, int | float) else 0.0
-
-
 def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     hot = hot_tables(context)
     if len(hot) < context.parameter("minimum_hot_tables"):
         return _which_tables()
-    block_size = _number(context.variable("key_cache_block_size")) or DEFAULT_BLOCK_SIZE_BYTES
-    present = _number(row.get("size_bytes"))
+    block_size = number_of(context.variable("key_cache_block_size")) or DEFAULT_BLOCK_SIZE_BYTES
+    present = number_of(row.get("size_bytes")) or 0.0
     # Unknown memory allows what the cache has now.
     budget = max(present, 2.0 * MINIMUM_CACHE_BYTES) if context.room_bytes is None else context.room_bytes
     if budget < 2 * MINIMUM_CACHE_BYTES:
         return NoRoom("memory has no room for further key caches")
     # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
-    sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, _number(row.get("size_bytes")))
+    sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, present)
     names = [f"{CACHE_PREFIX}{place + 1}" for place in range(len(sizes))]
     creation = tuple(set_global("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True))
     assignment = tuple(
@@ -173,7 +170,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     )
     deprecated = (
         " MySQL 8.0 and later warn (1287) that named key caches are deprecated; they work up to 9.7."
-        if _number(context.version_number) >= 80000
+        if (context.version_number or 0) >= 80000
         else ""
     )
     return Plan(

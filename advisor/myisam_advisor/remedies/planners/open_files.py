@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import numbers_in
 
 SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go
 
@@ -13,7 +14,7 @@ SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The limit to set; nothing where the largest possible one is set already."""
     needs = [row.get(name) for name in ("open_files", "wanted_files", "servers_formula")]
-    most = max((float(value) for value in needs if isinstance(value, int | float)), default=0.0)
+    most = max(numbers_in(needs), default=0.0)
     wanted = SMALLEST
     present = row.get("limit_files")
     while wanted < LARGEST and (wanted < 1.5 * most or (isinstance(present, int | float) and wanted <= present)):

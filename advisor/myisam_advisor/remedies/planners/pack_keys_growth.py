@@ -9,6 +9,7 @@ from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.remedies.table_sizes import grown_bytes, grown_index_bytes
 from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.values import numbers_in
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -54,7 +55,7 @@ def _needed_bytes(context: PlanContext, grown: int | None, growth: float) -> flo
 
 def _usable_bytes(context: PlanContext) -> float | None:
     """What all key caches hold now."""
-    return sum(_number(cache["usable_bytes"]) for cache in context.facts.tables["key_cache"].dictionaries()) or None
+    return sum(numbers_in(context.facts.tables["key_cache"].values("usable_bytes"))) or None
 
 
 def _room_bytes(context: PlanContext) -> float | None:
@@ -87,7 +88,3 @@ def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[s
 def _is_packed_number(index: Row) -> bool:
     """Whether the key begins with a DOUBLE, which PACK_KEYS=DEFAULT should leave alone; a DECIMAL looks like a BINARY here."""
     return bool(index["is_packed"]) and str(index["key_description"] or "").startswith("DOUBLE")
-
-
-def _number(value: Value) -> float:
-    return value if isinstance(value, int | float) else 0.0

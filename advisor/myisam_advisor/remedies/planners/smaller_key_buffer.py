@@ -11,6 +11,7 @@ from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, P
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import numbers_in
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL
 
@@ -18,7 +19,7 @@ SMALLEST_BYTES = 8 << 20  # the default of MySQL
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """A smaller size in bytes and how to set it."""
     present, need, memory = (row.get(name) for name in ("size_bytes", "need_bytes", "memory_bytes"))
-    wanted = [float(value) for value in (need,) if isinstance(value, int | float)]
+    wanted = numbers_in([need])
     if isinstance(memory, int | float):
         wanted.append(memory * LARGEST_SHARE)
     target = -(-int(max(min(wanted), SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from myisam_advisor.reports.page.treemap import Rectangle, treemap
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
 CRASHED, HOT, EVICTED = "crashed", "hot", "evicted"
@@ -138,15 +139,11 @@ def _is_known(mark: str, tables: FactRows) -> bool:
 
 def _tile(row: tuple[Value, ...]) -> Tile:
     schema, table, *numbers = row
-    data, index, resident, crashed, writes, reads, evicted = map(_number, numbers)
+    data, index, resident, crashed, writes, reads, evicted = map(number_of, numbers)
     share = min(resident / data, 1.0) if resident is not None and data else None
     marks = ((CRASHED,) if crashed else ()) + ((EVICTED,) if evicted and evicted >= EVICTED_SHARE * (data or 0) else ())
     known = [rate for rate in (writes, reads) if rate is not None]
     return Tile(str(schema), str(table), _whole(data), _whole(index), share, sum(known) if known else None, marks)
-
-
-def _number(value: Value) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _whole(value: float | None) -> int | None:

@@ -19,6 +19,7 @@ from myisam_advisor.reports.told import Told, ToldRule, told, told_facts
 from myisam_advisor.reports.wording import headline, server_name
 from myisam_advisor.texts.templates import count, printable, size, with_unit
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 
 CURVE_SECONDS = 86_400.0
 SHOWN_COMMANDS = 40
@@ -233,15 +234,19 @@ def _texts(finding: Finding, clean: Callable[[object], str]) -> Iterable[tuple[s
 
 
 def _key_cache(row: Mapping[str, Value]) -> KeyCacheView:
-    total, unused, block = _number(row["usable_bytes"]), _number(row["blocks_unused"]), _number(row["block_size_bytes"])
+    total, unused, block = (
+        number_of(row["usable_bytes"]),
+        number_of(row["blocks_unused"]),
+        number_of(row["block_size_bytes"]),
+    )
     used = None
     if total and unused is not None and block:
         used = min(max(1 - unused * block / total, 0.0), 1.0)
-    dirty = _number(row["blocks_dirty"])
+    dirty = number_of(row["blocks_dirty"])
     segments = row["segments"]
     return KeyCacheView(
         printable(str(row["name"])),
-        size(_number(row["size_bytes"])),
+        size(number_of(row["size_bytes"])),
         used,
         "unknown" if used is None else f"{used * 100:.0f} %",
         size(dirty * block) if dirty is not None and block is not None else "unknown",
@@ -249,10 +254,6 @@ def _key_cache(row: Mapping[str, Value]) -> KeyCacheView:
         with_unit(row["reads_per_second"], "per second"),
         "unknown" if segments is None else str(segments),
     )
-
-
-def _number(value: Value) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _curves(curves: Mapping[str, Curve], end: float) -> Iterable[CurveView]:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.outside.numbers import LARGEST_COUNTER, LARGEST_WHOLE, finite_number, parse_number, whole_number
+from myisam_exporter.outside.numbers import (
+    LARGEST_COUNTER,
+    LARGEST_WHOLE,
+    finite_number,
+    is_number,
+    parse_number,
+    whole_number,
+)
 
 WORDS = ["18446744073709551615", "18446744073709551616", "9223372036854775808", "-9223372036854775809", "9" * 400, "9" * 5000, "nan", "inf", "-inf", "1e400", "1e308", "\uff11\uff12", "1_0", "0x10", "", " 5", "5\n", "+", ".", "1e", "--1"]  # fmt: skip
 
@@ -49,3 +56,13 @@ def test_whatever_is_said_fits_into_sqlite_json_and_sums(said: str) -> None:
             assert value == said
         assert "NaN" not in json.dumps(number)
     database.close()
+
+
+@pytest.mark.parametrize("value", [True, False, None, "1", math.inf, -math.inf, math.nan, 10**400, [1]])
+def test_what_a_document_says_is_no_number(value: object) -> None:
+    assert not is_number(value)
+
+
+def test_a_number_of_a_document_has_an_end() -> None:
+    assert [is_number(value) for value in (0, -5, 2**70, 1e308)] == [True] * 4
+    assert [is_number(value, 100.0) for value in (100, -100, 100.5, 101)] == [True, True, False, False]
