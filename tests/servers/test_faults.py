@@ -17,7 +17,8 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.files import data_directory
-from myisam_exporter.files.data_directory import YOUNG_SECONDS, LeftOut, scan_data_directory
+from myisam_exporter.files.data_directory import scan_data_directory
+from myisam_exporter.files.schema_reader import YOUNG_SECONDS, LeftOut
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session

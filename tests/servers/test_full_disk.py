@@ -22,8 +22,8 @@ from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.tables import RepairTable
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_exporter.files.data_directory import YOUNG_SECONDS
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
+from myisam_exporter.files.schema_reader import YOUNG_SECONDS
 
 from .conftest import binaries_of, look, run, schema
 

@@ -15,7 +15,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_exporter.files.data_directory import YOUNG_SECONDS
+from myisam_exporter.files.schema_reader import YOUNG_SECONDS
 from myisam_exporter.look.fact_set import FactSet
 from tests.support.myi import of_length
 

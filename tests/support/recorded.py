@@ -321,7 +321,7 @@ class RecordedLook:
         """The tables that have series of their own: the busiest and the largest four."""
         return TableChooser(4).choose(self.facts.tables["tables"])
 
-    def values(self, group: Group, running: Running | None = None) -> dict[tuple[str, ...], float]:
+    def values(self, group: Group[Any], running: Running | None = None) -> dict[tuple[str, ...], float]:
         """What a group of metrics gives, by name and labels; only what is known."""
         scene = Scene({name: self.pair(name) for name in self.second.samples}, running or Running(), self.facts, self.choice)
         collector = next(name for name in group.collectors if type(self.sample(name)).__name__ != "Unknown")

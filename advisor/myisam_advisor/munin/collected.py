@@ -76,9 +76,9 @@ def _earlier(snapshot: Snapshot, before: ProcessState | None) -> Latest | None:
     return Latest({PROCESS.name: before.process, STATUS.name: before.status}, {PROCESS.name: before.moment})
 
 
-def _of_process(pairs: Mapping[str, Pair[Any]]) -> Pair[ProcessSample] | None:
-    pair = pairs[PROCESS.name]
-    return None if isinstance(pair.after, Unknown) else of_one_process(pair)
+def _of_process(pairs: Mapping[str, Pair[object]]) -> Pair[ProcessSample] | None:
+    pair = PROCESS.pair(pairs)
+    return None if isinstance(pair, Unknown) else of_one_process(pair)
 
 
 def _keep(state_file: Path, snapshot: Snapshot, process: ProcessSample, running: Running) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from myisam_exporter.facts.columns import Block, Column
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.clock import CLOCK, Clock
 
 if TYPE_CHECKING:
     from myisam_exporter.files.directory_scanner import DirectoryScanner
@@ -58,6 +59,19 @@ class SampleKey(Generic[Sample_co]):
         """The sample among these."""
         return self.expect(samples.get(self.name, NOT_TAKEN))
 
+    def pair(self, pairs: Mapping[str, Pair[object]]) -> Pair[Sample_co] | Unknown:
+        """The samples at both ends, among these pairs; why there is none at the second."""
+        found = pairs.get(self.name)
+        if found is None:
+            return NOT_TAKEN
+        after = self.expect(found.after)
+        if isinstance(after, Unknown):
+            return after
+        before = None if found.before is None else self.expect(found.before)
+        if isinstance(before, Unknown):
+            return Pair(after, None, None, found.others, found.others_before)
+        return Pair(after, before, found.seconds, found.others, found.others_before)
+
 
 @dataclass(slots=True)
 class Context:
@@ -77,6 +91,7 @@ class Context:
     threads_running: list[float] = field(default_factory=list)
     scanner: DirectoryScanner | None = None
     sweeper: Sweeper | None = None
+    clock: Clock = CLOCK
     samples: dict[str, object] = field(default_factory=dict)
 
     def sample(self, key: SampleKey[Sample]) -> Sample | Unknown:
@@ -85,15 +100,15 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Generic[Sample]):
+class Pair(Generic[Sample_co]):
     """One collector's samples at both ends of an interval.
 
     `before` is None and `seconds` None where there is no interval, or where the counters were reset within it. `others` and
     `others_before` are the samples of all collectors at both ends, by name. Made by look/pairs.py.
     """
 
-    after: Sample
-    before: Sample | None = None
+    after: Sample_co
+    before: Sample_co | None = None
     seconds: float | None = None
     others: Mapping[str, object] = field(default_factory=dict)
     others_before: Mapping[str, object] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
@@ -31,10 +31,13 @@ class ControlGroup:
     pressure_seconds: Mapping[tuple[str, str], float]
 
 
+CGROUP = SampleKey("cgroup", ControlGroup)
+
+
 class CgroupCollector(Collector[ControlGroup]):
     """cgroup v2."""
 
-    name = "cgroup"
+    name = CGROUP.name
     source = "/sys/fs/cgroup"
     after = ("server",)
     sections = {  # noqa: RUF012

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
@@ -56,10 +56,13 @@ class HostSample:
     libc: str
 
 
+HOST = SampleKey("host", HostSample)
+
+
 class HostCollector(Collector[HostSample]):
     """The machine that we run on."""
 
-    name = "host"
+    name = HOST.name
     source = "psutil, /proc/stat, /proc/vmstat, /proc/pressure, /proc/diskstats"
     after = ("server",)
     sections = {  # noqa: RUF012

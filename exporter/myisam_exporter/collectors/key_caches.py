@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
@@ -94,10 +94,13 @@ def default_cache(
     )
 
 
+KEY_CACHES: SampleKey[tuple[KeyCache, ...]] = SampleKey("key_caches", tuple)
+
+
 class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
     """All key caches that this server lets us see."""
 
-    name = "key_caches"
+    name = KEY_CACHES.name
     source = "information_schema.KEY_CACHES (MariaDB); SHOW STATUS and @@GLOBAL.name.key_buffer_size (MySQL)"
     after = ("variables", "status", "server")
     sections = {  # noqa: RUF012

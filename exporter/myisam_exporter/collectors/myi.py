@@ -1,28 +1,25 @@
 """MyISAM tables from their files, and how fast they are written.
 
-The header's update_count counts write statements, but of the open handle of the table that wrote last (mi_locking.c: ++info->this_loop):
-one connection's statements are counted exactly, those of several at once too low. Where the server's own Com_ counters show that many are
-missing, rows per statement stay unknown.
+The headers count too few write statements where several connections write at once (files/writes.py). Where the server's own Com_ counters
+show that many are missing, rows per statement stay unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.files.data_directory import DataDirectoryScan, LeftOut, TableFile, scan_data_directory
+from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.index_rows import COLUMNS, IndexRows, TableName
-from myisam_exporter.files.myi_header import Header
+from myisam_exporter.files.schema_reader import LeftOut, TableFile
+from myisam_exporter.files.table_rows import grouped, table_row, totals
+from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, written_between
 from myisam_exporter.kernel.rights import READ_FILES
-from myisam_exporter.outside.numbers import bounded_sum
 
-UPDATE_COUNT_MODULUS = 2**32
 NAMED_UNREADABLE = 5
 WRITE_COMMANDS = (
     "Com_insert", "Com_insert_select", "Com_replace", "Com_replace_select", "Com_load", "Com_update", "Com_update_multi", "Com_delete",
@@ -45,16 +42,6 @@ HIDDEN_STATEMENTS = Unknown(
 
 
 MYI = SampleKey("myi", DataDirectoryScan)
-
-
-class Written(NamedTuple):
-    """What was written to a table: statements, None while its handles hide some, and rows added."""
-
-    statements: int | None
-    rows_added: int
-
-
-NOTHING_WRITTEN = Written(0, 0)
 
 
 class MyiCollector(Collector[DataDirectoryScan]):
@@ -167,7 +154,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
             return directory
         try:
             owner = server.location.owner
-            scan = context.scanner.scan(directory, owner) if context.scanner else scan_data_directory(directory, owner)
+            scan = (
+                context.scanner.scan(directory, owner)
+                if context.scanner
+                else scan_data_directory(directory, owner, context.clock)
+            )
         except OSError as error:
             return Unknown(f"{directory} cannot be read now ({error.strerror})")
         unread = self.incomplete(scan)
@@ -176,8 +167,8 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def facts(self, pair: Pair[DataDirectoryScan]) -> Iterable[Block]:
         """One row a table, its partitions summed; its indexes; the totals."""
-        tables = _grouped(pair.after.files)
-        written = _written_between(tables, _grouped(pair.before.files) if pair.before else {})
+        tables = grouped(pair.after.files)
+        written = written_between(tables, grouped(pair.before.files) if pair.before else {})
         told = _counts_all_statements(written.values(), pair)
         idle = _write_rates(NOTHING_WRITTEN, pair, told)
 
@@ -188,10 +179,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
             return idle if found is NOTHING_WRITTEN else _write_rates(found, pair, told)
 
         indexes = _indexes(pair)
-        rows = (_table_row(name, files, pair.after.now, rates(name)) for name, files in tables.items())
+        rows = (table_row(name, files, pair.after.now, rates(name)) for name, files in tables.items())
         return [
             # A part must not pass for the whole.
-            *([] if self.incomplete(pair.after) else [single("totals", _totals(pair.after, tables))]),
+            *([] if self.incomplete(pair.after) else [single("totals", totals(pair.after, tables))]),
             TABLE_ROWS.block("tables", rows),
             Block("indexes", COLUMNS, indexes, generation=indexes.generation),
         ]
@@ -249,170 +240,9 @@ def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
     return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
 
 
-def _grouped(files: Iterable[TableFile]) -> dict[TableName, list[TableFile]]:
-    groups: dict[TableName, list[TableFile]] = {}
-    for file in files:
-        groups.setdefault((file.schema_name, file.table_name), []).append(file)
-    return groups
-
-
-def _totals(scan: DataDirectoryScan, tables: Mapping[TableName, list[TableFile]]) -> dict[str, Value]:
-    headers = [file.header for file in scan.files if file.header]
-    compressed = [header for header in headers if header.row_format == "compressed"]
-    return {
-        "myisam_tables": len(tables),
-        "myisam_rows": bounded_sum(header.rows for header in headers),
-        "myisam_data_bytes": bounded_sum(header.data_bytes for header in headers),
-        "myisam_index_bytes": bounded_sum(header.index_bytes for header in headers),
-        "compressed_tables": len(compressed),
-        "compressed_data_bytes": bounded_sum(header.data_bytes for header in compressed),
-        "crashed_tables": sum(any(map(_crashed, files)) for files in tables.values()),
-        "other_engine_data_bytes": scan.other_engine_data_bytes,
-    }
-
-
-def _crashed(file: TableFile) -> bool:
-    return file.header is None or file.header.crashed
-
-
-def _table_row(name: TableName, files: list[TableFile], now: float, rates: Row) -> Row:
-    header, newest, problem = _whole(files)
-    age = None if newest is None else max(now - newest, 0.0)
-    partitions = NOT_PARTITIONED if files[0].partition is None else _partitions(files)
-    if header is None:
-        return {
-            "schema_name": name[0],
-            "table_name": name[1],
-            "crashed": 1,
-            "header_problem": problem,
-            "partitions": partitions["partitions"],
-            "crashed_partitions": partitions["crashed_partitions"],
-            "data_modified_seconds_ago": age,
-        }
-    definition = header.definition
-    return {
-        "schema_name": name[0],
-        "table_name": name[1],
-        "row_format": header.row_format,
-        "rows": header.rows,
-        "deleted_rows": header.deleted_rows,
-        "data_bytes": header.data_bytes,
-        "index_bytes": header.index_bytes,
-        "free_bytes": header.free_bytes,
-        "max_data_bytes": definition.maximum_data_bytes,
-        "max_index_bytes": definition.maximum_index_bytes,
-        "has_holes": int(header.has_holes),
-        "fragments_per_row": header.data_blocks / header.rows
-        if header.row_format == "dynamic" and header.rows
-        else None,
-        "crashed": int(header.crashed or problem is not None),
-        "recovery_failed": int(header.recovery_failed),
-        "header_problem": problem,
-        **partitions,
-        **rates,
-        "data_modified_seconds_ago": age,
-        "fixed_row_bytes": None if definition.blob_columns else definition.record_bytes,
-        "blob_columns": definition.blob_columns,
-        "auto_increment_within_index": int(definition.auto_increment_within_index),
-    }
-
-
-def _whole(files: list[TableFile]) -> tuple[Header | None, float | None, str | None]:
-    """A table's header, when its data were last changed, and what is wrong with it; of a partitioned one, over all partitions."""
-    if len(files) == 1:
-        return files[0].header, files[0].data_modified, files[0].problem
-    return (
-        _whole_table([file.header for file in files if file.header]),
-        max((file.data_modified for file in files if file.data_modified is not None), default=None),
-        next((file.problem for file in files if file.problem), None),
-    )
-
-
-def _partitions(files: list[TableFile]) -> dict[str, Value]:
-    """How many there are, which are crashed, and the one nearest to what its pointers can address."""
-    used = [(_used(file.header), file.partition) for file in files if file.partition is not None and file.header]
-    ratio, fullest = max(used, default=(None, None))
-    return {
-        "partitions": len(files),
-        "crashed_partitions": ", ".join(file.partition or "" for file in files if _crashed(file)) or None,
-        "fullest_partition": fullest,
-        "fullest_partition_used_ratio": ratio,
-    }
-
-
-def _used(header: Header) -> float:
-    limits = header.definition
-    return max(
-        header.data_bytes / limits.maximum_data_bytes if limits.maximum_data_bytes else 0.0,
-        header.index_bytes / limits.maximum_index_bytes if limits.maximum_index_bytes else 0.0,
-    )
-
-
-def _whole_table(headers: list[Header]) -> Header | None:
-    """One header for a table: its own, or the sum of its partitions'."""
-    if len(headers) <= 1:
-        return headers[0] if headers else None
-    definitions = [header.definition for header in headers]
-    limits = replace(
-        definitions[0],
-        maximum_data_bytes=bounded_sum(definition.maximum_data_bytes for definition in definitions),
-        maximum_index_bytes=bounded_sum(definition.maximum_index_bytes for definition in definitions),
-    )
-    return headers[0]._replace(
-        definition=limits,
-        rows=bounded_sum(header.rows for header in headers),
-        deleted_rows=bounded_sum(header.deleted_rows for header in headers),
-        data_blocks=bounded_sum(header.data_blocks for header in headers),
-        data_bytes=bounded_sum(header.data_bytes for header in headers),
-        index_bytes=bounded_sum(header.index_bytes for header in headers),
-        free_bytes=bounded_sum(header.free_bytes for header in headers),
-        has_holes=any(header.has_holes for header in headers),
-        crashed=any(header.crashed for header in headers),
-        recovery_failed=any(header.recovery_failed for header in headers),
-    )
-
-
-def _written_between(
-    tables: Mapping[TableName, list[TableFile]], before: Mapping[TableName, list[TableFile]]
-) -> dict[TableName, Written]:
-    """What was written to each table in the interval; a table that was made or remade in between is left out."""
-    written = ((name, _written(before[name], files)) for name, files in tables.items() if name in before)
-    return {name: found for name, found in written if found is not None}
-
-
 def write_statements(pair: Pair[DataDirectoryScan]) -> dict[TableName, int]:
-    """Write statements by table, of those that have any: where a file is the one of the scan before, nobody wrote to it."""
-    if pair.before is None:
-        return {}
-    unchanged = {id(file) for file in pair.before.files}
-    names = {(file.schema_name, file.table_name) for file in pair.after.files if id(file) not in unchanged}
-    after, before = (
-        _grouped(file for file in scan.files if (file.schema_name, file.table_name) in names)
-        for scan in (pair.after, pair.before)
-    )
-    written = _written_between(after, before).items()
-    return {name: found.statements for name, found in written if found.statements}
-
-
-def _written(before: list[TableFile], files: list[TableFile]) -> Written | None:
-    earlier = {file.partition: file.header for file in before}
-    statements: int | None = 0
-    added = 0
-    for file in files:
-        old, new = earlier.get(file.partition), file.header
-        if old is None or new is None:
-            return None
-        if old is new:
-            continue  # a daemon's scans share what is as it was
-        grown = (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
-        if grown > UPDATE_COUNT_MODULUS // 2 or old.writer != new.writer:
-            statements = (
-                None  # it went backwards, or another handle wrote: the table was made anew, or its handle opened anew
-            )
-        elif statements is not None:
-            statements += grown
-        added += new.rows - old.rows
-    return NOTHING_WRITTEN if statements == 0 and not added else Written(statements, added)
+    """Write statements by table, of those that have any."""
+    return {} if pair.before is None else statements_between(pair.before.files, pair.after.files)
 
 
 def _write_rates(written: Written, pair: Pair[DataDirectoryScan], told: bool) -> dict[str, Value]:
@@ -450,7 +280,7 @@ def _all_defined_alike(one: DataDirectoryScan, other: DataDirectoryScan) -> bool
 
 def _index_rows(scan: DataDirectoryScan) -> IndexRows:
     if scan.memo.indexes is None:
-        scan.memo.indexes = IndexRows(_grouped(scan.files))
+        scan.memo.indexes = IndexRows(grouped(scan.files))
     return scan.memo.indexes
 
 
@@ -464,9 +294,6 @@ def _defined_alike(one: TableFile, other: TableFile) -> bool:
     return one.header.definition == other.header.definition and one.header.enabled_keys == other.header.enabled_keys
 
 
-NOT_PARTITIONED: Row = dict.fromkeys(
-    ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
-)
 NOTHING_KNOWN: Row = dict.fromkeys(("write_statements_per_second", "rows_added_per_second", "rows_per_write_statement"))
 TABLE_ROWS = RowMaker(name for name in column_names(MyiCollector.sections["tables"]) if name not in NOT_FROM_FILES)
 COLLECTOR = MyiCollector()

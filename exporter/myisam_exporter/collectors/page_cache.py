@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -15,11 +15,13 @@ from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweepe
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import bounded_sum
 
+PAGE_CACHE = SampleKey("page_cache", PageCacheSweep)
+
 
 class PageCacheCollector(Collector[PageCacheSweep]):
     """Page-cache residency per table."""
 
-    name = "page_cache"
+    name = PAGE_CACHE.name
     source = "cachestat(2)"
     after = ("myi",)
     states_only = True
@@ -44,7 +46,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         scan = context.sample(MYI)
         if isinstance(scan, Unknown):
             return scan
-        return (context.sweeper or Sweeper()).sweep(scan, context.page_cache_sweep_seconds)
+        return (context.sweeper or Sweeper(clock=context.clock)).sweep(scan, context.page_cache_sweep_seconds)
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -35,10 +35,13 @@ class Lookups:
     lost_lately: int = 0
 
 
+LOOKUPS = SampleKey("page_cache_lookups", Lookups)
+
+
 class PageCacheLookupsCollector(Collector[Lookups]):
     """Tracepoint counts, by table."""
 
-    name = "page_cache_lookups"
+    name = LOOKUPS.name
     source = "tracepoints filemap:mm_filemap_get_pages, filemap:mm_filemap_add_to_page_cache"
     after = ("myi",)
     expensive = True

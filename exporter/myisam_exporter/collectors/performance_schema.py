@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, grown
+from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -57,10 +57,13 @@ class Waits:
     table_lock_picoseconds: TableCounters | Unknown
 
 
+PERFORMANCE_SCHEMA = SampleKey("performance_schema", Waits)
+
+
 class PerformanceSchemaCollector(Collector[Waits]):
     """Lock waits and table reads that performance_schema counts."""
 
-    name = "performance_schema"
+    name = PERFORMANCE_SCHEMA.name
     source = "performance_schema"
     after = ("variables",)
     expensive = True

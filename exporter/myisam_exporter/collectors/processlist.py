@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -31,10 +31,13 @@ class Connections:
     groups: dict[tuple[str, str, str], tuple[int, int | None]]
 
 
+CONNECTIONS = SampleKey("processlist", Connections)
+
+
 class ProcesslistCollector(Collector[Connections]):
     """The connections and their states."""
 
-    name = "processlist"
+    name = CONNECTIONS.name
     source = "performance_schema.threads, information_schema.PROCESSLIST"
     after = ("variables",)
     states_only = True

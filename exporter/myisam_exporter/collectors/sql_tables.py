@@ -7,11 +7,10 @@ into one of the table cache's instances: then nothing can be thrown out of it. T
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair
+from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI, MyiCollector
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
@@ -40,10 +39,13 @@ class OpenTables:
     left_out: int
 
 
+OPEN_TABLES = SampleKey("sql_tables", OpenTables)
+
+
 class SqlTablesCollector(Collector[OpenTables]):
     """A bounded sample of table facts without file access."""
 
-    name = "sql_tables"
+    name = OPEN_TABLES.name
     source = "SHOW OPEN TABLES, information_schema.TABLES"
     after = ("myi", "status", "variables")
     states_only = True
@@ -70,9 +72,9 @@ class SqlTablesCollector(Collector[OpenTables]):
         # Sorted: the next look shall ask about the same ones.
         open_tables = sorted((row[0] or "", row[1] or "") for row in rows if row[0] not in SYSTEM_SCHEMAS)
         tables, asked = {}, 0
-        started = time.monotonic()
+        started = context.clock.monotonic()
         for schema, table in open_tables[:limit]:
-            if time.monotonic() - started > MAXIMUM_SECONDS:
+            if context.clock.monotonic() - started > MAXIMUM_SECONDS:
                 break
             asked += 1
             found = context.session.rows_or_unknown(TABLE, 7, arguments=(schema, table))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import starmap
 
-from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, grown
+from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, by_column, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -25,10 +25,13 @@ class TableStatistics:
     rows: Mapping[tuple[str, str], ReadAndChanged]
 
 
+USER_STATISTICS = SampleKey("user_statistics", TableStatistics)
+
+
 class UserStatisticsCollector(Collector[TableStatistics]):
     """MariaDB's (and Percona's) TABLE_STATISTICS."""
 
-    name = "user_statistics"
+    name = USER_STATISTICS.name
     source = "information_schema.TABLE_STATISTICS"
     after = ("variables", "performance_schema")
     expensive = True

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from myisam_exporter.collectors.base import Sample, SampleKey
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value, all_groups
@@ -26,11 +27,13 @@ def group_values(snapshot: Snapshot, scene: Scene, names: Collection[str]) -> Gr
     """The values of each collector among `names` that gave a sample."""
     found = GroupValues()
     for group in all_groups():
-        name = _collector_of(group, snapshot, names)
-        if name is None:
+        key = _key_of(group, snapshot, names)
+        if key is None:
             continue
+        name = key.name
         try:
-            values = list(group.values(scene.pairs[name], scene))
+            pair = scene.pair(key)
+            values = [] if isinstance(pair, Unknown) else list(group.values(pair, scene))
         except Exception:
             _log.exception("the metrics of %s failed", name)
             found.failed.add(name)
@@ -40,12 +43,13 @@ def group_values(snapshot: Snapshot, scene: Scene, names: Collection[str]) -> Gr
     return found
 
 
-def _collector_of(group: Group, snapshot: Snapshot, names: Collection[str]) -> str | None:
+def _key_of(group: Group[Sample], snapshot: Snapshot, names: Collection[str]) -> SampleKey[Sample] | None:
+    """The first of its keys whose collector, among `names`, gave a sample."""
     return next(
         (
-            name
-            for name in group.collectors
-            if name in names and not isinstance(snapshot.samples.get(name, Unknown("")), Unknown)
+            key
+            for key in group.samples
+            if key.name in names and not isinstance(snapshot.samples.get(key.name, Unknown("")), Unknown)
         ),
         None,
     )

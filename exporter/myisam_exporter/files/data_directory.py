@@ -1,56 +1,29 @@
-"""MyISAM tables as files: one read of each .MYI header, nothing asked of the server, no table opened.
+"""A data directory scanned: its databases, and the MyISAM tables in them.
 
-Whatever is a link, a device or another user's in there is no reason to stop: it is left out, and told (see foreign_files.py).
+Nothing is asked of the server, no table opened. Whatever is a link, a device or another user's in there is no reason to stop: it is
+left out, and told (see foreign_files.py).
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from myisam_exporter.facts.generation import new_generation
-from myisam_exporter.files.file_names import decode_schema, decode_table
+from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.files.index_rows import IndexRows
-from myisam_exporter.files.myi_definition import Definitions, HeaderError
-from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
-from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
+from myisam_exporter.files.myi_definition import Definitions
+from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, TableFile, left_out, refuse_exhaustion, size_of
+from myisam_exporter.outside.clock import CLOCK, Clock
+from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
-OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 NOBODY_AT_ALL = -1  # an owner that no file has
-EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-CLOCK_TICK_NS = 50_000_000  # a file system's clock is the kernel's coarse one: 1 to 10 ms
-YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 # Of scans that are not a daemon's: a command looks twice, and most of what it finds is the same.
 _definitions = Definitions()
-
-
-class LeftOut(NamedTuple):
-    """What lies in a data directory and is not looked into, and why; `is_table` where it may be a table of the server's all the same."""
-
-    name: str
-    why: str
-    is_table: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TableFile:
-    """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file."""
-
-    schema_name: str
-    table_name: str
-    partition: str | None
-    directory: str
-    stem: str
-    header: Header | None
-    problem: str | None
-    data_modified: float | None
 
 
 @dataclass(slots=True)
@@ -87,25 +60,26 @@ class DataDirectoryScan:
         return scan
 
 
-def scan_data_directory(directory: Path, owner: int | None = None) -> DataDirectoryScan:
+def scan_data_directory(directory: Path, owner: int | None = None, clock: Clock = CLOCK) -> DataDirectoryScan:
     """All MyISAM tables below a data directory; temporary tables and system schemas are left out.
 
     Args:
         directory: the data directory.
         owner: whose the server's files are; as the directory itself says where it is not given.
+        clock: the time.
 
     Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
     """
     owner = owner_of(directory) if owner is None else owner
     _definitions.begin_scan()
-    reader = SchemaReader(owner, _definitions)
+    reader = SchemaReader(owner, _definitions, clock=clock)
     root = read_root(directory, owner)
     schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
     return DataDirectoryScan(
         tuple(file for schema in schemas for file in schema.files),
         bounded_sum((root.system_bytes(directory, owner), *(schema.other_engine_data_bytes for schema in schemas))),
         (*root.unreadable, *(name for schema in schemas for name in schema.unreadable)),
-        time.time(),
+        clock.time(),
         (*root.left_out, *(one for schema in schemas for one in schema.left_out)),
         owner,
     )
@@ -146,12 +120,12 @@ class Root:
     def system_bytes(self, directory: Path, owner: int) -> int:
         """Bytes in InnoDB's system files now."""
         files = ForeignFiles(owner)
-        return bounded_sum(_size(files, str(directory / name), None) for name in self.system_files)
+        return bounded_sum(size_of(files, str(directory / name), None) for name in self.system_files)
 
 
 def read_root(directory: Path, owner: int) -> Root:
     """List a data directory. Raises OSError."""
-    schemas, system_files, unreadable, left_out = [], [], [], []
+    schemas, system_files, unreadable, others = [], [], [], []
     files = ForeignFiles(owner)
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -169,208 +143,8 @@ def read_root(directory: Path, owner: int) -> Root:
                 except (NotADirectoryError, FileNotFoundError):
                     continue  # a link to a file is no database
                 except ForeignFileError as error:
-                    left_out.append(_left_out(decode_schema(entry.name), error))
+                    others.append(left_out(decode_schema(entry.name), error))
                 except OSError as error:
-                    _refuse_exhaustion(error)
+                    refuse_exhaustion(error)
                     unreadable.append(decode_schema(entry.name))
-    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(left_out))
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaFiles:
-    """One database's directory as it was read.
-
-    `settled` is False while a table in it is being made: it has to be read again soon. `differing` of its tables are not as they were
-    when it was read before.
-    """
-
-    files: tuple[TableFile, ...] = ()
-    other_engine_data_bytes: int = 0
-    unreadable: tuple[str, ...] = ()
-    settled: bool = True
-    left_out: tuple[LeftOut, ...] = ()
-    differing: int = 0
-
-
-class SchemaReader:
-    """Reads databases one by one, each file relative to its directory.
-
-    It remembers what it read where it is to `remember`: then a header whose file did not change since is not read again.
-    """
-
-    def __init__(self, owner: int, definitions: Definitions | None = None, *, remember: bool = False) -> None:
-        self.definitions = definitions or Definitions()
-        self._files = ForeignFiles(owner)
-        self._known: dict[str, dict[str, tuple[int, TableFile]]] | None = {} if remember else None
-        self.headers_read = 0
-
-    def read(self, path: str, name: str) -> SchemaFiles | None:
-        """One database; None when it was dropped meanwhile."""
-        reading = _Reading(path, decode_schema(name))
-        before = self._known.get(name, {}) if self._known is not None else {}
-        try:
-            directory = self._files.open_directory(path)
-            try:
-                for file in self._listed(directory, reading):
-                    if file.endswith(".MYI"):
-                        self._table(directory, reading, file[:-4], before)
-                    elif file.endswith(OTHER_ENGINE_ENDINGS):
-                        reading.other_bytes += _size(self._files, file, directory)
-            finally:
-                os.close(directory)
-        except FileNotFoundError:
-            self.forget(name)
-            return None  # DROP DATABASE came first
-        except ForeignFileError as error:
-            return SchemaFiles(left_out=(_left_out(reading.schema, error),), settled=False)
-        except OSError as error:
-            _refuse_exhaustion(error)
-            return SchemaFiles() if name == "lost+found" else SchemaFiles(unreadable=(reading.schema,))
-        if self._known is not None:
-            self._known[name] = reading.known
-        return reading.found()
-
-    def _listed(self, directory: int, reading: _Reading) -> list[str]:
-        if self._known is None:
-            return os.listdir(directory)
-        with os.scandir(directory) as entries:
-            found = [(entry.name, entry.is_symlink()) for entry in entries]
-        # Files of a table that lie elsewhere (DATA DIRECTORY) change there: nobody who watches this directory is told.
-        reading.settled = not any(is_link for _, is_link in found)
-        return [name for name, _ in found]
-
-    def forget(self, name: str) -> None:
-        """A database that is gone."""
-        if self._known is not None:
-            self._known.pop(name, None)
-
-    def _table(self, directory: int, reading: _Reading, stem: str, before: dict[str, tuple[int, TableFile]]) -> None:
-        """One table; what is wrong with its file is the table's, what is wrong with our looking is not."""
-        named = decode_table(stem)
-        if named is None:
-            return
-        table = f"{reading.schema}.{named[0]}"
-        try:
-            self._read_table(directory, reading, stem, named, before)
-        except FileNotFoundError:
-            return  # dropped between listing and reading
-        except ForeignFileError as error:
-            reading.left_out.append(_left_out(table, error))
-        except PermissionError:
-            # Ours, not the table's: it is no damage.
-            reading.unreadable.append(table)
-
-    def _read_table(
-        self,
-        directory: int,
-        reading: _Reading,
-        stem: str,
-        named: tuple[str, str | None],
-        before: dict[str, tuple[int, TableFile]],
-    ) -> None:
-        status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
-        modified = self._modified(directory, reading, stem, named[0])
-        known = before.get(stem)
-        if status is not None and known is not None and known[0] != _signature(status):
-            known = None
-        if known is not None and known[1].data_modified == modified:
-            reading.files.append(known[1])
-            reading.known[stem] = known
-            return
-        header, problem, lasting = None, None, True
-        try:
-            header = known[1].header if known is not None else self._header(directory, stem)
-        except HeaderError as error:
-            if time.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
-                reading.settled = False
-                return
-            problem = str(error)
-        except (FileNotFoundError, PermissionError, ForeignFileError):
-            raise
-        except OSError as error:
-            _refuse_exhaustion(error)
-            problem, lasting = f"it cannot be read ({error.strerror})", False
-        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified)
-        reading.files.append(file)
-        reading.differing += 1
-        # A file that changed as late as this may change again within the same tick of the file system's clock.
-        if lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS:
-            reading.known[stem] = (_signature(status), file)
-        else:
-            reading.settled = False
-
-    def _modified(self, directory: int, reading: _Reading, stem: str, table: str) -> float | None:
-        """When the data file changed last; of one that is not the server's nothing is told."""
-        try:
-            return self._files.status(stem + ".MYD", directory).st_mtime
-        except ForeignFileError as error:
-            one = LeftOut(f"{reading.schema}.{table} (its data file)", str(error.strerror), False)
-            reading.left_out.append(one)
-        except OSError as error:
-            _refuse_exhaustion(error)
-        return None
-
-    def _header(self, directory: int, stem: str) -> Header:
-        self.headers_read += 1
-        descriptor = self._files.open(stem + ".MYI", directory)
-        try:
-            data = os.pread(descriptor, FIRST_READ_BYTES, 0)
-            length = header_length(data)
-            if length > len(data) == FIRST_READ_BYTES:
-                data += os.pread(descriptor, length - len(data), len(data))
-        finally:
-            os.close(descriptor)
-        return parse_header(data, self.definitions)
-
-
-@dataclass(slots=True)
-class _Reading:
-    """A database while it is being read."""
-
-    path: str
-    schema: str
-    began_ns: int = field(default_factory=time.time_ns)
-    files: list[TableFile] = field(default_factory=list)
-    known: dict[str, tuple[int, TableFile]] = field(default_factory=dict)
-    unreadable: list[str] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    other_bytes: int = 0
-    settled: bool = True
-    differing: int = 0
-
-    def found(self) -> SchemaFiles:
-        """What was read."""
-        other_bytes = bounded_sum((self.other_bytes,))
-        return SchemaFiles(
-            tuple(self.files),
-            other_bytes,
-            tuple(self.unreadable),
-            self.settled,
-            tuple(self.left_out),
-            self.differing,
-        )
-
-
-def _left_out(name: str, error: ForeignFileError) -> LeftOut:
-    """Another user's file may be a table that the server reads; what is no file never is."""
-    return LeftOut(name, str(error.strerror), isinstance(error, OtherOwnerError))
-
-
-def _refuse_exhaustion(error: OSError) -> None:
-    """Raise where it is we who lack something: that says nothing of the file."""
-    if error.errno in EXHAUSTED:
-        raise error
-
-
-def _signature(status: os.stat_result) -> int:
-    """One number for what changes when a file does: inode, length, times of contents and inode."""
-    return hash((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-
-
-def _size(files: ForeignFiles, file: str, directory: int | None) -> int:
-    """0 where it is gone since the listing, or not the server's."""
-    try:
-        return files.status(file, directory).st_size
-    except OSError as error:
-        _refuse_exhaustion(error)
-        return 0
+    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(others))

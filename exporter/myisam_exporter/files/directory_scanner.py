@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-import time
 from contextlib import suppress
 from pathlib import Path
 
-from myisam_exporter.files.data_directory import DataDirectoryScan, Root, SchemaFiles, SchemaReader, owner_of, read_root
+from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, read_root
+from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.kernel.inotify import DirectoryWatch
 from myisam_exporter.kernel.residency import file_system_type
+from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
 
@@ -26,14 +27,15 @@ AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 class DirectoryScanner:
     """Scans of one server's data directory. While nothing changes they are of the same generation."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = CLOCK) -> None:
+        self._clock = clock
         self._watch: DirectoryWatch | None = None
         self._forget()
 
     def _forget(self) -> None:
         self._place: tuple[Path, int, int, int] | None = None
         self._owner = 0
-        self._reader = SchemaReader(self._owner, remember=True)
+        self._reader = SchemaReader(self._owner, remember=True, clock=self._clock)
         self._root = Root()
         self._schemas: dict[str, SchemaFiles] = {}
         self._watched: set[str] = set()
@@ -55,7 +57,7 @@ class DirectoryScanner:
         if place != self._place:
             self._begin(place)
         self._reader.definitions.begin_scan()
-        began = time.time()
+        began = self._clock.time()
         # What changed is watched again once it was read whole: a scan that fails half-way leaves it for the next.
         self._watched -= self._watch.changed() if self._watch else set()
         self._read_root(directory)
@@ -75,7 +77,7 @@ class DirectoryScanner:
     def _begin(self, place: tuple[Path, int, int, int]) -> None:
         self.close()
         self._place, self._owner = place, place[3]
-        self._reader = SchemaReader(self._owner, remember=True)
+        self._reader = SchemaReader(self._owner, remember=True, clock=self._clock)
         with suppress(OSError):
             if _tells_of_changes(place[0]):
                 self._watch = DirectoryWatch()

@@ -8,7 +8,6 @@ from it need not be worked out again. For that, differences that hardly matter a
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -17,10 +16,12 @@ from typing import TYPE_CHECKING
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.residency import FilePages, Prober
+from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
-    from myisam_exporter.files.data_directory import DataDirectoryScan, TableFile
+    from myisam_exporter.files.data_directory import DataDirectoryScan
+    from myisam_exporter.files.schema_reader import TableFile
 
 CLOCK_EVERY_FILES = 64
 # Of each later sweep: tables that are asked for always, and tables whose turn it is.
@@ -49,7 +50,8 @@ class PageCacheSweep:
 class Sweeper:
     """Sweeps of one server's files."""
 
-    def __init__(self, prober: Prober | None = None) -> None:
+    def __init__(self, prober: Prober | None = None, clock: Clock = CLOCK) -> None:
+        self._clock = clock
         self._prober = prober or Prober()
         self._files_generation: int | None = None
         self._tables: dict[TableName, list[TableFile]] = {}
@@ -64,7 +66,7 @@ class Sweeper:
 
     def sweep(self, scan: DataDirectoryScan, budget_seconds: float) -> PageCacheSweep:
         """Residency of the tables that a scan found, for at most `budget_seconds`; of its owner's files only, where it has one."""
-        started = time.monotonic()
+        started = self._clock.monotonic()
         if self._prober.files.owner != scan.owner:
             self._prober.files = ForeignFiles(scan.owner)
         known = {} if self._last is None else self._last.pages
@@ -86,7 +88,7 @@ class Sweeper:
             pages,
             len(self._order) - len(pages),
             tuple(self._prober.problems.values()),
-            time.monotonic() - started,
+            self._clock.monotonic() - started,
             -(-others // TABLES_IN_TURN) if len(wanted) < len(self._order) else 0,
         )
         last = self._last
@@ -134,7 +136,7 @@ class Sweeper:
         alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
         with _Directories(self._prober.files) as directories:
             for number, name in enumerate(wanted):
-                if number % CLOCK_EVERY_FILES == 0 and time.monotonic() > deadline:
+                if number % CLOCK_EVERY_FILES == 0 and self._clock.monotonic() > deadline:
                     break
                 parts = [self._ask_file(file, directories) for file in self._tables[name]]
                 found = [part for part in parts if part is not None]

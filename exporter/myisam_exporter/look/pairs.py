@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.status import STATUS
@@ -36,7 +36,7 @@ class Latest:
     samples: Mapping[str, object] = field(default_factory=dict)
     moments: Mapping[str, float] = field(default_factory=dict)
 
-    def pairs_to(self, readings: Readings) -> dict[str, Pair[Any]]:
+    def pairs_to(self, readings: Readings) -> dict[str, Pair[object]]:
         """The readings with what was before them; they are the last ones from now on, but for those that others have overtaken."""
         pairs = pairs_between(self, readings)
         newer = {
@@ -52,7 +52,7 @@ class Latest:
         self.samples, self.moments = {}, {}
 
 
-def pairs_between(before: Readings | None, after: Readings) -> dict[str, Pair[Any]]:
+def pairs_between(before: Readings | None, after: Readings) -> dict[str, Pair[object]]:
     """A pair for every collector that gave something now, Unknown included."""
     if before is None:
         return {name: Pair(sample, others=after.samples) for name, sample in after.samples.items()}
@@ -60,7 +60,7 @@ def pairs_between(before: Readings | None, after: Readings) -> dict[str, Pair[An
     return {name: _pair(before, after, name, name in reset) for name in after.samples}
 
 
-def _pair(before: Readings, after: Readings, name: str, reset: bool) -> Pair[Any]:
+def _pair(before: Readings, after: Readings, name: str, reset: bool) -> Pair[object]:
     earlier, seconds = before.samples.get(name, NONE_EARLIER), seconds_between(before, after, name)
     if reset or seconds is None or isinstance(earlier, Unknown):
         earlier = seconds = None

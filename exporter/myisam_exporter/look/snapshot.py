@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,17 +45,17 @@ def take_snapshot(context: Context, *, begins_interval: bool = False, only: Coll
     """
     context.samples = {}
     moments, durations = {}, {}
-    taken_at = time.time()
+    taken_at = context.clock.time()
     with one_look():
         for collector in all_collectors():
             if only is not None and collector.name not in only:
                 continue
-            started = moments[collector.name] = time.monotonic()
+            started = moments[collector.name] = context.clock.monotonic()
             if begins_interval and collector.states_only:
                 context.samples[collector.name] = Unknown("no counters in it", off=True)
             else:
                 context.samples[collector.name] = _collect(collector, context)
-            durations[collector.name] = time.monotonic() - started
+            durations[collector.name] = context.clock.monotonic() - started
     return Snapshot(taken_at, context.samples, moments, durations)
 
 

@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
 
-from myisam_exporter.collectors.base import Pair, units_of
+from myisam_exporter.collectors.base import Pair, Sample, SampleKey, units_of
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.table_choice import names_of
 
@@ -68,25 +69,34 @@ class Running:
 class Scene:
     """What a group may look at: the samples now and before, counters that are kept, and in the background also facts and tables."""
 
-    pairs: Mapping[str, Pair[Any]]
+    pairs: Mapping[str, Pair[object]]
     running: Running
     facts: FactSet | None = None
     choice: Choice | None = None
 
+    def pair(self, key: SampleKey[Sample]) -> Pair[Sample] | Unknown:
+        """A collector's samples now and before; why there is none now."""
+        return key.pair(self.pairs)
 
-class Group(ABC):
-    """Metrics that one collector's sample gives. `collectors` names it, or those of which one is enough."""
 
-    collectors: tuple[str, ...]
+class Group(ABC, Generic[Sample]):
+    """Metrics that one collector's sample gives. `samples` are its key, or those of collectors of which one is enough."""
+
+    samples: tuple[SampleKey[Sample], ...]
     metrics: tuple[Metric, ...]
 
+    @property
+    def collectors(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(key.name for key in self.samples)
+
     @abstractmethod
-    def values(self, pair: Pair[Any], scene: Scene) -> Iterable[Value]:
+    def values(self, pair: Pair[Sample], scene: Scene) -> Iterable[Value]:
         """The values, from this collector's samples."""
 
 
 @lru_cache(maxsize=1)
-def all_groups() -> tuple[Group, ...]:
+def all_groups() -> tuple[Group[Any], ...]:
     """Every group in the folder, by the module's name."""
     from myisam_exporter import metrics
 

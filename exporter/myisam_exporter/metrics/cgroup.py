@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.cgroup import ControlGroup
+from myisam_exporter.collectors.cgroup import CGROUP, ControlGroup
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 
-class CgroupMetrics(Group):
+class CgroupMetrics(Group[ControlGroup]):
     """cgroup v2, where mysqld has a group of its own."""
 
-    collectors = ("cgroup",)
+    samples = (CGROUP,)
     metrics = (
         Metric(
             "mysqld_cgroup_page_cache_bytes", "gauge", "Page cache charged to the server's own control group: file."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.host import HostSample
+from myisam_exporter.collectors.host import HOST, HostSample
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 # metric, counters of /proc/vmstat (the first that this kernel has), what it is
@@ -20,10 +20,10 @@ VMSTAT = (
 )
 
 
-class HostMetrics(Group):
+class HostMetrics(Group[HostSample]):
     """/proc/vmstat."""
 
-    collectors = ("host",)
+    samples = (HOST,)
     metrics = tuple(
         Metric(name, "counter", f"{text}: {counters[0]} of /proc/vmstat.") for name, counters, text in VMSTAT
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.key_caches import KeyCache
+from myisam_exporter.collectors.key_caches import KEY_CACHES, KeyCache
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value, bytes_of
 
 COUNTERS = {
@@ -17,10 +17,10 @@ COUNTERS = {
 LABELS = ("cache",)
 
 
-class KeyCacheMetrics(Group):
+class KeyCacheMetrics(Group[tuple[KeyCache, ...]]):
     """Size, use and traffic, by cache."""
 
-    collectors = ("key_caches",)
+    samples = (KEY_CACHES,)
     metrics = (
         Metric("key_cache_size_bytes", "gauge", "Memory of the key cache: key_buffer_size.", LABELS),
         Metric(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.mysqld_process import of_one_process, page_cache_hits_of, switches_of
+from myisam_exporter.collectors.mysqld_process import PROCESS, of_one_process, page_cache_hits_of, switches_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample
 from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
@@ -13,10 +13,10 @@ from myisam_exporter.metrics.base import Group, Metric, Running, Scene, Value
 SINCE = "counted while this exporter runs"
 
 
-class MysqldMetrics(Group):
+class MysqldMetrics(Group[ProcessSample]):
     """/proc/PID."""
 
-    collectors = ("mysqld_process",)
+    samples = (PROCESS,)
     metrics = (
         Metric("mysqld_threads", "gauge", "Threads of the process: /proc/PID/stat."),
         Metric("mysqld_resident_bytes", "gauge", "Resident memory, mapped files included: VmRSS."),

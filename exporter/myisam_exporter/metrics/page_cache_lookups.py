@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.page_cache_lookups import FILES, Lookups
+from myisam_exporter.collectors.page_cache_lookups import FILES, LOOKUPS, Lookups
 from myisam_exporter.look.table_choice import names_of
 from myisam_exporter.metrics.base import TABLE_LABELS, Group, Metric, Scene, Value
 
@@ -13,10 +13,10 @@ LABELS = (*TABLE_LABELS, "file")
 WINDOWS = "in the windows in which the tracepoints are on"
 
 
-class PageCacheLookupMetrics(Group):
+class PageCacheLookupMetrics(Group[Lookups]):
     """Two tracepoints, by table and file. Hit ratio: 1 - insertions / lookups."""
 
-    collectors = ("page_cache_lookups",)
+    samples = (LOOKUPS,)
     metrics = (
         Metric("table_page_cache_lookups_total", "counter", f"Pages asked of the page cache by read calls, {WINDOWS}: mm_filemap_get_pages.", LABELS),
         Metric("table_page_cache_insertions_total", "counter", f"Pages put into the page cache, by readahead too, {WINDOWS}: mm_filemap_add_to_page_cache.", LABELS),

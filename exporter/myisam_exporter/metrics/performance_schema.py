@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.performance_schema import PICOSECONDS_PER_SECOND, Waits
+from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA, PICOSECONDS_PER_SECOND, Waits
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 
-class MutexMetrics(Group):
+class MutexMetrics(Group[Waits]):
     """events_waits_summary_global_by_event_name."""
 
-    collectors = ("performance_schema",)
+    samples = (PERFORMANCE_SCHEMA,)
     metrics = (
         Metric("mutex_acquisitions_total", "counter", "Acquisitions of the lock: COUNT_STAR.", ("mutex",)),
         Metric(

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.processlist import Connections
+from myisam_exporter.collectors.processlist import CONNECTIONS, Connections
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 TABLE_LOCK_STATES = frozenset({"Waiting for table level lock", "Locked", "System lock", "Table lock"})
 REPAIR_STATES = frozenset({"Repair by sorting", "Repair with keycache", "Repair done", "Checking table"})
 
 
-class ProcesslistMetrics(Group):
+class ProcesslistMetrics(Group[Connections]):
     """Connections that wait."""
 
-    collectors = ("processlist",)
+    samples = (CONNECTIONS,)
     metrics = (
         Metric("connections_waiting_for_table_lock", "gauge", "Connections that wait for a table's lock: processlist."),
         Metric(

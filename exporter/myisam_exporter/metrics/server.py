@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.server import ServerIdentity
+from myisam_exporter.collectors.server import SERVER, ServerIdentity
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 
-class ServerMetrics(Group):
+class ServerMetrics(Group[ServerIdentity]):
     """Identity and uptime."""
 
-    collectors = ("server",)
+    samples = (SERVER,)
     metrics = (
         Metric("server_info", "gauge", "Always 1; the labels say what server this is.", ("flavour", "version")),
         Metric("server_uptime_seconds", "gauge", "Seconds since the server started: Uptime."),

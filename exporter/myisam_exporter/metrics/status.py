@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.metrics.base import Group, Kind, Metric, Scene, Value
 
 # metric, type, status variable, what it is
@@ -33,10 +33,10 @@ STATUS_METRICS: tuple[tuple[str, Kind, str, str], ...] = (
 )  # fmt: skip
 
 
-class StatusMetrics(Group):
+class StatusMetrics(Group[Status]):
     """A choice of SHOW GLOBAL STATUS."""
 
-    collectors = ("status",)
+    samples = (STATUS,)
     metrics = (
         *(Metric(name, kind, f"{text}: {variable}.") for name, kind, variable, text in STATUS_METRICS),
         Metric("threads_running", "gauge", "Connections at work, without the exporter's own: Threads_running - 1."),

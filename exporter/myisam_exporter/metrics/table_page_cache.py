@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.page_cache import PAGE_CACHE
 from myisam_exporter.files.sweeper import PageCacheSweep
 from myisam_exporter.metrics.base import BACKGROUND, TABLE_LABELS, Group, Metric, Scene, Value, per_table, total
 
@@ -21,10 +22,10 @@ SIZES = (
 )
 
 
-class TablePageCacheMetrics(Group):
+class TablePageCacheMetrics(Group[PageCacheSweep]):
     """cachestat(2), by table and file."""
 
-    collectors = ("page_cache",)
+    samples = (PAGE_CACHE,)
     metrics = (
         *(
             Metric(f"table_page_cache_{name}", "gauge", f"{text}: cachestat(2). {BACKGROUND}", (*TABLE_LABELS, "file"))

@@ -7,10 +7,16 @@ two lists, then makes no spike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic
 
-from myisam_exporter.collectors import myi, performance_schema, user_statistics
-from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors import performance_schema, user_statistics
+from myisam_exporter.collectors.base import Pair, Sample, SampleKey
+from myisam_exporter.collectors.myi import MYI, write_statements
+from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA
+from myisam_exporter.collectors.sql_tables import OPEN_TABLES
+from myisam_exporter.collectors.user_statistics import USER_STATISTICS
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.table_choice import Choice, TableName, names_of
 from myisam_exporter.metrics.base import (
@@ -37,25 +43,39 @@ STATES = (
     ("index_limit_bytes", "max_index_bytes", "What the index pointer can address"),
     ("crashed", "crashed", "1 when the table is marked crashed or its header cannot be read, else 0"),
 )
-Growth = Callable[[Pair[Any]], Mapping[TableName, float | None]]
-# metric, column, what each source that it may come from gives (of two the later one is right), what it is
-GROWTH: tuple[tuple[str, str, Mapping[str, Growth], str], ...] = (
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Generic[Sample]):
+    """Whose samples tell how much a table's counter grew, and how it is read off them."""
+
+    key: SampleKey[Sample]
+    growth: Callable[[Pair[Sample]], Mapping[TableName, float | None]]
+
+    def told(self, scene: Scene) -> Mapping[TableName, float | None] | None:
+        """The growth by table; None where this source has no interval."""
+        pair = scene.pair(self.key)
+        return None if isinstance(pair, Unknown) or pair.before is None else self.growth(pair)
+
+
+# metric, column, the sources that it may come from (of two the later one is right), what it is
+GROWTH: tuple[tuple[str, str, tuple[Source[Any], ...], str], ...] = (
     (
         "write_statements_total",
         "write_statements_per_second",
-        {"myi": myi.write_statements},
+        (Source(MYI, write_statements),),
         "Finished write statements, at least: update_count in the header, which each open handle of the table counts for itself",
     ),
     (
         "rows_read_total",
         "rows_read_per_second",
-        {"performance_schema": performance_schema.rows_read, "user_statistics": user_statistics.rows_read},
+        (Source(PERFORMANCE_SCHEMA, performance_schema.rows_read), Source(USER_STATISTICS, user_statistics.rows_read)),
         "Rows read, from performance_schema or userstat where these are on",
     ),
     (
         "lock_wait_seconds_total",
         "lock_wait_seconds_per_second",
-        {"performance_schema": performance_schema.lock_wait_seconds},
+        (Source(PERFORMANCE_SCHEMA, performance_schema.lock_wait_seconds),),
         "Time spent in waiting for the table's lock, from performance_schema where it is on",
     ),
 )
@@ -67,10 +87,10 @@ TOTALS = (
 )
 
 
-class TableMetrics(Group):
+class TableMetrics(Group[object]):
     """The .MYI headers; without file access, the sample by SQL."""
 
-    collectors = ("myi", "sql_tables")
+    samples = (MYI, OPEN_TABLES)
     metrics = (
         *(Metric(name, "gauge", f"{text}. {BACKGROUND}") for name, _, text in TOTALS),
         Metric("tables_omitted", "gauge", f"Tables without series of their own: see omitted_tables. {BACKGROUND}"),
@@ -112,10 +132,9 @@ class TableMetrics(Group):
                 yield from _grown(name, column, scene.choice, growth, scene.running, whole)
 
 
-def _growth(scene: Scene, sources: Mapping[str, Growth]) -> Mapping[TableName, float] | None:
+def _growth(scene: Scene, sources: Iterable[Source[Any]]) -> Mapping[TableName, float] | None:
     """How much each table's counter grew; None where no source has an interval."""
-    pairs = [(scene.pairs[source], of) for source, of in sources.items()]
-    told = [of(pair) for pair, of in pairs if pair.before is not None]
+    told = [growth for source in sources if (growth := source.told(scene)) is not None]
     if not told:
         return None
     return {name: value for growth in told for name, value in growth.items() if value is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.variables import Variables
+from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 # metric, variables (the first that exists), what it is
@@ -25,10 +25,10 @@ WORDS = {
 }
 
 
-class SettingMetrics(Group):
+class SettingMetrics(Group[Variables]):
     """A choice of SHOW GLOBAL VARIABLES."""
 
-    collectors = ("variables",)
+    samples = (VARIABLES,)
     metrics = (
         *(Metric(name, "gauge", f"{text}: {variables[0]}.") for name, variables, text in SETTINGS),
         Metric(

@@ -115,7 +115,7 @@ class Background:
         return reading
 
     def _snapshot(self, session: Session) -> Snapshot:
-        context = self._options.context(session)
+        context = self._options.context(session, self._clock)
         context.threads_running = self._glancer.taken_threads_running()
         self.memory.lend(context)
         return take_snapshot(context)

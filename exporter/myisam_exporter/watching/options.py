@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import NOT_TRACED, PAGE_CACHE_SWEEP_SECONDS, Context
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.clock import Clock
 from myisam_exporter.server.session import Session
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class WatchOptions:
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
 
-    def context(self, session: Session) -> Context:
+    def context(self, session: Session, clock: Clock) -> Context:
         """What collectors may use over this session."""
         return Context(
             session.target,
@@ -38,4 +39,5 @@ class WatchOptions:
             self.page_cache_seconds,
             self.tracer,
             self.key_caches,
+            clock=clock,
         )

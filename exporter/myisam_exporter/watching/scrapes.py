@@ -61,7 +61,7 @@ class Scrapes:
         wanted = with_prerequisites({STATUS.name, *(selected & cheap_collectors())})
         try:
             session = self._connection.session()
-            snapshot = take_snapshot(self._options.context(session), only=wanted)
+            snapshot = take_snapshot(self._options.context(session, self._clock), only=wanted)
             if snapshot.status is None:
                 raise UserError("the server does not tell its status.")
         except UserError as error:

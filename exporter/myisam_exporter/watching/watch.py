@@ -15,6 +15,8 @@ from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading
 from myisam_exporter.exposition.text import Page, joined
+from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Value
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -61,7 +63,7 @@ class Watch:
             self.connection,
             options,
             self.glancer,
-            LookMemory(chooser),
+            LookMemory(chooser, scanner=DirectoryScanner(clock), sweeper=Sweeper(clock=clock)),
             followers,
             judging or threading.Lock(),
             clock,

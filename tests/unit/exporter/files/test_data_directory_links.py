@@ -238,7 +238,7 @@ def test_lengths_that_add_up_to_more_than_a_number_holds_are_the_most_that_it_ho
 
 
 def test_lengths_that_no_file_can_have_are_a_damaged_table_each(data: Path, scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("myisam_exporter.files.data_directory.YOUNG_SECONDS", 0)
+    monkeypatch.setattr("myisam_exporter.files.schema_reader.YOUNG_SECONDS", 0)
     for name in ("forged", "forged_too"):
         make_table(data / "db", name)
         (data / "db" / f"{name}.MYI").write_bytes(of_length(2**64 - 1))

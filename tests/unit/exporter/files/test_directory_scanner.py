@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.files import directory_scanner
-from myisam_exporter.files.data_directory import DataDirectoryScan, SchemaFiles, SchemaReader, scan_data_directory
+from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.kernel.inotify import DirectoryWatch
+from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
 
 DAY = 86_400
@@ -129,21 +131,21 @@ def test_another_directory_in_the_place_of_the_first(tmp_path: Path, scanner: Di
     scanner.close()
 
 
-def test_ages_are_told_anew_the_sooner_the_younger_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ages_are_told_anew_the_sooner_the_younger_they_are(tmp_path: Path) -> None:
     make_table(tmp_path / "db", "t")
     age(tmp_path, DAY)
-    scanner = DirectoryScanner()
+    clock = MovedClock()
+    scanner = DirectoryScanner(clock)
     first = scanner.scan(tmp_path)
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 599)
+    clock.move(500)
     assert scanner.scan(tmp_path).generation == first.generation
-    monkeypatch.setattr(time, "time", lambda: now + 901)
+    clock.move(401)
     later = scanner.scan(tmp_path)
     assert later.generation != first.generation
     assert later.files_generation == first.files_generation
-    assert later.now == now + 901
-    monkeypatch.setattr(time, "time", lambda: now - 3600)  # the clock was set back
-    assert scanner.scan(tmp_path).now == now - 3600
+    assert later.now == pytest.approx(first.now + 901, abs=60)
+    clock.move(-4501)  # it was set back
+    assert scanner.scan(tmp_path).now == pytest.approx(first.now - 3600, abs=60)
     assert scanner.headers_read == 1
     scanner.close()
 
@@ -239,14 +241,15 @@ def test_whatever_happens_it_sees_what_a_fresh_scan_sees(tmp_path: Path, scanner
     scanner.close()
 
 
-def test_a_table_that_was_just_written_ages_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_was_just_written_ages_at_once(tmp_path: Path) -> None:
     make_table(tmp_path / "db", "t")
     age(tmp_path, 2)
-    scanner = DirectoryScanner()
+    clock = MovedClock()
+    scanner = DirectoryScanner(clock)
     scanner.scan(tmp_path)
-    now, ages = time.time(), []
-    for seconds in range(60, 3600, 60):
-        monkeypatch.setattr(time, "time", lambda seconds=seconds: now + seconds)
+    ages = []
+    for _ in range(60, 3600, 60):
+        clock.move(60)
         scan = scanner.scan(tmp_path)
         (file,) = scan.files
         ages.append(scan.now - (file.data_modified or 0))

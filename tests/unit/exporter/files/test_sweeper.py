@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from myisam_exporter.files import sweeper
-from myisam_exporter.files.data_directory import DataDirectoryScan, TableFile
+from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import Header, parse_header
+from myisam_exporter.files.schema_reader import TableFile
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.kernel.residency import FilePages, Prober
+from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
 
 HEADER = parse_header(header())
@@ -125,3 +127,25 @@ def test_a_sweep_that_ran_out_of_time_goes_on_where_it_stopped(told: Told, monke
     skipped = [sweeps.sweep(scan, 10).skipped_tables for _ in range(5)]
     assert skipped == sorted(skipped, reverse=True)
     assert skipped[-1] == 0
+
+
+class Slow(Told):
+    """Each question takes a second of a clock that nobody waits for."""
+
+    def __init__(self, clock: MovedClock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def probe(self, file: str, directory: int | None = None) -> FilePages | None:
+        self.clock.move(0.5)
+        return super().probe(file, directory)
+
+
+def test_a_sweep_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeper, "CLOCK_EVERY_FILES", 1)
+    clock = MovedClock()
+    sweep = Sweeper(Slow(clock), clock).sweep(tables(100), 10)
+    # Data and index file of a table: a second.
+    assert len(sweep.pages) == pytest.approx(11, abs=2)
+    assert sweep.skipped_tables == 100 - len(sweep.pages)
+    assert sweep.seconds == pytest.approx(len(sweep.pages), abs=2)

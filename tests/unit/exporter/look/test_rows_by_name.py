@@ -5,10 +5,11 @@ import pytest
 from myisam_exporter.collectors.base import Pair, all_collectors, declared_columns
 from myisam_exporter.collectors.myi import COLLECTOR, TABLE_ROWS
 from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, by_column, column_names
-from myisam_exporter.files.data_directory import DataDirectoryScan, TableFile
+from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
+from myisam_exporter.files.schema_reader import TableFile
 
 KEY = Key(bytes([1]) + (1).to_bytes(2, "big") + (1024).to_bytes(2, "big") + (12).to_bytes(2, "big") + bytes([3, 0, 0, 0, 4]))
 HEADER = Header("dynamic", 33, 0, False, False, 100, 7, 150, True, 4096, 10_000, 50, 0, 0, 3, 40, 1, Definition(1 << 48, 1 << 40, 60, 0, True, (KEY,)))

@@ -1,0 +1,144 @@
+"""What the headers of a scan say of its tables, by the names of the facts: a partitioned table is one row, its partitions summed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.index_rows import TableName
+from myisam_exporter.files.myi_header import Header
+from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.outside.numbers import bounded_sum
+
+NOT_PARTITIONED: Row = dict.fromkeys(
+    ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
+)
+
+
+def grouped(files: Iterable[TableFile]) -> dict[TableName, list[TableFile]]:
+    """The files of each table: one, or one a partition."""
+    groups: dict[TableName, list[TableFile]] = {}
+    for file in files:
+        groups.setdefault((file.schema_name, file.table_name), []).append(file)
+    return groups
+
+
+def totals(scan: DataDirectoryScan, tables: Mapping[TableName, list[TableFile]]) -> dict[str, Value]:
+    """The sums over all tables."""
+    headers = [file.header for file in scan.files if file.header]
+    compressed = [header for header in headers if header.row_format == "compressed"]
+    return {
+        "myisam_tables": len(tables),
+        "myisam_rows": bounded_sum(header.rows for header in headers),
+        "myisam_data_bytes": bounded_sum(header.data_bytes for header in headers),
+        "myisam_index_bytes": bounded_sum(header.index_bytes for header in headers),
+        "compressed_tables": len(compressed),
+        "compressed_data_bytes": bounded_sum(header.data_bytes for header in compressed),
+        "crashed_tables": sum(any(map(is_crashed, files)) for files in tables.values()),
+        "other_engine_data_bytes": scan.other_engine_data_bytes,
+    }
+
+
+def is_crashed(file: TableFile) -> bool:
+    """Whether it is marked crashed, or its header cannot be read."""
+    return file.header is None or file.header.crashed
+
+
+def table_row(name: TableName, files: list[TableFile], now: float, rates: Row) -> Row:
+    """What is known of one table by the names of the columns; `rates` are what its writes gave. Of a damaged one little is known."""
+    header, newest, problem = _whole(files)
+    age = None if newest is None else max(now - newest, 0.0)
+    partitions = NOT_PARTITIONED if files[0].partition is None else _partitions(files)
+    if header is None:
+        return {
+            "schema_name": name[0],
+            "table_name": name[1],
+            "crashed": 1,
+            "header_problem": problem,
+            "partitions": partitions["partitions"],
+            "crashed_partitions": partitions["crashed_partitions"],
+            "data_modified_seconds_ago": age,
+        }
+    definition = header.definition
+    return {
+        "schema_name": name[0],
+        "table_name": name[1],
+        "row_format": header.row_format,
+        "rows": header.rows,
+        "deleted_rows": header.deleted_rows,
+        "data_bytes": header.data_bytes,
+        "index_bytes": header.index_bytes,
+        "free_bytes": header.free_bytes,
+        "max_data_bytes": definition.maximum_data_bytes,
+        "max_index_bytes": definition.maximum_index_bytes,
+        "has_holes": int(header.has_holes),
+        "fragments_per_row": header.data_blocks / header.rows
+        if header.row_format == "dynamic" and header.rows
+        else None,
+        "crashed": int(header.crashed or problem is not None),
+        "recovery_failed": int(header.recovery_failed),
+        "header_problem": problem,
+        **partitions,
+        **rates,
+        "data_modified_seconds_ago": age,
+        "fixed_row_bytes": None if definition.blob_columns else definition.record_bytes,
+        "blob_columns": definition.blob_columns,
+        "auto_increment_within_index": int(definition.auto_increment_within_index),
+    }
+
+
+def _whole(files: list[TableFile]) -> tuple[Header | None, float | None, str | None]:
+    """A table's header, when its data were last changed, and what is wrong with it; of a partitioned one, over all partitions."""
+    if len(files) == 1:
+        return files[0].header, files[0].data_modified, files[0].problem
+    return (
+        _whole_table([file.header for file in files if file.header]),
+        max((file.data_modified for file in files if file.data_modified is not None), default=None),
+        next((file.problem for file in files if file.problem), None),
+    )
+
+
+def _partitions(files: list[TableFile]) -> dict[str, Value]:
+    """How many there are, which are crashed, and the one nearest to what its pointers can address."""
+    used = [(_used(file.header), file.partition) for file in files if file.partition is not None and file.header]
+    ratio, fullest = max(used, default=(None, None))
+    return {
+        "partitions": len(files),
+        "crashed_partitions": ", ".join(file.partition or "" for file in files if is_crashed(file)) or None,
+        "fullest_partition": fullest,
+        "fullest_partition_used_ratio": ratio,
+    }
+
+
+def _used(header: Header) -> float:
+    limits = header.definition
+    return max(
+        header.data_bytes / limits.maximum_data_bytes if limits.maximum_data_bytes else 0.0,
+        header.index_bytes / limits.maximum_index_bytes if limits.maximum_index_bytes else 0.0,
+    )
+
+
+def _whole_table(headers: list[Header]) -> Header | None:
+    """One header for a table: its own, or the sum of its partitions'."""
+    if len(headers) <= 1:
+        return headers[0] if headers else None
+    definitions = [header.definition for header in headers]
+    limits = replace(
+        definitions[0],
+        maximum_data_bytes=bounded_sum(definition.maximum_data_bytes for definition in definitions),
+        maximum_index_bytes=bounded_sum(definition.maximum_index_bytes for definition in definitions),
+    )
+    return headers[0]._replace(
+        definition=limits,
+        rows=bounded_sum(header.rows for header in headers),
+        deleted_rows=bounded_sum(header.deleted_rows for header in headers),
+        data_blocks=bounded_sum(header.data_blocks for header in headers),
+        data_bytes=bounded_sum(header.data_bytes for header in headers),
+        index_bytes=bounded_sum(header.index_bytes for header in headers),
+        free_bytes=bounded_sum(header.free_bytes for header in headers),
+        has_holes=any(header.has_holes for header in headers),
+        crashed=any(header.crashed for header in headers),
+        recovery_failed=any(header.recovery_failed for header in headers),
+    )

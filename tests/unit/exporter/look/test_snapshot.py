@@ -1,0 +1,55 @@
+"""When a snapshot was taken, and how long each source took, is told by the clock that came with the context."""
+
+from dataclasses import replace
+
+import pytest
+
+from myisam_exporter.collectors.base import Context, SampleKey, all_collectors
+from myisam_exporter.collectors.status import STATUS, Status
+from myisam_exporter.collectors.variables import VARIABLES, Variables
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.pairs import pairs_between
+from myisam_exporter.look.snapshot import Snapshot, take_snapshot
+from myisam_exporter.metrics.base import Running, Scene
+from tests.support.moved_clock import MovedClock
+
+FAILED = Unknown("not now")
+
+
+def test_the_snapshot_has_the_times_of_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = MovedClock()
+    clock.move(1e6)
+    unit = next(one for one in all_collectors() if one.name == STATUS.name)
+
+    def slow(self: object, context: Context) -> Status:
+        clock.move(7)
+        return Status({"Uptime": 1})
+
+    monkeypatch.setattr(type(unit), "collect", slow)
+    context = Context.__new__(Context)
+    context.clock, context.samples = clock, {}
+    before = clock.monotonic()
+    snapshot = take_snapshot(context, only={STATUS.name})
+    assert 7 <= snapshot.durations[STATUS.name] < 60
+    assert snapshot.moments[STATUS.name] == pytest.approx(before, abs=60)
+    assert snapshot.taken_at == pytest.approx(clock.time() - 7, abs=60)
+
+
+def snapshot(seconds: float, **samples: object) -> Snapshot:
+    return Snapshot(seconds, samples, dict.fromkeys(samples, seconds), {})
+
+
+def test_a_pair_has_the_type_of_its_key_or_says_why_there_is_none() -> None:
+    first, second = snapshot(10, status=Status({"Questions": 1}), variables=FAILED), snapshot(20, status=Status({"Questions": 5}), variables=Variables({}))
+    scene = Scene(pairs_between(first, second), Running())
+    status = scene.pair(STATUS)
+    assert not isinstance(status, Unknown)
+    assert status.before is not None
+    assert (status.before.number("Questions"), status.after.number("Questions"), status.seconds) == (1, 5, 10)
+    variables = scene.pair(VARIABLES)
+    assert not isinstance(variables, Unknown)
+    assert (variables.before, variables.seconds) == (None, None)
+    assert isinstance(Scene({}, Running()).pair(STATUS), Unknown)
+    assert Scene(pairs_between(second, replace(second, samples={"status": FAILED})), Running()).pair(STATUS) is FAILED
+    with pytest.raises(TypeError, match="the sample of status is Status, not Variables"):
+        scene.pair(SampleKey("status", Variables))
