@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TextIO
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from myisam_advisor.catalogue.rules import Rule
-from myisam_advisor.texts.drawing import drawn
+from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import take_snapshot
@@ -19,6 +22,7 @@ from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
 WORKING, DEGRADED, OFF = "working", "degraded", "off"
+# One line for each problem, whatever its length: a pipe is read by grep.
 PIPED_WIDTH = 10_000
 KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})
 STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red"}
@@ -80,11 +84,11 @@ def examination_as_text(examinations: Sequence[Examination], reader: TextIO | No
     """A line for each collector, and below it what it lacks; for the stream `reader` (None: a file)."""
     width = max(len(examination.collector) for examination in examinations)
     lines = (line for examination in examinations for line in _lines(examination, width))
-    return drawn(lines, reader, piped_width=PIPED_WIDTH, soft_wrap=True)
+    return without_padding(drawn(lines, reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
 
 
-def _lines(examination: Examination, width: int) -> Iterable[Text]:
-    margin = f"{'':{width}}    "
+def _lines(examination: Examination, width: int) -> Iterable[RenderableType]:
+    margin = (0, 0, 0, width + 4)
     yield Text.assemble(
         f"{examination.collector:{width}}  ",
         (f"{examination.state:8}", STYLES[examination.state]),
@@ -93,9 +97,9 @@ def _lines(examination: Examination, width: int) -> Iterable[Text]:
     # What one remedy mends stands above it, said once.
     for remedy, mended in groupby(examination.problems, key=lambda problem: problem.remedy):
         for problem in mended:
-            yield Text(f"{margin}{printable(problem.reason)}")
+            yield Padding(Text(printable(problem.reason)), margin)
         if remedy:
-            yield Text.assemble(margin, ("remedy: ", "dim"), (printable(remedy), "cyan"))
+            yield Padding(Text.assemble(("remedy: ", "dim"), (printable(remedy), "cyan")), margin)
     may_be_mended = any(problem.remedy or not problem.off for problem in examination.problems)
     if may_be_mended and examination.rules:
-        yield Text(f"{margin}would help: {', '.join(examination.rules)}", style="dim")
+        yield Padding(Text(f"would help: {', '.join(examination.rules)}", style="dim"), margin)

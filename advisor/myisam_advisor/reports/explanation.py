@@ -7,50 +7,51 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from myisam_advisor.catalogue.rules import Measured, Parameter, Rule
 from myisam_advisor.remedies.planners.base import planner_named
+from myisam_advisor.texts.width import PAGE_WIDTH
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
-WIDTH = 100
-
 
 def list_rules(rules: Sequence[Rule]) -> str:
-    """One line a rule."""
+    """One line for each rule."""
     width = max(len(rule.id) for rule in rules)
     return "\n".join(f"{rule.id:{width}}  {rule.severity:8}  {rule.title}" for rule in rules)
 
 
-def explain_rule(name: str, rules: Sequence[Rule]) -> str:
+def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH) -> str:
     """What a rule checks, why, when it is wrong, with which thresholds, and where that comes from.
+
+    Prose is broken at this width; a query stands as its author wrote it.
 
     Raises UserError for a rule that does not exist.
     """
     rule = next((rule for rule in rules if rule.id == name), None)
     if rule is None:
         raise UserError(f"there is no rule {name!r}. `myisam-advisor explain` lists them.")
+    indented = partial(_indented, width=width)
     sections = [
         f"{rule.id}: {rule.title}",
         f"Severity {rule.severity}, scope {rule.scope}" + (f", would change {rule.variable}" if rule.variable else ""),
     ]
     for heading, text in texts_of(rule):
-        sections.append(f"{heading}\n{_indented(text)}")
+        sections.append(f"{heading}\n{indented(text)}")
     if rule.parameters:
         lines = [f"{name} = {threshold(parameter)}: {parameter.why}" for name, parameter in rule.parameters.items()]
-        sections.append("Thresholds\n" + "\n".join(_indented(line) for line in lines))
+        sections.append("Thresholds\n" + "\n".join(indented(line) for line in lines))
     if rule.needs:
         sections.append(
             "Needs\n"
-            + "\n".join(
-                _indented(need if isinstance(need, str) else "one of " + ", ".join(need)) for need in rule.needs
-            )
+            + "\n".join(indented(need if isinstance(need, str) else "one of " + ", ".join(need)) for need in rule.needs)
         )
     sections.append("Query\n" + textwrap.indent(rule.query, "  "))
     if rule.not_if:
         queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
         sections.append("Not if this gives a row\n" + textwrap.indent(queries, "  "))
-    sections.append("Sources\n" + "\n".join(_indented(source) for source in rule.sources))
+    sections.append("Sources\n" + "\n".join(indented(source) for source in rule.sources))
     sections.append(
         "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(_configuration(rule), "  ")
     )
@@ -125,10 +126,10 @@ def _configuration(rule: Rule) -> str:
     return "\n".join(lines)
 
 
-def _indented(text: str) -> str:
+def _indented(text: str, width: int) -> str:
     return textwrap.fill(
         " ".join(text.split()),
-        WIDTH,
+        width,
         initial_indent="  ",
         subsequent_indent="  ",
         break_long_words=False,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 
+from myisam_advisor.texts.width import file_width
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -29,7 +31,7 @@ def drawn(
     parts: Iterable[RenderableType],
     reader: TextIO | None,
     *,
-    piped_width: int,
+    piped_width: int | None = None,
     maximum_width: int | None = None,
     soft_wrap: bool = False,
 ) -> str:
@@ -38,12 +40,12 @@ def drawn(
     Args:
         parts: what is drawn.
         reader: the stream that the text is for; None for a file.
-        piped_width: how wide it is where the reader is no terminal.
+        piped_width: how wide it is where the reader is no terminal, if not as wide as COLUMNS says.
         maximum_width: how wide it is at most on a terminal.
         soft_wrap: leave it to the terminal to break long lines.
     """
     real = Console(file=StringIO() if reader is None else reader)
-    width = min(real.width, maximum_width or real.width) if real.is_terminal else piped_width
+    width = min(real.width, maximum_width or real.width) if real.is_terminal else piped_width or file_width()
     page = _Page(real.encoding)
     console = Console(
         file=page,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from myisam_advisor.cli.completion import rule_ids
@@ -14,6 +16,7 @@ from myisam_advisor.cli.options import SiteOptions, site_options
 def explain(rule_id: str | None, site: SiteOptions) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
     from myisam_advisor.reports.explanation import explain_rule, list_rules
+    from myisam_advisor.texts.width import text_width
 
     rules = site.load().rules
-    click.echo(explain_rule(rule_id, rules) if rule_id else list_rules(rules))
+    click.echo(explain_rule(rule_id, rules, text_width(sys.stdout)) if rule_id else list_rules(rules))

@@ -42,6 +42,8 @@ def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: 
     assert all(f":{name}" in queries or rule.planner for name in rule.parameters)
     assert all(parameter.default == parameter.storage_share * STORAGE_READS_PER_SECOND for parameter in rule.parameters.values() if parameter.storage_share)
     assert rule.id in explain_rule(rule.id, RULES)
+    words = [line for line in explain_rule(rule.id, RULES, 60).partition("\n\nQuery\n")[0].splitlines() if " " in line.strip()]
+    assert max(map(len, words[2:])) <= 60
 
 
 WORDS = re.compile(r"--[^\n]*|'(?:[^']|'')*'|:\w+|[A-Za-z_][\w.]*|\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[<>]=?|\S")

@@ -1,0 +1,28 @@
+"""How wide a text is: as its reader's terminal, as COLUMNS says where there is none, else as a page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TextIO
+
+PAGE_WIDTH = 100
+# Narrower than this nothing is legible; longer lines of prose tire the eye.
+NARROWEST, WIDEST = 20, 120
+
+
+def text_width(reader: TextIO | None) -> int:
+    """The width of prose for this reader; None is a file."""
+    if reader is not None and reader.isatty():
+        return _bounded(shutil.get_terminal_size((PAGE_WIDTH, 0)).columns)
+    return file_width()
+
+
+def file_width() -> int:
+    """The width for a file or a pipe."""
+    columns = os.environ.get("COLUMNS", "")
+    return _bounded(int(columns)) if columns.isascii() and columns.isdigit() and int(columns) else PAGE_WIDTH
+
+
+def _bounded(width: int) -> int:
+    return max(NARROWEST, min(width, WIDEST))

@@ -1,0 +1,38 @@
+"""What doctor prints: a terminal's lines end at a word, and a pipe has a line for each problem."""
+
+import io
+import re
+
+import pytest
+
+from myisam_advisor.cli.examination import DEGRADED, Examination, examination_as_text
+from myisam_exporter.facts.unknown import Unknown
+
+REASON = "the data directory cannot be entered by this account, and so no header is read"
+RULES = ("mmap-enable", "mmap-ineffective", "table-crashed", "table-near-size-limit")
+EXAMINED = [Examination("myi", DEGRADED, (Unknown(REASON, "run as root (sudo myisam-advisor check)"),), RULES, 0.0012)]
+
+
+class Terminal(io.StringIO):
+    """A stream that is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    lines = re.sub("\x1b.*?m", "", examination_as_text(EXAMINED, Terminal())).splitlines()
+    assert max(map(len, lines)) <= 50
+    assert len(lines) > 5
+    words = " ".join(lines).split()
+    assert set(REASON.split()) <= set(words)
+    assert all(any(word.rstrip(",") == rule for word in words) for rule in RULES)
+
+
+def test_a_pipe_gets_a_line_for_each_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    lines = examination_as_text(EXAMINED, io.StringIO()).splitlines()
+    assert [line.strip() for line in lines][1:] == [REASON, "remedy: run as root (sudo myisam-advisor check)", f"would help: {', '.join(RULES)}"]
