@@ -42,13 +42,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A fact that a finding shows: `value` is a column of the rule's query, `threshold` one of its parameters."""
+    """A fact that a finding shows: `value` is a column of the rule's query, `threshold` one of its parameters.
+
+    `label` is what a person calls it, where that is not what the fact itself is called.
+    """
 
     fact: str
     value: str
     unit: str
     threshold: str | None = None
     source: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class Rule:
     undo: str
     verify: str
     sources: tuple[str, ...]
+    to_do: str = ""
     confidence: str = "likely"
     resource: str = ""
     resource_order: int = 0
@@ -228,7 +233,9 @@ def _shipped_folder() -> Path:
 def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     applies = content.get("applies_to", {})
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
-    optional = {name: content[name] for name in ("confidence", "resource", "variable", "planner") if name in content}
+    optional = {
+        name: content[name] for name in ("to_do", "confidence", "resource", "variable", "planner") if name in content
+    }
     return Rule(
         **plain,
         **optional,

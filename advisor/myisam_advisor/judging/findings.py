@@ -17,13 +17,14 @@ from myisam_exporter.server.sql import Sql
 
 @dataclass(frozen=True, slots=True)
 class ShownFact:
-    """A fact that led to a finding, with the threshold it was held against."""
+    """A fact that led to a finding, with the threshold it was held against; `label` is what a person calls it."""
 
     fact: str
     value: Value
     unit: str
     threshold: Value = None
     source: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Finding:
 
     `memory_bytes` is what the change takes beyond what is taken now; `resource` what holds the server back, where that is what was found
     (the lowest `resource_order` of several).
+    `to_do` is the recommendation in a few words.
     `refused` is what the rule would have had run and this server's state forbids, with what to do instead (the recommendation ends with it).
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them.
@@ -54,6 +56,7 @@ class Finding:
     sources: tuple[str, ...]
     remedy: Remedy = field(default_factory=Remedy)
     refused: tuple[str, ...] = ()
+    to_do: str = ""
     memory_bytes: float = 0.0
     measured: str = ""
     resource: str = ""

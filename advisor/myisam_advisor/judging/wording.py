@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from myisam_advisor.catalogue.fact_labels import label_of
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
 from myisam_advisor.judging.findings import Finding, NotEvaluated, ShownFact
@@ -87,6 +88,7 @@ class Wording:
                 sources=rule.sources,
                 remedy=admitted.remedy,
                 refused=admitted.instead,
+                to_do=fill(rule.to_do, shown),
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),
                 resource=rule.resource,
@@ -125,6 +127,7 @@ def _shown(rule: Rule, values: Mapping[str, object]) -> Iterable[ShownFact]:
             evidence.unit,
             threshold if isinstance(threshold, int | float | str) else None,
             source,
+            label_of(evidence),
         )
 
 

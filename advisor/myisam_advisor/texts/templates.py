@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 UNKNOWN = "unknown"
+MILLION = 1_000_000
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _COUNTED = re.compile(r"^((?:\w+ )?(?:table|thread|row|core|file|connection|block|cache|index))(?:s|es)\b")
 _PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
@@ -62,9 +63,25 @@ def count(value: float) -> str:
 
 
 @_of_known_numbers
+def rounded(value: float) -> str:
+    """A number that was measured: three of its digits."""
+    for length, name in ((1e9, "billion"), (1e6, "million")):
+        if abs(value) >= 0.9995 * length:
+            return f"{_three_digits(value / length)} {name}"
+    return _three_digits(value)
+
+
+def _three_digits(value: float) -> str:
+    if abs(value) < 1:
+        return count(value)
+    shown = float(f"{value:.3g}")
+    return f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:g}"
+
+
+@_of_known_numbers
 def rate(value: float) -> str:
-    """A number per second."""
-    return f"{count(value)}/s"
+    """A number per second, of which three digits are known."""
+    return f"{rounded(value)}/s"
 
 
 @_of_known_numbers
@@ -99,7 +116,10 @@ def with_unit(value: object, unit: str) -> str:
         return str(value)
     if unit in _SPOKEN:
         return _SPOKEN[unit](value)
-    return count(value) if unit == "number" else f"{count(value)} {_one(unit) if value == 1 else unit}"
+    # What is counted is exact up to a million: a setting is one that somebody may compare.
+    exact = isinstance(value, int) and abs(value) < MILLION and "per second" not in unit
+    number = count(value) if exact else rounded(value)
+    return number if unit == "number" else f"{number} {_one(unit) if value == 1 else unit}"
 
 
 def _one(unit: str) -> str:
@@ -112,12 +132,26 @@ def _size_rate(value: float) -> str:
     return f"{size(value)}/s"
 
 
+@_of_known_numbers
+def _time_rate(value: float) -> str:
+    """Seconds that pass, of all threads together, in each second."""
+    return f"{_three_digits(value)} s/s" if value >= 1 else f"{_three_digits(value * 1000)} ms/s"
+
+
+@_of_known_numbers
+def _version(value: float) -> str:
+    """A version that was one number: 101119."""
+    return f"{int(value) // 10000}.{int(value) // 100 % 100}.{int(value) % 100}"
+
+
 _SPOKEN: dict[str, Callable[[float | None], str]] = {
     "bytes": size,
     "ratio": percent,
     "seconds": duration,
     "per second": rate,
     "bytes per second": _size_rate,
+    "seconds per second": _time_rate,
+    "version": _version,
 }
 
 
@@ -162,6 +196,7 @@ OWN_FILTERS: dict[str, Callable[..., str]] = {
     "bytes": size,
     "count": count,
     "rate": rate,
+    "rounded": rounded,
     "percent": percent,
     "duration": duration,
     "identifier": quote_identifier,

@@ -45,7 +45,10 @@ def _finding(finding: Finding) -> dict[str, object]:
     """Its values, with what it would have one run as text."""
     shown: dict[str, object] = {}
     for name, value in asdict(finding).items():
-        if name == "remedy":
+        if name == "evidence":
+            # A program goes by the fact's name.
+            shown[name] = [{key: part for key, part in fact.items() if key != "label"} for fact in value]
+        elif name == "remedy":
             shown |= {text: getattr(finding, text) for text in ("commands", "undo_commands", "my_cnf", "init_file")}
         else:
             shown[name] = value

@@ -6,11 +6,12 @@ import jsonschema
 import pytest
 import yaml
 
+from myisam_advisor.catalogue.fact_labels import LABELS, label_of
 from myisam_advisor.catalogue.rules import STORAGE_READS_PER_SECOND, load_rule, load_rules, schema, shipped_rules
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.judging.asking import version_matches
 from myisam_advisor.remedies.planners.base import planner_named
-from myisam_advisor.reports.explanation import explain_rule, list_rules
+from myisam_advisor.reports.explanation import explain_rule, list_rules, outline
 from myisam_advisor.texts.templates import with_unit
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
@@ -315,4 +316,39 @@ def test_every_rule_of_the_design_is_there() -> None:
     ],
 )  # fmt: skip
 def test_values_are_shown_with_their_unit(value: float | None, unit: str, text: str) -> None:
+    assert with_unit(value, unit) == text
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_says_in_a_few_words_what_to_do(rule: Any) -> None:
+    for words in outline(rule.to_do).split(" / "):
+        assert 0 < len(words) <= 60
+        assert not words.endswith(".")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_all_evidence_has_a_name_for_people(rule: Any) -> None:
+    labels = [label_of(evidence) for evidence in rule.evidence]
+    assert len(set(labels)) == len(labels), "two facts of one name"
+    for evidence, label in zip(rule.evidence, labels, strict=True):
+        named = evidence.fact.startswith("variable.") or label != evidence.fact
+        assert named, f"{evidence.fact} has no label: catalogue/fact_labels.py"
+        # A fact shown under another unit than its name has is another thing: how many, how much of something.
+        if evidence.fact.endswith("per_second") and "per second" not in evidence.unit:
+            assert evidence.label, f"{evidence.value} ({evidence.unit}) is not {evidence.fact}: give it a label"
+
+
+def test_each_name_is_that_of_a_fact_that_is_shown() -> None:
+    assert set(LABELS) == {evidence.fact for rule in RULES for evidence in rule.evidence if not (evidence.label or evidence.fact.startswith("variable."))}
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (1_330_039, "per second", "1.33 million/s"), (48_095.3, "per second", "48,100/s"), (999_950, "per second", "1 million/s"), (12.345, "per second", "12.3/s"), (0.5, "per second", "0.5/s"),
+        (7, "per second", "7/s"), (5230.4, "per second and core", "5,230 per second and core"), (2_500_000_000, "rows", "2.5 billion rows"), (999_999, "tables", "999,999 tables"),
+        (0.00083, "seconds per second", "0.83 ms/s"), (2.55, "seconds per second", "2.55 s/s"), (101119, "version", "10.11.19"), (1, "per statement", "1 per statement"), (4096, "tables", "4,096 tables"),
+    ],
+)  # fmt: skip
+def test_what_is_measured_has_three_digits_and_what_is_counted_all(value: float, unit: str, text: str) -> None:
     assert with_unit(value, unit) == text
