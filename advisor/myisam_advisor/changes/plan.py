@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
-from myisam_advisor.judging.findings import Finding, Judgement
+from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_plain
@@ -16,7 +16,6 @@ from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Phase, Remark, Statement, nothing_to_take_back
 from myisam_advisor.remedies.statements.closing import grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
-from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_value
@@ -80,43 +79,6 @@ class ChangePlan:
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not (self.online or self.settings or self.offline or self.shell)
-
-
-def choose(judgement: Judgement, wanted: Sequence[str], rule_ids: Iterable[str]) -> list[Finding]:
-    """The findings that RULE or RULE:OBJECT name; all of them where nothing is named.
-
-    Raises UserError for a rule that does not exist, or that has no such finding, with what became of it.
-    """
-    if not wanted:
-        return list(judgement.findings)
-    known, chosen = set(rule_ids), []
-    for name in wanted:
-        rule, _, about = name.partition(":")
-        if rule not in known:
-            raise UserError(f"there is no rule {rule!r}. `myisam-advisor explain` lists them.")
-        found = [one for one in judgement.findings if one.rule == rule and about in ("", one.object)]
-        if not found:
-            raise UserError(f"{name} has no finding: {_why_not(judgement, rule, about)}.")
-        chosen += [one for one in found if one not in chosen]
-    return chosen
-
-
-def _why_not(judgement: Judgement, rule: str, about: str) -> str:
-    objects = [one.object for one in judgement.findings if one.rule == rule]
-    if objects:
-        return f"it speaks of {', '.join(objects[:5])}"
-    for dropped in judgement.dropped:
-        if dropped.rule == rule and about in ("", dropped.object):
-            return f"it was dropped, because {dropped.why}"
-    for missing in judgement.not_evaluated:
-        if missing.rule == rule:
-            return f"it needs {missing.needs}"
-    for other in judgement.not_applicable:
-        if other.rule == rule:
-            return other.why
-    if any(one.finding.rule == rule for one in judgement.suppressed):
-        return "the configuration suppresses it"
-    return "the rule looked, and found nothing"
 
 
 def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:

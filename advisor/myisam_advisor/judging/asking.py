@@ -81,7 +81,7 @@ class Inquiry:
                 reasons = [self._why(name) for name in names]
                 # A reason that something can be done about says more than the first one.
                 reason, how = next((one for one in reasons if one[1]), reasons[0])
-                return NotEvaluated(rule.id, f"{text} ({reason})", how, names)
+                return NotEvaluated(rule.id, f"{text} ({reason})", how, names, reason)
         return None
 
     def _unseen(self, rule: Rule) -> NotEvaluated | None:
@@ -89,7 +89,7 @@ class Inquiry:
         if rule.scope not in SCOPES_OF_TABLES or self.facts.tables["tables"].rows or tables_are_seen(self.facts):
             return None
         reason = self.facts.why_unknown("tables")
-        return NotEvaluated(rule.id, f"tables ({reason.reason})", reason.remedy, ("tables",))
+        return NotEvaluated(rule.id, f"tables ({reason.reason})", reason.remedy, ("tables",), reason.reason)
 
     def _exists(self, name: str) -> bool:
         table, _, column = name.partition(".")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.price import Price
 from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import text_of
@@ -33,7 +34,7 @@ class Finding:
 
     `memory_bytes` is what the change takes beyond what is taken now; `resource` what holds the server back, where that is what was found
     (the lowest `resource_order` of several).
-    `to_do` is the recommendation in a few words.
+    `to_do` is the recommendation in a few words, `price` what it asks of the server.
     `refused` is what the rule would have had run and this server's state forbids, with what to do instead (the recommendation ends with it).
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them.
@@ -57,6 +58,7 @@ class Finding:
     remedy: Remedy = field(default_factory=Remedy)
     refused: tuple[str, ...] = ()
     to_do: str = ""
+    price: Price = field(default_factory=Price)
     memory_bytes: float = 0.0
     measured: str = ""
     resource: str = ""
@@ -84,20 +86,19 @@ class Finding:
         """The lines of the init_file, as text."""
         return tuple(command.sql for command in self.remedy.init_file)
 
-    @property
-    def rank(self) -> tuple[int, str, str]:
-        """Worst first."""
-        return SEVERITIES.index(self.severity), self.rule, self.object
-
 
 @dataclass(frozen=True, slots=True)
 class NotEvaluated:
-    """A rule that could not be judged: what it needs, in words, and how to have it; `facts` are the columns, any of which would do."""
+    """A rule that could not be judged: what it needs, in words, and how to have it.
+
+    `facts` are the columns, any of which would do; `why` says why they are not there.
+    """
 
     rule: str
     needs: str
     how: str = ""
     facts: tuple[str, ...] = ()
+    why: str = ""
 
 
 # What may not have been seen.

@@ -15,6 +15,7 @@ from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 from myisam_exporter.facts.columns import Value
 
 EVERY_RULE = "*"
+LAST = 1000  # what holds nobody back comes after what does
 CONFIRMED, SUSPECTED = CONFIDENCES[0], CONFIDENCES[-1]
 
 
@@ -77,7 +78,8 @@ def resolve(
     resolution = Resolution()
     pointless = _Pointless()
     taken: dict[tuple[str, str], str] = {}
-    ranks: dict[int, tuple[int, bool, str, str]] = {}
+    orders = _orders(rules)
+    places: dict[int, tuple[int, int, str, str]] = {}
     for candidate in _in_turn(candidates):
         unwanted = suppression(candidate)
         why = None if unwanted else pointless.why(candidate) or _variable_taken(candidate, taken)
@@ -93,14 +95,31 @@ def resolve(
             resolution.suppressed.append(Suppressed(outcome.finding, *unwanted))
         elif isinstance(outcome, Worded):
             resolution.kept.append(outcome.finding)
-            ranks[id(outcome.finding)] = candidate.rank
+            places[id(outcome.finding)] = _place(candidate, orders)
             pointless.add(candidate)
             if candidate.variable:
                 taken[candidate.variable, candidate.object] = candidate.rule.id
             keep(outcome)
-    resolution.kept.sort(key=lambda finding: ranks[id(finding)])
+    resolution.kept.sort(key=lambda finding: places[id(finding)])
     resolution.mooted = pointless.whole_rules(rules)
     return resolution
+
+
+def _orders(rules: Sequence[Rule]) -> Mapping[str, int]:
+    """Which cause is told before which: those nearest to the hardware first, and what makes others pointless where the first of them would be."""
+    own = {rule.id: rule.resource_order or LAST for rule in rules}
+    return {
+        rule.id: 0
+        if EVERY_RULE in rule.moots
+        else min(own[rule.id], *(own.get(other, LAST) - 1 for other in rule.moots), LAST)
+        for rule in rules
+    }
+
+
+def _place(candidate: Candidate, orders: Mapping[str, int]) -> tuple[int, int, str, str]:
+    """Where a finding is told: the worst first, among equals the cause."""
+    order = orders.get(candidate.rule.id, LAST)
+    return SEVERITIES.index(candidate.severity), order, candidate.rule.id, candidate.object
 
 
 def _in_turn(candidates: Iterable[Candidate]) -> Iterator[Candidate]:

@@ -12,6 +12,7 @@ from myisam_advisor.judging.resolver import Candidate, Outcome, Worded
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
+from myisam_advisor.remedies.price import price_of
 from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.texts.templates import TextError, fill, printable
@@ -89,6 +90,7 @@ class Wording:
                 remedy=admitted.remedy,
                 refused=admitted.instead,
                 to_do=fill(rule.to_do, shown),
+                price=price_of(admitted.remedy, self.known),
                 memory_bytes=plan.memory_bytes,
                 measured=self._measured(rule),
                 resource=rule.resource,

@@ -16,6 +16,16 @@ SHORTEST_SECONDS = 0.1
 INTO_INNODB = "a time that was not measured: it depends on the buffer pool and on the disk"
 
 
+def seconds_of(
+    verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates
+) -> float | None:
+    """How long it lasts, as measured; None where that does not hold: beyond memory, or of sizes that are not known."""
+    rate = rates.bytes_per_second.get(RATE_NAMES.get(verb, ""))
+    if table_bytes is None or available_bytes is None or table_bytes > available_bytes or not rate:
+        return None
+    return max(table_bytes / rate, SHORTEST_SECONDS)
+
+
 def lasts(verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates) -> str:
     """In words, to stand behind "it takes".
 
@@ -31,10 +41,11 @@ def lasts(verb: str, table_bytes: float | None, available_bytes: float | None, r
             f"a time that was not measured: {size(table_bytes)} do not fit into {size(available_bytes)} of available memory "
             "(reported: 3 days for 4 GB with 2 GB of RAM)"
         )
-    rate = rates.bytes_per_second.get(RATE_NAMES[verb])
-    if not rate:
+    seconds = seconds_of(verb, table_bytes, available_bytes, rates)
+    if seconds is None:
         return f"as long as {size(table_bytes)} take to be read and written"
+    rate = rates.bytes_per_second[RATE_NAMES[verb]]
     return (
-        f"about {duration(max(table_bytes / rate, SHORTEST_SECONDS))} ({size(table_bytes)} at {size(rate)}/s, "
+        f"about {duration(seconds)} ({size(table_bytes)} at {size(rate)}/s, "
         f"measured on {rates.measured_on} with everything in the page cache; a slow disk takes longer)"
     )

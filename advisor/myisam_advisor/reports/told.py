@@ -5,23 +5,35 @@ Nothing here is escaped or shortened for a medium: a report says how many lines 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvaluated, ShownFact, Suppressed
 from myisam_advisor.judging.verdict import Verdict, verdict_of
+from myisam_advisor.remedies.price import in_words, together
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
 from myisam_advisor.texts.templates import with_unit
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet
 
+# How many objects the overview names, and how long what a rule would have one do may be there.
+NAMED_IN_SHORT = 2
+LONGEST_PHRASE = 60
+ONLY_CACHE = "default"
+_PHRASE_END = re.compile(r"[.:;,(](?:\s|$)|\s\(")
+
 
 @dataclass(frozen=True, slots=True)
 class ToldFact:
-    """A fact that led to a finding, in words with units; `threshold` is None where it was held against none."""
+    """A fact that led to a finding, in words with units; `threshold` is None where it was held against none.
 
+    `label` is for people; `fact` is its name, for who wants to ask for it.
+    """
+
+    label: str
     fact: str
     value: str
     threshold: str | None
@@ -32,9 +44,14 @@ class ToldFact:
 class ToldRule:
     """The findings of one rule and severity: the first in full, a few by what they say, the others by name.
 
-    `sentences` are what is said of the first few, `likewise` the objects of others, and `unnamed` how many there are besides.
+    `number` is its place in every report. `subject` says in few words what it is about, `to_do` what to do, `price` what that asks of the
+    server. `sentences` are what is said of the first few, `likewise` the objects of others, and `unnamed` how many there are besides.
     """
 
+    number: int
+    subject: str
+    to_do: str
+    price: str
     first: Finding
     findings: tuple[Finding, ...]
     sentences: tuple[str, ...]
@@ -51,6 +68,11 @@ class ToldRule:
     def undo_commands(self) -> tuple[Statement, ...]:
         """What takes it back, for all findings."""
         return tuple(command for finding in self.findings for command in finding.remedy.undo_commands)
+
+    @property
+    def expectation(self) -> str:
+        """What the change brings, with what was measured of it on the nearest kind of server."""
+        return " ".join(filter(None, (self.first.expect, self.first.measured)))
 
     def likewise_sentence(self, where: str = "") -> str:
         """Which other objects it is about; empty where each has its own sentence. `where` says where the unnamed are."""
@@ -70,9 +92,19 @@ class ToldDrop:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """What could not be seen for one cause, or what one remedy mends: `causes` are phrases, `rules` those that could not judge for it."""
+
+    causes: tuple[str, ...]
+    remedy: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """All that is told, in the order of the findings.
 
+    `gaps` are what is in `blind`, `unknown` and `notes`, by their remedies: for who reads one line for each cause.
     `notes` are what could not be seen for a reason that somebody may mend, `suspicious` whole sentences.
     """
 
@@ -86,24 +118,26 @@ class Told:
     notes: tuple[Unknown, ...]
     warnings: tuple[str, ...]
     quiet: tuple[str, ...]
+    gaps: tuple[Gap, ...] = ()
 
 
 def told(judgement: Judgement, facts: FactSet, *, contradicted: bool = False) -> Told:
     """What is told of a judgement of these facts; `contradicted` also tells what a second sign spoke against."""
+    alike = groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule))
+    notes = tuple(note for note in facts.notes if not note.off)
+    verdict = verdict_of(judgement, facts.interval_seconds)
     return Told(
-        verdict_of(judgement, facts.interval_seconds),
-        tuple(
-            _rule(tuple(group))
-            for _, group in groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule))
-        ),
+        verdict,
+        tuple(_rule(number, tuple(group)) for number, (_, group) in enumerate(alike, 1)),
         tuple(f"{_about(one.object)}{one.why}. Set aside." for one in judgement.suspicious),
         tuple(judgement.blind),
         tuple(judgement.not_evaluated),
         _dropped(judgement, contradicted),
         tuple(judgement.suppressed),
-        tuple(note for note in facts.notes if not note.off),
+        notes,
         tuple(judgement.warnings),
         tuple(judgement.quiet),
+        _gaps(judgement, notes, verdict),
     )
 
 
@@ -111,6 +145,7 @@ def told_facts(evidence: Sequence[ShownFact]) -> tuple[ToldFact, ...]:
     """Evidence in words."""
     return tuple(
         ToldFact(
+            fact.label or fact.fact,
             fact.fact,
             with_unit(fact.value, fact.unit),
             with_unit(fact.threshold, fact.unit) if fact.threshold is not None else None,
@@ -120,10 +155,14 @@ def told_facts(evidence: Sequence[ShownFact]) -> tuple[ToldFact, ...]:
     )
 
 
-def _rule(findings: tuple[Finding, ...]) -> ToldRule:
+def _rule(number: int, findings: tuple[Finding, ...]) -> ToldRule:
     in_words = findings if len(findings) <= TOLD_PER_RULE else findings[:1]
     others = tuple(finding.object for finding in findings[len(in_words) :])
     return ToldRule(
+        number,
+        _subject(findings),
+        _to_do(findings[0]),
+        _price(findings),
         findings[0],
         findings,
         tuple(map(_sentence, in_words)),
@@ -133,9 +172,67 @@ def _rule(findings: tuple[Finding, ...]) -> ToldRule:
     )
 
 
+def _subject(findings: Sequence[Finding]) -> str:
+    """What it is about: nothing for the whole server, and for the only key cache."""
+    names = [finding.object for finding in findings if finding.object]
+    if not names or (findings[0].scope == "key_cache" and names == [ONLY_CACHE]):
+        return ""
+    more = len(names) - NAMED_IN_SHORT
+    # The last of them takes no more room by its name than by a number.
+    return f"{', '.join(names[:NAMED_IN_SHORT])} and {more} more" if more > 1 else ", ".join(names)
+
+
+def _to_do(finding: Finding) -> str:
+    if finding.refused and not (finding.commands or finding.my_cnf):
+        return f"not on this server as it is: {finding.to_do}"
+    return finding.to_do or _beginning(finding.recommendation)
+
+
+def _beginning(text: str) -> str:
+    """How a recommendation begins: a rule of the site's may have no shorter one."""
+    phrase = _PHRASE_END.split(text, maxsplit=1)[0]
+    return phrase if len(phrase) <= LONGEST_PHRASE else f"{phrase[:LONGEST_PHRASE].rpartition(' ')[0]} ..."
+
+
+def _price(findings: Sequence[Finding]) -> str:
+    if findings[0].cost.startswith("None."):
+        return "nothing"
+    return in_words(together([finding.price for finding in findings]))
+
+
 def _sentence(finding: Finding) -> str:
     sure = finding.confidence == "confirmed"
     return finding.message if sure else f"{finding.confidence.capitalize()}: {finding.message}"
+
+
+def _gaps(judgement: Judgement, notes: Sequence[Unknown], verdict: Verdict) -> tuple[Gap, ...]:
+    """What is missing, once for each remedy; where there is none, once for each cause."""
+    causes: dict[str, list[str]] = {}
+    rules: dict[str, list[str]] = {}
+    remedies: dict[str, str] = {}
+
+    def note(cause: str, remedy: str, concerned: Sequence[str]) -> None:
+        key = remedy or f"without: {cause}"
+        remedies[key] = remedy
+        causes.setdefault(key, []).append(cause)
+        rules.setdefault(key, []).extend(concerned)
+
+    for spot in judgement.blind:
+        # What the verdict said is not said again.
+        seen = spot.sentence in f"{verdict.headline} {verdict.detail}"
+        note(spot.why if seen else f"{spot.sentence.rstrip('.')}: {spot.why}", spot.remedy, spot.rules)
+    told_of = {rule for spot in judgement.blind for rule in spot.rules}
+    for outcome in judgement.not_evaluated:
+        if outcome.rule not in told_of:
+            note(outcome.why or f"needs {outcome.needs}", outcome.how, (outcome.rule,))
+    for one in notes:
+        note(one.reason, one.remedy, ())
+    return tuple(Gap(once(causes[key]), remedies[key], tuple(dict.fromkeys(rules[key]))) for key in remedies)
+
+
+def once(phrases: Sequence[str]) -> tuple[str, ...]:
+    """Each of them once, whether it began a sentence or not."""
+    return tuple({phrase.casefold(): phrase for phrase in phrases}.values())
 
 
 def _about(name: str) -> str:

@@ -7,44 +7,56 @@ from time import localtime, strftime
 
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.texts.templates import count, duration, size
+from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 TOLD_PER_RULE = 3
 SHOWN_PER_RULE = 8
 NAMED_PER_RULE = 12
+SEPARATOR = " · "
 
 
-def headline(facts: FactSet) -> str:
-    """Which server this is, what it holds, and how long it was looked at."""
-    return " · ".join([server_name(facts), *_state(facts)])
+def headline(facts: FactSet, width: int | None = None) -> str:
+    """Which server this is, what it holds, and how long it was looked at; in fewer words where the width has no room for all."""
+    said = SEPARATOR.join([server_name(facts), *_state(facts)])
+    if width is None or len(said) <= width:
+        return said
+    said = SEPARATOR.join([server_name(facts, short=True), *_state(facts)])
+    return said if len(said) <= width else SEPARATOR.join([server_name(facts, short=True), *_state(facts, short=True)])
 
 
-def server_name(facts: FactSet) -> str:
-    """Its kind and version."""
+def server_name(facts: FactSet, *, short: bool = False) -> str:
+    """Its kind and version, without what its maker added to the number where that is to be short."""
     server = facts.single("server")
     flavour, version = server.get("flavour"), server.get("version")
-    return f"{PRODUCT_NAMES.get(str(flavour), 'server')} {version}" if version else "a server of unknown version"
+    if not version:
+        return "a server of unknown version"
+    number = str(version).partition("-")[0] if short else version
+    return f"{PRODUCT_NAMES.get(str(flavour), 'server')} {number}"
 
 
-def _state(facts: FactSet) -> list[str]:
+def _state(facts: FactSet, *, short: bool = False) -> list[str]:
     parts = []
     uptime = facts.single("server").get("uptime_seconds")
     if isinstance(uptime, int | float):
         parts.append(f"up {duration(uptime)}")
     totals = facts.single("totals")
-    tables, data, indexes = (totals.get(name) for name in ("myisam_tables", "myisam_data_bytes", "myisam_index_bytes"))
+    tables = totals.get("myisam_tables")
     if isinstance(tables, int):
-        sizes = isinstance(data, int) and isinstance(indexes, int)
-        parts.append(
-            f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}"
-            + (f" ({size(data)} data, {size(indexes)} indexes)" if sizes else "")  # type: ignore[arg-type]
-        )
+        parts.append(f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}{_sizes(totals, short)}")
     elif facts.tables["tables"].rows:
         seen = len(facts.tables["tables"].rows)
         parts.append(f"{count(seen)} MyISAM table{'s' if seen != 1 else ''} seen, others are not")
     parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
     return [*parts, facts.origin] if facts.origin else parts
+
+
+def _sizes(totals: Row, short: bool) -> str:
+    data, indexes = totals.get("myisam_data_bytes"), totals.get("myisam_index_bytes")
+    if not (isinstance(data, int) and isinstance(indexes, int)):
+        return ""
+    return f" ({size(data + indexes)})" if short else f" ({size(data)} data, {size(indexes)} indexes)"
 
 
 def holds_since(findings: Sequence[Finding]) -> str:

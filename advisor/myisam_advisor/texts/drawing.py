@@ -57,7 +57,8 @@ def drawn(
         emoji=False,
     )
     for part in parts:
-        console.print(part)
+        # A line that may not be broken is longer than the page, and whole.
+        console.print(part, crop=False)
     return page.getvalue()
 
 

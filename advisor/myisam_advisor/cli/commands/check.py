@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.options import (
     SiteOptions,
     SourceOptions,
@@ -24,6 +25,7 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
 
 
 @click.command()
+@click.argument("chosen", nargs=-1, metavar="[NUMBER|RULE]...", shell_complete=rule_ids)
 @connection_options
 @interval_option(DEFAULT_INTERVAL)
 @click.option(
@@ -51,30 +53,43 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
     help="With --format nagios: the state when tables cannot be seen, or next to nothing happened.",
 )
 @click.option("--show-suppressed", is_flag=True, help="Also show what the configuration suppresses, and why.")
-@click.option("--verbose", "-v", is_flag=True, help="Also say sources, what does not apply and why.")
+@click.option("--full", is_flag=True, help="Tell each finding in full.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="In full, with sources, the names of facts, what does not apply and why."
+)
 @history_option
 def check(
+    chosen: tuple[str, ...],
     interval: float,
     format_name: str,
     fail_on: str,
     unknown_as: str,
     show_suppressed: bool,
+    full: bool,
     verbose: bool,
     history_file: Path | None,
     output_file: Path | None,
     source: SourceOptions,
     site: SiteOptions,
 ) -> None:
-    """Say what holds the server back, and what to do about it.
+    """Say what holds the server back, and what to do about it: in one screen, the cause first.
+
+    NUMBER, as the screen has it, or RULE tells one finding in full.
 
     Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
     """
+    from myisam_advisor.judging.chosen import refuse_unknown_rules
     from myisam_advisor.reports.formats.base import Shown, report_named
     from myisam_advisor.texts.whole_files import write_whole
 
-    judgement, facts = judged(source, site.load(), interval, history_file)
+    if chosen and format_name != "text":
+        raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
+    in_force = site.load()
+    refuse_unknown_rules((name for name in chosen if not name.isdecimal()), [rule.id for rule in in_force.rules])
+    judgement, facts = judged(source, in_force, interval, history_file)
     report = report_named(format_name)
-    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, None if output_file else sys.stdout)
+    reader = None if output_file else sys.stdout
+    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, reader, full, chosen)
     text = report.render(judgement, facts, shown)
     if output_file is None:
         print(text, end="")

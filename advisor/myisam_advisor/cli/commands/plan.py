@@ -52,11 +52,14 @@ def plan(
     It applies nothing. RULE takes all findings of a rule, RULE:OBJECT the one about that table or key cache; without any, all findings.
     """
     from myisam_advisor.changes.formats.base import format_named
-    from myisam_advisor.changes.plan import choose, make_plan
+    from myisam_advisor.changes.plan import make_plan
+    from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
 
     in_force = site.load()
+    known = [rule.id for rule in in_force.rules]
+    refuse_unknown_rules((name.partition(":")[0] for name in findings), known)
     judgement, facts = judged(source, in_force, interval, history_file)
-    made = make_plan(choose(judgement, findings, [rule.id for rule in in_force.rules]), facts)
+    made = make_plan(choose(judgement, findings, known), facts)
     if output is None:
         click.echo(format_named(format_name).render(made), nl=False)
     else:

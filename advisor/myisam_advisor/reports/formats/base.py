@@ -15,6 +15,7 @@ from myisam_exporter.look.fact_set import FactSet
 class Shown:
     """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when not all was seen.
 
+    `full` tells each finding in full, `chosen` only those of these numbers or rules.
     `reader` is the stream that the report is for, None for a file: on a terminal it is in colours, and as wide as that is.
     """
 
@@ -23,6 +24,8 @@ class Shown:
     fail_on: str = "warning"
     unknown_as: str = "unknown"
     reader: TextIO | None = None
+    full: bool = False
+    chosen: tuple[str, ...] = ()
 
 
 class Report(Protocol):

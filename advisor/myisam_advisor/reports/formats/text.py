@@ -1,33 +1,40 @@
-"""The report for a person at a terminal: worst first, aligned, coloured where colours show, plain where they do not."""
+"""The report for a person at a terminal: one screen that says what is wrong and what to do, the cause first; findings in full for who asks.
+
+Aligned, coloured where colours show, plain where they do not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.judging.findings import Blind, Finding, Judgement, ShownFact, Suppressed
+from myisam_advisor.judging.chosen import why_not
+from myisam_advisor.judging.findings import Judgement, Suppressed
+from myisam_advisor.judging.resolver import SUSPECTED
 from myisam_advisor.judging.verdict import GOOD, UNKNOWN, Verdict
 from myisam_advisor.remedies.memory_budget import MemoryBudget
-from myisam_advisor.remedies.script import for_copying
+from myisam_advisor.reports.finding_in_full import STYLES, in_full, label, label_grid
 from myisam_advisor.reports.formats.base import Shown, exit_status
-from myisam_advisor.reports.told import Told, ToldDrop, ToldRule, told, told_facts
-from myisam_advisor.reports.wording import SHOWN_PER_RULE, TOLD_PER_RULE, headline
+from myisam_advisor.reports.told import Gap, Told, ToldDrop, ToldRule, once, told
+from myisam_advisor.reports.wording import SEPARATOR, TOLD_PER_RULE, headline
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.templates import printable, size
+from myisam_advisor.texts.width import WIDEST, text_width
+from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
 
-PIPED_WIDTH = 110
-MAXIMUM_WIDTH = 120
-SHOWN_COMMANDS = 24
-UNKNOWN_ONE_BY_ONE = 4
+# From this width on what is wrong and what to do stand side by side.
+WIDE = 110
 NAMED_PER_LINE = 8
-STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
+NAMED_PER_GAP = 3
+CAUSES_PER_GAP = 2
+DROPS = 3
 TONES = {
     "critical": "bold red",
     "warning": "bold yellow",
@@ -35,178 +42,177 @@ TONES = {
     "unknown": "bold yellow",
     GOOD: "bold green",
 }
-LABEL_WIDTH = 10
 
 
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
-    """The report; `verbose` adds sources, what does not apply and why, and the account of memory."""
-    text = drawn(_parts(judgement, facts, shown), shown.reader, piped_width=PIPED_WIDTH, maximum_width=MAXIMUM_WIDTH)
+    """The report; `verbose` adds sources, what does not apply and why, and the account of memory.
+
+    Raises UserError for a number that no finding has.
+    """
+    text = drawn(_parts(judgement, facts, shown), shown.reader, maximum_width=WIDEST)
     return text if is_terminal(shown.reader) else without_padding(text)
 
 
 def _parts(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[RenderableType]:
     known = told(judgement, facts, contradicted=shown.verbose)
-    yield Text(printable(headline(facts)), style="bold")
-    yield _verdict(known.verdict)
+    width = text_width(shown.reader)
+    yield Text(_filled(headline(facts, width), width), style="bold")
+    if shown.chosen:
+        yield _verdict(known.verdict, "")
+        yield Text()
+        yield from _chosen(known, judgement, shown)
+        return
+    alone = len(known.rules) == 1 or shown.full or shown.verbose
+    yield _verdict(known.verdict, "" if alone else known.verdict.detail)
     yield Text()
-    for rule in known.rules:
-        yield from _rule(rule, shown.verbose)
-    yield _rest(known, judgement, shown)
+    if len(known.rules) > 1:
+        yield _overview(known.rules, width)
+        yield Text()
+    for rule in known.rules if alone else ():
+        yield from in_full(rule, shown.verbose, numbered=len(known.rules) > 1)
+    rest = label_grid()
+    if len(known.rules) > 1 and not alone:
+        rest.add_row(label("in full"), _in_full_hint(known.rules))
+    for name, line, style in _remarks(known, judgement, shown):
+        rest.add_row(label(name), line if isinstance(line, Text) else Text(printable(line), style=style))
+    yield Padding(rest, (0, 0, 0, 1))
 
 
-def _verdict(verdict: Verdict) -> Text:
+def _filled(text: str, width: int) -> str:
+    """The parts of the first line in as many lines as they take; none is broken that fits into one."""
+    lines = [""]
+    for part in printable(text).split(SEPARATOR):
+        longer = f"{lines[-1]}{SEPARATOR}{part}" if lines[-1] else part
+        if lines[-1] and len(longer) > width:
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
+
+
+def _verdict(verdict: Verdict, detail: str) -> Text:
     """The first words, in the colour of the worst finding: never green over one, and never where something was not seen."""
     said = Text(printable(verdict.headline), style=TONES[verdict.tone])
     if verdict.tone == GOOD:
-        return Text("Nothing to change.", style=TONES[GOOD])
-    if verdict.kind == UNKNOWN and verdict.detail:
-        said.append(f" {printable(verdict.detail)}", style="not bold")
+        return said.append(" Nothing to change.")
+    if detail and verdict.kind != UNKNOWN:
+        said.append(f" {printable(detail)}", style="not bold")
     return said
 
 
-def _rule(rule: ToldRule, verbose: bool) -> Iterable[RenderableType]:
-    first, findings = rule.first, rule.findings
-    title = Text.assemble(
-        (f" {first.severity.upper()} ", STYLES[first.severity]), " ", (first.title, "bold"), ("  " + first.rule, "dim")
-    )
-    if len(findings) > 1:
-        title.append(f"  ({len(findings)} {first.scope}s)", "dim")
-    yield title
-    body = _grid()
-    for sentence in rule.sentences:
-        body.add_row("", Text(printable(sentence)))
-    if rule.likewise:
-        body.add_row("", Text(printable(rule.likewise_sentence(" (--format json lists them)"))))
-    body.add_row(
-        _label("evidence"),
-        _evidence(first.evidence, verbose) if len(findings) == 1 else _evidence_of_many(findings[:SHOWN_PER_RULE]),
-    )
-    _add_texts(body, rule, verbose)
-    yield Padding(body, (0, 0, 1, 1))
-
-
-def _add_texts(body: Table, rule: ToldRule, verbose: bool) -> None:
-    first = rule.first
-    if rule.since:
-        body.add_row(_label("since"), Text(rule.since))
-    body.add_row(_label("do"), Text(printable(first.recommendation)))
-    if rule.commands:
-        body.add_row(_label("run"), _lines(for_copying(rule.commands), "green"))
-    for label, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
-        if lines and (label == "my.cnf" or verbose or not rule.commands):
-            body.add_row(_label(label), _lines(lines, "cyan"))
-        elif lines:
-            body.add_row(
-                _label(label), Text("the CACHE INDEX and LOAD INDEX lines above, so that the layout survives a restart")
-            )
-    body.add_row(_label("expect"), Text(printable(first.expect)))
-    if first.measured:
-        body.add_row(_label("measured"), Text(printable(first.measured)))
-    body.add_row(_label("cost"), Text(printable(first.cost)))
-    body.add_row(_label("undo"), Text(printable(first.undo)))
-    body.add_row(_label("verify"), Text(printable(first.verify)))
-    if verbose:
-        body.add_row(_label("sources"), _lines(first.sources, "dim"))
-
-
-def _grid() -> Table:
+def _overview(rules: Sequence[ToldRule], width: int) -> Table:
+    """What is wrong, on what, what to do and what that asks of the server: a line for each, or two where there is no room."""
     grid = Table.grid(padding=(0, 1))
-    grid.add_column(width=LABEL_WIDTH, no_wrap=True)
-    grid.add_column(overflow="fold")
+    grid.add_column(justify="right", no_wrap=True, width=len(str(len(rules))) + 1)
+    grid.add_column(no_wrap=True, width=len(" CRITICAL "))
+    grid.add_column(overflow="fold", ratio=1)
+    if width >= WIDE:
+        grid.add_column(overflow="fold", ratio=1)
+    grid.expand = True
+    for rule in rules:
+        severity = Text(f" {rule.first.severity.upper()} ", style=STYLES[rule.first.severity])
+        what = Text(printable(rule.first.title), style="bold")
+        if rule.subject:
+            what.append(f": {printable(rule.subject)}", style="not bold")
+        if rule.first.confidence == SUSPECTED:
+            what.append(f" ({SUSPECTED})", style="not bold")
+        to_do = Text.assemble(("-> ", "dim"), printable(rule.to_do), (f" ({rule.price})", "dim"))
+        number = Text(str(rule.number))
+        cells = (what, to_do) if width >= WIDE else (Group(what, to_do),)
+        grid.add_row(number, severity, *cells)
     return grid
 
 
-def _label(text: str) -> Text:
-    return Text(text, style="dim")
-
-
-def _lines(lines: Iterable[str], style: str) -> Text:
-    shown = [printable(line, keep_newlines=True) for line in lines]
-    more = (
-        [f"... and {len(shown) - SHOWN_COMMANDS} more: --format json has them all"]
-        if len(shown) > SHOWN_COMMANDS
-        else []
+def _in_full_hint(rules: Sequence[ToldRule]) -> Text:
+    return Text(
+        f"check {rules[0].number}, or check {rules[0].first.rule}; all of them: check --full",
+        style="dim",
     )
-    return Text("\n".join(shown[:SHOWN_COMMANDS] + more), style=style)
 
 
-def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right")
-    table.add_column(style="dim")
-    if verbose:
-        table.add_column(style="dim")
-    for fact in told_facts(facts):
-        threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
-        cells = (fact.fact, fact.value, threshold, *([fact.source] if verbose else []))
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    return table
+def _chosen(known: Told, judgement: Judgement, shown: Shown) -> Iterable[RenderableType]:
+    """The findings that were named, by their number or their rule; of a rule that has none, why not."""
+    for name in shown.chosen:
+        rules = [rule for rule in known.rules if name in (str(rule.number), rule.first.rule)]
+        if not rules and name.isdecimal():
+            raise UserError(f"there is no finding {name}: {_numbers(len(known.rules))}.")
+        for rule in rules:
+            yield from in_full(rule, shown.verbose)
+        if not rules:
+            yield Text(printable(f"{name}: {why_not(judgement, name)}."))
 
 
-def _evidence_of_many(findings: Sequence[Finding]) -> Table:
-    """One line a finding: the facts with a threshold, side by side."""
-    columns = list(dict.fromkeys(fact.fact for finding in findings for fact in finding.evidence))[:5]
-    table = Table.grid(padding=(0, 2))
-    table.add_column()
-    for _ in columns:
-        table.add_column(justify="right")
-    table.add_row(
-        "", *(Text(printable(column.rpartition(".")[2].replace("_", " ")), style="dim") for column in columns)
-    )
-    for finding in findings:
-        values = {fact.fact: fact.value for fact in reversed(told_facts(finding.evidence))}
-        table.add_row(Text(printable(finding.object)), *(Text(printable(values.get(column, ""))) for column in columns))
-    return table
-
-
-def _rest(known: Told, judgement: Judgement, shown: Shown) -> Padding:
-    rest = _grid()
-    for label, line, style in _remarks(known, judgement, shown):
-        rest.add_row(_label(label), line if isinstance(line, Text) else Text(printable(line), style=style))
-    return Padding(rest, (0, 0, 0, 1))
+def _numbers(findings: int) -> str:
+    if not findings:
+        return "this look has none"
+    return "this look has one" if findings == 1 else f"this look has 1 to {findings}"
 
 
 def _remarks(known: Told, judgement: Judgement, shown: Shown) -> Iterable[tuple[str, str | Text, str]]:
     """What is said below the findings: label, line, style."""
     yield from (("warning", warning, "yellow") for warning in known.warnings)
     yield from (("suspicious", suspicion, "yellow") for suspicion in known.suspicious)
-    if known.quiet:
-        yield "quiet", _names_or_number(known.quiet, "looked, and found nothing", shown), "dim"
-    yield from (("not seen", _not_seen(spot), "yellow") for spot in known.blind)
-    for rules, needs in _unknown(known, shown):
-        yield "unknown", Text.assemble((rules, "yellow"), printable(f": needs {needs}")), ""
-    yield from (("dropped", _dropped(one, shown), "dim") for one in known.dropped)
+    yield from (("unknown", line, "") for line in (_unknown(known) if shown.verbose else _gaps(known.gaps)))
+    yield from (("dropped", line, "dim") for line in _dropped(known.dropped, shown))
     yield from (("hidden", line, "dim") for line in _suppressed(known.suppressed, shown))
-    yield from (("skipped", line, "dim") for line in _skipped(judgement, shown))
-    for note in known.notes:
-        yield "note", f"{note.reason}. {f'Remedy: {note.remedy}' if note.remedy else ''}", "dim"
-    if shown.verbose and judgement.memory.limit_bytes is not None:
-        yield "memory", _account(judgement.memory), "dim"
+    if shown.verbose:
+        yield from (("quiet", ", ".join(known.quiet), "dim") for _ in known.quiet[:1])
+        yield from (("skipped", f"{one.rule}: {one.why}", "dim") for one in judgement.not_applicable)
+        yield from (
+            ("note", f"{one.reason}. {f'Remedy: {one.remedy}' if one.remedy else ''}", "dim") for one in known.notes
+        )
+        if judgement.memory.limit_bytes is not None:
+            yield "memory", _account(judgement.memory), "dim"
+    elif known.quiet or judgement.not_applicable:
+        yield "quiet", _quiet(known.quiet, len(judgement.not_applicable)), "dim"
 
 
-def _not_seen(spot: Blind) -> str:
-    rules = f": {', '.join(spot.rules)}" if spot.rules else ""
-    return f"{spot.sentence.rstrip('.')}{rules}. {spot.why}" + (f"  ->  {spot.remedy}" if spot.remedy else "")
+def _gaps(gaps: Sequence[Gap]) -> Iterable[Text]:
+    """A line for each remedy; what nothing can be done about together."""
+    hopeless = [gap for gap in gaps if not gap.remedy]
+    for gap in gaps:
+        if gap.remedy:
+            yield _gap(gap)
+    if len(hopeless) == 1:
+        yield _gap(hopeless[0])
+    elif hopeless:
+        causes = once([cause for gap in hopeless for cause in gap.causes])
+        yield _gap(Gap(causes, "", tuple(dict.fromkeys(rule for gap in hopeless for rule in gap.rules))))
 
 
-def _unknown(known: Told, shown: Shown) -> Iterable[tuple[str, str]]:
-    """What each rule lacks and how to have it, unless that was said before; many that nothing can be done about, in one line."""
-    said = {rule for spot in known.blind for rule in spot.rules if not shown.verbose}
-    outcomes = [outcome for outcome in known.unknown if outcome.rule not in said]
-    hopeless = [outcome for outcome in outcomes if not outcome.how]
-    together = not shown.verbose and len(hopeless) > UNKNOWN_ONE_BY_ONE
-    for outcome in outcomes:
-        if outcome.how or not together:
-            yield outcome.rule, outcome.needs + (f"  ->  {outcome.how}" if outcome.how else "")
-    if together:
-        yield ", ".join(outcome.rule for outcome in hopeless), "facts that are not here (--verbose names them)"
+def _gap(gap: Gap) -> Text:
+    causes = "; ".join(gap.causes[:CAUSES_PER_GAP])
+    more = len(gap.causes) - CAUSES_PER_GAP
+    said = Text()
+    if gap.rules:
+        named = len(gap.rules) <= NAMED_PER_GAP
+        said.append(", ".join(gap.rules) if named else f"{len(gap.rules)} rules", style="yellow")
+        said.append(": ")
+    said.append(printable(f"{causes}{f'; and {more} more (-v)' if more > 0 else ''}"))
+    if gap.remedy:
+        said.append(printable(f"  ->  {gap.remedy}"))
+    return said
 
 
-def _dropped(one: ToldDrop, shown: Shown) -> str:
+def _unknown(known: Told) -> Iterable[Text]:
+    """Each by itself: what was not seen, and what each rule lacks."""
+    for spot in known.blind:
+        rules = f": {', '.join(spot.rules)}" if spot.rules else ""
+        remedy = f"  ->  {spot.remedy}" if spot.remedy else ""
+        yield Text(printable(f"{spot.sentence.rstrip('.')}{rules}. {spot.why}{remedy}"), style="yellow")
+    for outcome in known.unknown:
+        how = f"  ->  {outcome.how}" if outcome.how else ""
+        yield Text.assemble((outcome.rule, "yellow"), printable(f": needs {outcome.needs}{how}"))
+
+
+def _dropped(dropped: Sequence[ToldDrop], shown: Shown) -> Iterable[str]:
     """What was found and is not said, and why; alike ones in one line."""
-    named = f" ({', '.join(one.objects[:TOLD_PER_RULE])}{' ...' if len(one.objects) > TOLD_PER_RULE else ''})"
-    return f"{one.rule}{named if one.objects and (shown.verbose or len(one.objects) > 1) else ''}: {one.why}"
+    told_of = dropped if shown.verbose else dropped[:DROPS]
+    for one in told_of:
+        named = f" ({', '.join(one.objects[:TOLD_PER_RULE])}{' ...' if len(one.objects) > TOLD_PER_RULE else ''})"
+        yield f"{one.rule}{named if one.objects and (shown.verbose or len(one.objects) > 1) else ''}: {one.why}"
+    if len(dropped) > len(told_of):
+        yield f"{len(dropped) - len(told_of)} more (-v says why)"
 
 
 def _suppressed(suppressed: Sequence[Suppressed], shown: Shown) -> Iterable[str]:
@@ -218,18 +224,13 @@ def _suppressed(suppressed: Sequence[Suppressed], shown: Shown) -> Iterable[str]
         yield f"{one.finding.severity} {one.finding.rule}{about}: {one.finding.message} Suppressed{until}: {one.reason}"
 
 
-def _skipped(judgement: Judgement, shown: Shown) -> Iterable[str]:
-    if shown.verbose:
-        yield from (f"{outcome.rule}: {outcome.why}" for outcome in judgement.not_applicable)
-    elif judgement.not_applicable:
-        yield _names_or_number([outcome.rule for outcome in judgement.not_applicable], "do not apply here", shown)
-
-
-def _names_or_number(rules: Sequence[str], what: str, shown: Shown) -> str:
+def _quiet(quiet: Sequence[str], skipped: int) -> str:
     """A few rules by name; many, which nobody reads, by their number."""
-    if shown.verbose or len(rules) <= NAMED_PER_LINE:
-        return ", ".join(rules)
-    return f"{len(rules)} rules {what} (--verbose names them)"
+    few = len(quiet) <= NAMED_PER_LINE
+    looked = ", ".join(quiet) if few else f"{len(quiet)} rules looked, and found nothing"
+    applies = f"{skipped} {'do' if skipped != 1 else 'does'} not apply here" if skipped else ""
+    hint = "" if few and not skipped else " (-v names them)"
+    return f"{'; '.join(filter(None, (looked, applies)))}{hint}"
 
 
 def _account(memory: MemoryBudget) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import localtime, strftime
 
-from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
+from myisam_advisor.judging.findings import Judgement, NotEvaluated
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
 from myisam_advisor.remedies.script import for_copying
@@ -53,6 +53,7 @@ class Block:
 class FindingView:
     """The findings of one rule: the first in full, the others by what they say."""
 
+    number: int
     rule: str
     severity: str
     title: str
@@ -181,6 +182,7 @@ def _findings(
     for place, rule in enumerate(rules):
         first = rule.first
         yield FindingView(
+            number=rule.number,
             rule=first.rule,
             severity=first.severity,
             title=clean(first.title),
@@ -188,10 +190,10 @@ def _findings(
             likewise=clean(rule.likewise_sentence()),
             since=rule.since,
             evidence=tuple(
-                (clean(one.fact), clean(one.value), clean(one.threshold or "")) for one in told_facts(first.evidence)
+                (clean(one.label), clean(one.value), clean(one.threshold or "")) for one in told_facts(first.evidence)
             ),
             blocks=tuple(_blocks(rule, command)),
-            texts=tuple(_texts(first, clean)),
+            texts=tuple(_texts(rule, clean)),
             undo_blocks=_commands("Undo", rule.undo_commands, command),
             is_open=place == 0 or first.severity != "info",
         )
@@ -224,10 +226,11 @@ def _block(title: str, lines: Sequence[str], copied: Sequence[str]) -> tuple[Blo
     return (Block(title, "\n".join(shown), altered, len(shown) < len(lines)),)
 
 
-def _texts(finding: Finding, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
+def _texts(rule: ToldRule, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
+    finding = rule.first
     for title, text in (
-        ("Do", finding.recommendation), ("Expect", finding.expect), ("Measured", finding.measured),
-        ("Cost", finding.cost), ("Undo", finding.undo), ("Verify", finding.verify),
+        ("Do", finding.recommendation), ("Expect", rule.expectation), ("Cost", finding.cost),
+        ("Undo", finding.undo), ("Verify", finding.verify),
     ):  # fmt: skip
         if text:
             yield title, clean(text)

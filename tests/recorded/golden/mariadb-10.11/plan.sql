@@ -72,8 +72,8 @@ FLUSH TABLES `archive`.`broken`;
 -- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
 --   crashed = 1" gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
--- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
 -- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
+-- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
 -- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
 
 -- ===========================================================================================================

@@ -11,6 +11,14 @@
 --   longer), REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
 --   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
 --
+-- warning table-cache-too-small (confirmed): 29.5/s tables are closed to make room for others, with a table
+--   cache of 64. Each MyISAM table that is closed also loses its blocks in the key cache.
+-- Evidence: status.Table_open_cache_overflows.per_second = 29.5/s; status.Opened_tables.per_second = 29.5/s;
+--   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
+--   = 64 tables; totals.myisam_tables = 8 tables.
+-- Expect: Opened_tables stops growing, and key-cache misses fall.
+-- Cost: A file descriptor for each index file and one for each open handler, and some memory for each.
+--
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
 --   tables are neither checked nor repaired when opened. 8 were written within the day.
 -- Evidence: totals.myisam_tables = 8 tables; tables.data_modified_seconds_ago = 8 tables;
@@ -20,14 +28,6 @@
 -- Cost: The variable is read-only: a restart. After a crash the first statement on each table waits for its
 --   check, and for its repair where one is needed: for a table of many gigabytes these can be hours. BACKUP
 --   needs disk space for a copy of the data file.
---
--- warning table-cache-too-small (confirmed): 29.5/s tables are closed to make room for others, with a table
---   cache of 64. Each MyISAM table that is closed also loses its blocks in the key cache.
--- Evidence: status.Table_open_cache_overflows.per_second = 29.5/s; status.Opened_tables.per_second = 29.5/s;
---   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
---   = 64 tables; totals.myisam_tables = 8 tables.
--- Expect: Opened_tables stops growing, and key-cache misses fall.
--- Cost: A file descriptor for each index file and one for each open handler, and some memory for each.
 --
 -- Note: FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a
 --   quiet time.
@@ -47,10 +47,10 @@ FLUSH TABLES `archive`.`broken`;
 -- ===========================================================================================================
 -- # myisam-advisor, MySQL 9.7.4-2 on recorded, TIME
 -- [mysqld]
--- # recovery-disabled; now: OFF
--- myisam_recover_options = BACKUP,QUICK
 -- # table-cache-too-small; now: 64
 -- table_open_cache = 400
+-- # recovery-disabled; now: OFF
+-- myisam_recover_options = BACKUP,QUICK
 
 -- ===========================================================================================================
 -- 3. Offline: each locks its table. Take the '-- ' before ALTER, OPTIMIZE, ... away to run it
@@ -77,8 +77,8 @@ FLUSH TABLES `archive`.`broken`;
 -- -- nothing to take back: cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
 -- -- nothing to take back: FLUSH TABLES `archive`.`broken`;
 -- my.cnf: remove the lines of part 2, or set what was there:
---   myisam_recover_options: was OFF
 --   table_open_cache: was 64
+--   myisam_recover_options: was OFF
 
 -- ===========================================================================================================
 -- 5. Verification
@@ -86,10 +86,10 @@ FLUSH TABLES `archive`.`broken`;
 -- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
 --   crashed = 1" gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
--- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
+-- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
 -- table-cache-too-small: SHOW GLOBAL STATUS LIKE 'Opened_tables'; twice, a minute apart.
 -- SELECT @@GLOBAL.table_open_cache;
--- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
+-- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
 -- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
 
 -- ===========================================================================================================

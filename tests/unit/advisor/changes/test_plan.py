@@ -12,8 +12,9 @@ import yaml
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.formats.base import format_named
-from myisam_advisor.changes.plan import ChangePlan, choose, make_plan
+from myisam_advisor.changes.plan import ChangePlan, make_plan
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.chosen import choose
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies.remedy import Remedy

@@ -40,6 +40,16 @@ def test_a_healthy_server_fits_on_one_screen() -> None:
     assert len(done.stdout.splitlines()) <= 24
 
 
+def test_a_finding_is_named_by_its_number_or_its_rule() -> None:
+    by_number, by_rule, none, quiet = (judge(CRASHED, name) for name in ("1", "table-crashed", "2", "swap-pressure"))
+    assert (by_number.returncode, by_number.stdout) == (by_rule.returncode, by_rule.stdout)
+    assert "REPAIR TABLE" in by_number.stdout
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "there is no finding 2: this look has one." in none.stderr
+    assert "swap-pressure: it needs" in quiet.stdout
+    assert quiet.returncode == by_number.returncode == 1
+
+
 def test_json_is_one_document_of_values() -> None:
     done = judge(CRASHED, "--format", "json")
     document = json.loads(done.stdout)
@@ -83,6 +93,9 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
         (("check", "--defaults-file", "/nowhere/my.cnf"), "/nowhere/my.cnf"),
         (("check", "--interval", "soon"), "write 10s, 500ms or 5min"),
         (("check", "--rules", "/nowhere"), "/nowhere does not exist"),
+        (("check", "swap-presure"), "there is no rule 'swap-presure'. Did you mean swap-pressure?"),
+        (("check", "swap-pressure", "--format", "json"), "NUMBER and RULE are for --format text"),
+        (("plan", "swap-presure"), "Did you mean swap-pressure?"),
         (("chekc",), "No such command"),
         (("check", "--password", "x"), "No such option"),
         (("facts", "hots"), "unknown fact table 'hots'"),

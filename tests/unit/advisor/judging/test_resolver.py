@@ -29,15 +29,20 @@ def said(resolution: Resolution) -> list[tuple[str, str]]:
     return [(finding.rule, finding.object) for finding in resolution.kept]
 
 
-def test_the_worst_comes_first_and_among_equals_what_makes_others_pointless() -> None:
+def test_the_worst_comes_first_and_among_equals_the_cause_that_is_nearest_to_the_hardware() -> None:
     resolution = resolved(candidate("swap-pressure"), candidate("query-cache-contention"), candidate("slow-queries"), candidate("table-crashed", "a.b"))
-    assert [rule for rule, _ in said(resolution)] == ["table-crashed", "query-cache-contention", "swap-pressure", "slow-queries"]
+    assert [rule for rule, _ in said(resolution)] == ["table-crashed", "swap-pressure", "query-cache-contention", "slow-queries"]
+
+
+def test_what_makes_others_pointless_stands_where_they_would_and_what_holds_nobody_back_comes_last() -> None:
+    resolution = resolved(candidate("mmap-size"), candidate("table-cache-too-small"), candidate("key-cache-layout-lost"), candidate("table-lock-contention"))
+    assert [rule for rule, _ in said(resolution)] == ["table-lock-contention", "key-cache-layout-lost", "table-cache-too-small", "mmap-size"]
 
 
 def test_one_finding_for_a_variable_of_an_object_and_the_worse_one() -> None:
     small, large = candidate("key-buffer-too-small", "default"), candidate("key-buffer-too-large", "default", "info")
     resolution = resolved(large, small, candidate("key-buffer-too-large", "hot"))
-    assert said(resolution) == [("key-buffer-too-large", "hot"), ("key-buffer-too-small", "default")]
+    assert said(resolution) == [("key-buffer-too-small", "default"), ("key-buffer-too-large", "hot")]
     assert [(one.rule, one.object, one.why) for one in resolution.dropped] == [("key-buffer-too-large", "default", "key_buffer_size is already advised on by key-buffer-too-small")]
 
 

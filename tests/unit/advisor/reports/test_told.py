@@ -1,11 +1,13 @@
 """What is told of a judgement: decided once, for every report."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.judging.findings import Dropped, Finding, Judgement, ShownFact, Suspicion
+from myisam_advisor.judging.findings import Blind, Dropped, Finding, Judgement, NotEvaluated, ShownFact, Suspicion
+from myisam_advisor.remedies.price import Price
 from myisam_advisor.reports.told import told, told_facts
 from myisam_exporter.facts.unknown import Unknown
 
@@ -53,8 +55,54 @@ def test_suspicions_are_sentences_and_what_is_off_is_no_note() -> None:
     assert [note.reason for note in known.notes] == ["not allowed"]
 
 
+def gaps(**outcomes: Any) -> list[tuple[tuple[str, ...], str, tuple[str, ...]]]:
+    return [(gap.causes, gap.remedy, gap.rules) for gap in told(Judgement(quiet=("z",), **outcomes), FACTS).gaps]
+
+
+def test_what_one_remedy_mends_is_one_gap() -> None:
+    lacking = (NotEvaluated("a", "x (no interval)", "--interval 10s", why="no interval"), NotEvaluated("b", "y (no interval)", "--interval 10s", why="no interval"), NotEvaluated("c", "a query that works"))
+    assert gaps(not_evaluated=lacking) == [(("no interval",), "--interval 10s", ("a", "b")), (("needs a query that works",), "", ("c",))]
+
+
+def test_what_was_not_seen_and_the_rules_that_lack_it_are_one_gap_and_the_verdict_is_not_said_again() -> None:
+    spot = Blind("tables", "Tables cannot be seen: 1 rule could not judge.", "No right", "sudo", ("a",))
+    lacking = (NotEvaluated("a", "tables (no right)", "sudo", ("tables",), "no right"), NotEvaluated("b", "x (no right)", "sudo", why="no right"))
+    assert gaps(blind=(spot,), not_evaluated=lacking) == [(("no right",), "sudo", ("a", "b"))]
+    second = Blind("load", "Next to nothing happened.", "That says little", "look again")
+    assert gaps(blind=(spot, second))[1] == (("Next to nothing happened: That says little",), "look again", ())
+
+
+@pytest.mark.parametrize(("names", "subject"), [([""], ""), (["s.a"], "s.a"), (["s.a", "s.b", "s.c"], "s.a, s.b, s.c"), (["s.a", "s.b", "s.c", "s.d"], "s.a, s.b and 2 more")])
+def test_the_overview_names_a_few_objects(names: list[str], subject: str) -> None:
+    (rule,) = told(Judgement(tuple(map(finding, names))), FACTS).rules
+    assert (rule.number, rule.subject) == (1, subject)
+
+
+def test_the_only_key_cache_is_not_named() -> None:
+    cache = replace(finding("default", "key-cache-contention"), scope="key_cache")
+    assert told(Judgement((cache,)), FACTS).rules[0].subject == ""
+    assert told(Judgement((cache, replace(cache, object="hot"))), FACTS).rules[0].subject == "default, hot"
+
+
+def test_a_rule_without_a_phrase_of_its_own_has_the_beginning_of_its_recommendation() -> None:
+    def to_do(recommendation: str, **changes: Any) -> str:
+        return told(Judgement((replace(finding("s.a"), recommendation=recommendation, **changes),)), FACTS).rules[0].to_do
+
+    assert to_do("Set x = 3.5 (the default). Then wait.") == "Set x = 3.5"
+    assert to_do("word " * 40) == f"{'word ' * 11}word ..."
+    assert to_do("Long and wide.", to_do="short") == "short"
+    assert to_do("", to_do="ALTER", refused=("the server is read-only",)) == "not on this server as it is: ALTER"
+
+
+def test_the_price_is_that_of_all_findings_and_none_where_the_rule_says_so() -> None:
+    locking = replace(finding("s.a"), price=Price(is_done_by_hand=False, locked_tables=1, locked_seconds=20.0))
+    assert told(Judgement((locking, replace(locking, object="s.b"))), FACTS).rules[0].price == "locks 2 tables, 40 s in all"
+    assert told(Judgement((replace(locking, cost="None."),)), FACTS).rules[0].price == "nothing"
+
+
 def test_facts_have_units_and_a_threshold_only_where_there_is_one() -> None:
-    with_threshold, without, unknown = told_facts((ShownFact("a.b", 2048, "bytes", 1024), ShownFact("a.c", 0.5, "ratio"), ShownFact("a.d", None, "number")))
+    with_threshold, without, unknown = told_facts((ShownFact("a.b", 2048, "bytes", 1024, label="size"), ShownFact("a.c", 0.5, "ratio"), ShownFact("a.d", None, "number")))
+    assert (with_threshold.label, with_threshold.fact, without.label) == ("size", "a.b", "a.c")
     assert (with_threshold.value, with_threshold.threshold) == ("2 KiB", "1 KiB")
     assert (without.value, without.threshold) == ("50 %", None)
     assert unknown.value == "unknown"

@@ -1,0 +1,129 @@
+"""Everything that is known of a finding, for a terminal: what was seen, what to do, what to expect, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from myisam_advisor.judging.findings import Finding, ShownFact
+from myisam_advisor.remedies.script import for_copying
+from myisam_advisor.reports.told import ToldRule, told_facts
+from myisam_advisor.reports.wording import SHOWN_PER_RULE
+from myisam_advisor.texts.templates import printable
+
+SHOWN_COMMANDS = 24
+COLUMNS_OF_MANY = 5
+LABEL_WIDTH = 10
+MARGIN = (0, 0, 0, 1)
+STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
+
+
+def in_full(rule: ToldRule, verbose: bool, *, numbered: bool = False) -> Iterable[RenderableType]:
+    """The findings of one rule; `verbose` adds the names of facts, and sources."""
+    first, findings = rule.first, rule.findings
+    title = Text.assemble(
+        f"{rule.number} " if numbered else "",
+        (f" {first.severity.upper()} ", STYLES[first.severity]),
+        " ",
+        (first.title, "bold"),
+        ("  " + first.rule, "dim"),
+    )
+    if len(findings) > 1:
+        title.append(f"  ({len(findings)} {first.scope}s)", "dim")
+    yield title
+    body = label_grid()
+    for sentence in rule.sentences:
+        body.add_row("", Text(printable(sentence)))
+    if rule.likewise:
+        body.add_row("", Text(printable(rule.likewise_sentence(" (--format json lists them)"))))
+    body.add_row(
+        label("evidence"),
+        _evidence(first.evidence, verbose) if len(findings) == 1 else _evidence_of_many(findings[:SHOWN_PER_RULE]),
+    )
+    if rule.since:
+        body.add_row(label("since"), Text(rule.since))
+    body.add_row(label("do"), Text(printable(first.recommendation)))
+    yield Padding(body, MARGIN)
+    yield from _to_copy(rule, verbose)
+    yield Padding(_consequences(rule, verbose), MARGIN)
+    yield Text()
+
+
+def label_grid() -> Table:
+    """Two columns: a label, and what belongs to it."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=LABEL_WIDTH, no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def label(text: str) -> Text:
+    """What stands in the first column."""
+    return Text(text, style="dim")
+
+
+def _to_copy(rule: ToldRule, verbose: bool) -> Iterable[RenderableType]:
+    """Statements and lines, each in one line however long: what is copied must not have been broken."""
+    first = rule.first
+    if rule.commands:
+        yield from _lines("run", for_copying(rule.commands), "green")
+    for name, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
+        if lines and (name == "my.cnf" or verbose or not rule.commands):
+            yield from _lines(name, lines, "cyan")
+        elif lines:
+            yield from _lines(name, ["the CACHE INDEX and LOAD INDEX lines above: the layout then survives a restart"])
+
+
+def _consequences(rule: ToldRule, verbose: bool) -> Table:
+    first = rule.first
+    body = label_grid()
+    body.add_row(label("expect"), Text(printable(rule.expectation)))
+    body.add_row(label("cost"), Text(printable(first.cost)))
+    body.add_row(label("undo"), Text(printable(first.undo)))
+    body.add_row(label("verify"), Text(printable(first.verify)))
+    if verbose:
+        body.add_row(label("sources"), Text("\n".join(map(printable, first.sources)), style="dim"))
+    return body
+
+
+def _lines(name: str, lines: Sequence[str], style: str = "") -> Iterable[RenderableType]:
+    shown = [printable(line, keep_newlines=True) for line in lines[:SHOWN_COMMANDS]]
+    if len(lines) > SHOWN_COMMANDS:
+        shown.append(f"... and {len(lines) - SHOWN_COMMANDS} more: --format json has them all")
+    for place, line in enumerate("\n".join(shown).split("\n")):
+        margin = f" {'' if place else name:{LABEL_WIDTH}} "
+        # In a group: rich joins texts that are printed bare, and breaks them.
+        yield Group(Text.assemble((margin, "dim"), (line, style), no_wrap=True, overflow="ignore"))
+
+
+def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim")
+    for fact in told_facts(facts):
+        threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
+        table.add_row(*(Text(printable(cell)) for cell in (fact.label, fact.value, threshold)))
+        if verbose:
+            source = f" ({fact.source})" if fact.source else ""
+            table.add_row(Text(printable(f"  {fact.fact}{source}"), style="dim"))
+    return table
+
+
+def _evidence_of_many(findings: Sequence[Finding]) -> Table:
+    """One line for each finding: its facts side by side."""
+    columns = list(dict.fromkeys(fact.label or fact.fact for finding in findings for fact in finding.evidence))
+    columns = columns[:COLUMNS_OF_MANY]
+    table = Table.grid(padding=(0, 2))
+    table.add_column()
+    for _ in columns:
+        table.add_column(justify="right")
+    table.add_row("", *(Text(printable(column), style="dim") for column in columns))
+    for finding in findings:
+        values = {fact.label: fact.value for fact in told_facts(finding.evidence)}
+        table.add_row(Text(printable(finding.object)), *(Text(printable(values.get(column, ""))) for column in columns))
+    return table
