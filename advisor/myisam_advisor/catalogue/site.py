@@ -62,18 +62,19 @@ class Site:
             )
         return FactSet(tables, facts.unknown, facts.interval_seconds, facts.notes, facts.origin)
 
-    def _ignores(self, schema: Value) -> bool:
+    def ignores(self, schema: Value) -> bool:
+        """Whether nothing shall be said of this database."""
         return any(fnmatchcase(str(schema), pattern) for pattern in self.ignored_schemas)
 
     def _kept(self, rows: FactRows) -> FactRows:
         schemas = rows.values("schema_name")
-        ignored = {schema for schema in set(schemas) if self._ignores(schema)}
+        ignored = {schema for schema in set(schemas) if self.ignores(schema)}
         return FactRows(
             rows.columns, [row for row, schema in zip(rows.rows, schemas, strict=True) if schema not in ignored]
         )
 
     def _left_out(self, rows: FactRows) -> list[dict[str, Value]]:
-        return [row for row in rows.dictionaries() if self._ignores(row["schema_name"])]
+        return [row for row in rows.dictionaries() if self.ignores(row["schema_name"])]
 
 
 def _less(total: Value, left_out: Sequence[dict[str, Value]], column: str) -> Value:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_advisor.history.reader import Curve, Episode, curves, episodes, recorded_facts
+from myisam_advisor.texts.bars import BARS, sparkline
+from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.templates import count, duration, printable, size
 from myisam_exporter.errors import UserError
 
-BARS = "▁▂▃▄▅▆▇█"
-PLAIN_BARS = "_.-~=*%#"
-WIDTH = 60
 MOST_CURVES = 20
 
 
@@ -24,19 +22,19 @@ def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> 
     found = curves(path, fact, now - seconds)
     if not found:
         known = recorded_facts(path)
-        similar = difflib.get_close_matches(fact, known, 3, 0.5)
-        hint = f" Did you mean {', '.join(similar)}?" if similar else ""
         if fact in known:
             raise UserError(
                 f"{fact} is on record, but not within the last {duration(seconds)}: --since reaches further back."
             )
-        raise UserError(f"{fact} is not on record.{hint} `myisam-advisor history --list` lists the facts.")
+        raise UserError(
+            f"{fact} is not on record.{did_you_mean(fact, known)} `myisam-advisor history --list` lists the facts."
+        )
     several = len({curve.target for curve in found}) > 1
     lines: list[str] = []
     busiest = sorted(found, key=lambda curve: max(_known(curve), default=0.0), reverse=True)
     for curve in sorted(busiest[:MOST_CURVES], key=lambda one: (one.target, one.name)):
         title = f"{curve.target}  {curve.name}" if several else curve.name
-        lines += [printable(title), f"  {sparkline(curve, now - seconds, now, bars)}  {_summary(curve)}"]
+        lines += [printable(title), f"  {sparkline(curve.points, now - seconds, now, bars)}  {_summary(curve)}"]
     if len(found) > MOST_CURVES:
         lines.append(f"... and {len(found) - MOST_CURVES} more with lower peaks")
     return "\n".join(lines)
@@ -61,25 +59,6 @@ def _when(episode: Episode) -> str:
         time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (episode.first_seen, episode.last_seen)
     )
     return f"{first} to {last} ({duration(episode.last_seen - episode.first_seen)})"
-
-
-def sparkline(curve: Curve, begin: float, end: float, bars: str = BARS, width: int = WIDTH) -> str:
-    """The curve as bars over [begin, end], no more than there are samples: the mean of what falls into each, a blank where nothing is known."""
-    width = min(width, len(curve.points))
-    buckets: list[list[float]] = [[] for _ in range(width)]
-    first = max(begin, curve.points[0][0])
-    span = max(end - first, 1.0)
-    for moment, value in curve.points:
-        if value is not None and first <= moment <= end:
-            buckets[min(int((moment - first) / span * width), width - 1)].append(value)
-    means = [statistics.fmean(values) if values else None for values in buckets]
-    known = [mean for mean in means if mean is not None]
-    low, high = min([0.0, *known]), max(known, default=0.0)
-    return "".join(" " if mean is None else bars[_height(mean, low, high, len(bars))] for mean in means)
-
-
-def _height(value: float, low: float, high: float, heights: int) -> int:
-    return 0 if high <= low else min(int((value - low) / (high - low) * heights), heights - 1)
 
 
 def _summary(curve: Curve) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,6 +132,24 @@ def curves(path: Path, fact: str, since: float) -> list[Curve]:
             if is_fact(name, fact):
                 points.setdefault((label, name), []).append((taken_at, value))
     return [Curve(label, name, tuple(sorted(of_one, key=_moment))) for (label, name), of_one in sorted(points.items())]
+
+
+def curves_of_server(
+    path: Path, server: str, names: Collection[str], since: float
+) -> dict[str, tuple[tuple[float, float | None], ...]]:
+    """The curves of these names, of the server of that identity (format.py) alone; nothing of one that is not on record."""
+    points: dict[str, list[tuple[float, float | None]]] = {name: [] for name in names}
+    with open_to_read(path) as records:
+        rows = records.rows(LATEST, "identity = ?", (server,))
+        number = next((target for target, *_ in sorted(rows, key=lambda row: -float(row[1]))), None)
+        which = (
+            () if number is None else records.rows(SAMPLE, "target = ? AND taken_at >= ?", (number, since), "taken_at")
+        )
+        for _, taken_at, _, packed in which:
+            sample = unpack_sample_of(records, packed) or {}
+            for name in points.keys() & sample.keys():
+                points[name].append((taken_at, sample[name]))
+    return {name: tuple(sorted(of_one, key=_moment)) for name, of_one in points.items() if of_one}
 
 
 def is_fact(name: str, fact: str) -> bool:

@@ -19,6 +19,7 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
     """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, tell the findings on record."""
     from myisam_advisor.history import curves as history_view
     from myisam_advisor.history.paths import history_path, readable_histories
+    from myisam_advisor.texts.bars import bars_for
 
     path = history_file or next(iter(readable_histories()), history_path())
     if list_facts:
@@ -26,9 +27,4 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
     elif fact is None:
         print(history_view.episodes_in_words(path))
     else:
-        bars = history_view.BARS if _speaks_unicode() else history_view.PLAIN_BARS
-        print(history_view.curves_in_words(path, fact, since, bars))
-
-
-def _speaks_unicode() -> bool:
-    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        print(history_view.curves_in_words(path, fact, since, bars_for(sys.stdout)))

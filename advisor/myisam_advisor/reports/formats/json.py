@@ -22,7 +22,7 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "server": {name: value for name, value in facts.single("server").items() if value is not None},
         "interval_seconds": facts.interval_seconds,
         "origin": facts.origin or None,
-        "findings": [_finding(finding) for finding in judgement.findings],
+        "findings": [finding_document(finding) for finding in judgement.findings],
         "not_evaluated": [
             {"rule": outcome.rule, "needs": outcome.needs, "how": outcome.how} for outcome in judgement.not_evaluated
         ],
@@ -30,7 +30,7 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "dropped": [asdict(outcome) for outcome in judgement.dropped],
         "suppressed_count": len(judgement.suppressed),
         "suppressed": [
-            asdict(one) | {"finding": _finding(one.finding)} for one in judgement.suppressed if shown.suppressed
+            asdict(one) | {"finding": finding_document(one.finding)} for one in judgement.suppressed if shown.suppressed
         ],
         "blind": [asdict(spot) for spot in judgement.blind],
         "suspicious": [asdict(suspicion) for suspicion in judgement.suspicious],
@@ -41,7 +41,7 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
     }
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def finding_document(finding: Finding) -> dict[str, object]:
     """Its values, with what it would have one run as text."""
     shown: dict[str, object] = {}
     for name, value in asdict(finding).items():

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.near import did_you_mean
+from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, owner_of, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table
@@ -121,12 +123,13 @@ def over_limit(sources: Sequence[Source], total_bytes: int, limit_bytes: int) ->
 
 def _split(name: str, files: dict[tuple[str, str], list[TableFile]]) -> tuple[str, str]:
     """SCHEMA.TABLE, where either may hold dots or be quoted as in SQL."""
-    if name.startswith("`") and name.endswith("`") and "`.`" in name:
-        schema, _, table = name[1:-1].partition("`.`")
-        return schema.replace("``", "`"), table.replace("``", "`")
-    splits = [(name[:place], name[place + 1 :]) for place, character in enumerate(name) if character == "."]
+    splits = possible_names(name)
     if not splits:
-        raise TrialError(f"{name} names no table: write --table DATABASE.TABLE.")
+        known = [object_name(*one) for one in files]
+        same = [one for one in known if one.endswith(f".{name}")]
+        raise TrialError(
+            f"{name} names no database: write --table DATABASE.TABLE.{did_you_mean(same[0] if same else name, known)}"
+        )
     return next((split for split in splits if split in files), splits[0])
 
 
@@ -141,7 +144,7 @@ def _source(
     if name[0] in SYSTEM_SCHEMAS:
         raise TrialError(f"{label} is one of the server's own tables: a trial copies only yours.")
     if not found:
-        raise TrialError(f"{label}: {_why_not(directory, name)}")
+        raise TrialError(f"{label}: {_why_not(directory, name, files)}")
     if len(found) > 1 or found[0].partition is not None:
         raise TrialError(f"{label} is partitioned: a trial copies tables without partitions.")
     folder, stem = Path(found[0].directory), found[0].stem
@@ -193,8 +196,8 @@ def _header(label: str, descriptor: int) -> Header:
         raise TrialError(f"{label}: its header cannot be read ({error}). Repair the table first.") from None
 
 
-def _why_not(directory: Path, name: tuple[str, str]) -> str:
-    """Whether another engine has a table of that name, by its files."""
+def _why_not(directory: Path, name: tuple[str, str], known: Iterable[tuple[str, str]]) -> str:
+    """Whether another engine has a table of that name, by its files; else which of the known tables may be meant."""
     endings: set[str] = set()
     for folder in directory.iterdir():
         if decode_schema(folder.name) == name[0] and folder.is_dir():
@@ -205,7 +208,8 @@ def _why_not(directory: Path, name: tuple[str, str]) -> str:
         return "it is an InnoDB table: this tool tries out MyISAM tables only."
     if endings & {*OTHER_ENGINE_ENDINGS, *DEFINITIONS}:
         return "it is no MyISAM table: this tool tries out MyISAM tables only."
-    return "there is no such table in the data directory. `myisam-advisor facts tables` lists them."
+    near = did_you_mean(object_name(*name), (object_name(*one) for one in known))
+    return f"there is no such table in the data directory.{near} `myisam-advisor facts tables` lists them."
 
 
 def needed_bytes(sources: Sequence[Source]) -> int:

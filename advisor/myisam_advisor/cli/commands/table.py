@@ -1,0 +1,129 @@
+"""`myisam-advisor table`: all that is known of one table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from myisam_advisor.cli.options import (
+    LongDuration,
+    SiteOptions,
+    SourceOptions,
+    connection_options,
+    history_option,
+    interval_option,
+    site_options,
+    was_given,
+)
+from myisam_advisor.cli.sources import gather, judged
+from myisam_exporter.errors import UserError
+
+if TYPE_CHECKING:
+    from myisam_advisor.catalogue.site import Site
+    from myisam_advisor.reports.one_table import Points
+    from myisam_advisor.texts.table_names import TableName
+    from myisam_exporter.look.fact_set import FactSet
+
+DEFAULT_INTERVAL = "10s"
+
+
+@click.command()
+@click.argument("name", metavar="DB.TABLE")
+@connection_options
+@interval_option(DEFAULT_INTERVAL)
+@site_options
+@history_option
+@click.option("--since", type=LongDuration(), default="24h", show_default=True, help="Curves from so long ago on.")
+@click.option(
+    "--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form."
+)
+def table(
+    name: str,
+    interval: float,
+    since: float,
+    format_name: str,
+    history_file: Path | None,
+    source: SourceOptions,
+    site: SiteOptions,
+) -> None:
+    """Tell all that is known of one table: format, size, activity, memory, indexes, curves, findings, and what to try on it.
+
+    A name with a dot or another odd letter is quoted as in SQL: 'shop.`a.b`', between single quotes for the shell.
+    """
+    import time
+
+    from myisam_advisor.cli.table_choice import chosen_table, no_such_table
+    from myisam_advisor.reports.one_table import one_table, table_names
+    from myisam_advisor.reports.one_table_text import one_table_as_json, one_table_as_text
+    from myisam_advisor.reports.wording import headline
+
+    loaded = site.load()
+    if interval and not source.facts_file and _must_wait():
+        _refuse_early(name, source, loaded)
+    judgement, facts = judged(source, loaded, interval, history_file)
+    known = table_names(facts)
+    chosen = chosen_table(name, known)
+    now = time.time()
+    curves = {} if chosen is None else _curves(_histories(source, history_file), facts, chosen, now - since)
+    told = one_table(facts, judgement, chosen, curves) if chosen else None
+    if told is None:
+        raise no_such_table(name, known, source, loaded, judgement.blind)
+    if format_name == "json":
+        print(one_table_as_json(told), end="")
+    else:
+        print(one_table_as_text(told, headline(facts), now - since, now, sys.stdout), end="")
+
+
+def _must_wait() -> bool:
+    """Whether no daemon may have an interval at hand."""
+    from myisam_advisor.history.paths import readable_histories
+
+    return was_given("interval") or not readable_histories()
+
+
+def _refuse_early(name: str, source: SourceOptions, site: Site) -> None:
+    """A glance tells whether there is such a table: who mistyped its name need not wait for the interval's end."""
+    from myisam_advisor.cli.table_choice import chosen_table, no_such_table
+    from myisam_advisor.judging.blindness import blind_spots
+    from myisam_advisor.judging.prepared import prepared
+    from myisam_advisor.reports.one_table import table_names
+
+    glance = replace(source, server=replace(source.server, page_cache_seconds=0.0))
+    facts = prepared(gather(glance, 0.0), site).judged
+    known = table_names(facts)
+    if chosen_table(name, known) is None:
+        raise no_such_table(name, known, source, site, blind_spots(facts, ()))
+
+
+def _histories(source: SourceOptions, history_file: Path | None) -> list[Path]:
+    """Where curves may be: of a facts file's server, in no history but the one that was named."""
+    from myisam_advisor.history.paths import readable_histories
+
+    return [history_file] if history_file else [] if source.facts_file else readable_histories()
+
+
+def _curves(paths: Sequence[Path], facts: FactSet, chosen: TableName, since: float) -> Mapping[str, Points]:
+    """The table's curves by column, from the first history that has any of this server; a damaged one is no reason to fail."""
+    import time
+
+    from myisam_advisor.history.format import identity_of
+    from myisam_advisor.history.reader import curves_of_server
+    from myisam_advisor.reports.one_table import curve_names
+
+    names = curve_names(*chosen)
+    server, _ = identity_of(facts, time.time())
+    for path in paths:
+        try:
+            found = curves_of_server(path, server, names, since)
+        except UserError:
+            if was_given("history_file"):
+                raise
+            continue
+        if found:
+            return {names[name]: points for name, points in found.items()}
+    return {}

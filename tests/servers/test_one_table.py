@@ -1,0 +1,76 @@
+"""`myisam-advisor table` on real servers: every name, the engine of what is no MyISAM table, and nothing opened for it."""
+
+import json
+import re
+import time
+
+import pytest
+
+from myisam_advisor.cli.table_choice import ENGINE
+from myisam_advisor.reports.one_table import table_names
+from myisam_advisor.texts.templates import object_name
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.sql import quote_table
+
+from .conftest import look, run, schema, target
+
+NAMES = ("plain", "a.b", "x`y/é", "two words", "quote'd", "$(date)")
+
+
+def options(server: PrivateServer) -> tuple[str, ...]:
+    return ("--socket", str(server.socket), "--user", "root")
+
+
+def opened(server: PrivateServer) -> int:
+    return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Opened_tables'")[0][1]))
+
+
+def test_each_table_can_be_named_and_its_trial_copied(server: PrivateServer) -> None:
+    with schema(server, "one.table") as database:
+        server.execute(*(f"CREATE TABLE {quote_table(database, name)} (id INT NOT NULL, c CHAR(20) NOT NULL, KEY (c)) ENGINE=MyISAM" for name in NAMES))
+        for name in NAMES:
+            spelled = object_name(database, name)
+            done = run("table", spelled, *options(server), "--interval", "0", "--format", "json")
+            assert done.returncode == 0, done.stderr
+            document = json.loads(done.stdout)
+            assert (document["table"]["schema_name"], document["table"]["table_name"]) == (database, name)
+            assert document["indexes"][0]["key_description"].startswith("CHAR(")
+            assert document["table"]["rows"] == 0
+            assert any(trial["command"].startswith("myisam-advisor trial pack-keys --table ") for trial in document["trials"])
+
+
+def test_a_table_of_another_engine_is_named_and_stays_closed(server: PrivateServer) -> None:
+    with schema(server, "engines") as database:
+        server.execute(f"CREATE TABLE {database}.other (id INT NOT NULL PRIMARY KEY) ENGINE=InnoDB", f"CREATE TABLE {database}.own (id INT) ENGINE=MyISAM", "FLUSH TABLES")
+        done = run("table", f"{database}.other", *options(server), "--interval", "0")
+        assert done.returncode == 2
+        assert "is a table of InnoDB" in done.stderr
+        with Session(target(server), 10) as session:
+            assert session.rows(ENGINE, (database, "own")) == [("MyISAM",)]  # whatever the view itself opens is open now
+            before = opened(server)
+            assert session.rows(ENGINE, (database, "other")) == [("InnoDB",)]
+            # MySQL 8 and later open tables of their dictionary for it; the others list what they only read the definition of.
+            assert opened(server) == before or not [row for row in session.rows(f"SHOW OPEN TABLES FROM {database}") if row[1] == "other"]
+        assert table_names(look(server)).keys() >= {(database, "own")}
+
+
+def test_a_mistyped_name_is_refused_before_the_interval_has_passed(mariadb: PrivateServer) -> None:
+    with schema(mariadb, "typed") as database:
+        mariadb.execute(f"CREATE TABLE {database}.orders (id INT) ENGINE=MyISAM")
+        started = time.monotonic()
+        done = run("table", f"{database}.oders", *options(mariadb), "--interval", "30s")
+        assert time.monotonic() - started < 20
+        assert done.returncode == 2
+        assert f"Did you mean {database}.orders" in done.stderr
+
+
+@pytest.mark.parametrize("interval", ["1s"])
+def test_what_happens_to_it_is_seen_over_an_interval(mariadb: PrivateServer, interval: str) -> None:
+    with schema(mariadb, "busy") as database:
+        mariadb.execute(f"CREATE TABLE {database}.orders (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", f"INSERT INTO {database}.orders VALUES (), (), ()")
+        done = run("table", f"{database}.orders", *options(mariadb), "--interval", interval)
+        assert done.returncode == 0, done.stderr
+        assert re.search(r"Rows +3\n", done.stdout)
+        assert "Write statements" in done.stdout
+        assert f"SHOW INDEX FROM\n  `{database}`.`orders`;" in done.stdout or f"SHOW INDEX FROM `{database}`.`orders`;" in done.stdout
