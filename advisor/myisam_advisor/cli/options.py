@@ -204,6 +204,13 @@ def output_option(command: Command) -> Command:
     )
 
 
+def raw_option(command: Command) -> Command:
+    """Facts as they are."""
+    return click.option(
+        "--raw", is_flag=True, help="Numbers as they are on a terminal too, not sizes, rates and shares with units."
+    )(command)
+
+
 def site_options(command: Command) -> Command:
     """What holds at this site, its configuration, and further rules: the command's parameter `site`, a SiteOptions."""
     configuration = click.option(

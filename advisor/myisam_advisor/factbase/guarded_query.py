@@ -17,6 +17,8 @@ from itertools import islice
 from types import TracebackType
 
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
+from myisam_advisor.texts.near import did_you_mean
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import shortened
 from myisam_exporter.facts.columns import TABLES, Value
 
@@ -160,9 +162,14 @@ class GuardedDatabase:
         return QueryError(_in_words(text) or type(error).__name__)
 
 
+def _facts() -> list[str]:
+    return sorted({column.name for columns in declared_columns().values() for column in columns})
+
+
 def _in_words(text: str) -> str:
     if text.startswith(("no such column", "no such table")):
-        return f"unknown fact ({text}); `myisam-advisor facts --describe` lists the tables and columns: {', '.join(sorted(_TABLES))}"
+        near = did_you_mean(text.rpartition(": ")[2], _facts() if "column" in text else _TABLES)
+        return f"unknown fact ({text}).{near} `myisam-advisor facts --describe` lists the tables and columns: {', '.join(sorted(_TABLES))}"
     if "pattern too complex" in text:
         return f"a pattern of LIKE is longer than {MAXIMUM_PATTERN_BYTES} bytes"
     return "only one statement is allowed" if "one statement at a time" in text else text

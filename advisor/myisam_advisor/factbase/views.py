@@ -1,44 +1,29 @@
-"""Facts and query results for a person (aligned), for programs (JSON, CSV)."""
+"""Facts and query results for a person (aligned; on a terminal with units), for programs (JSON, CSV)."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 from typing import TextIO
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.guarded_query import Result
-from myisam_advisor.texts.drawing import drawn, is_terminal
-from myisam_advisor.texts.templates import printable
-from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.errors import UserError
-from myisam_exporter.facts.columns import TABLES, Value, table_named
+from myisam_advisor.texts.column_units import in_words, unit_of
+from myisam_advisor.texts.drawing import drawn, is_terminal, terminal_width, without_padding
+from myisam_advisor.texts.templates import count, printable
+from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactSet
 
 PIPED_WIDTH = 10_000
 UNKNOWN_SIGN = "-"
-
-
-def describe_tables(only: str | None) -> str:
-    """The fact tables and columns with type, meaning and source.
-
-    Raises UserError for a table that does not exist.
-    """
-    if only is not None and table_named(only) is None:
-        raise UserError(f"unknown fact table {only!r}; known are {', '.join(table.name for table in TABLES)}.")
-    lines: list[str] = []
-    for table in TABLES:
-        if only not in (None, table.name):
-            continue
-        lines += [f"{table.name}: {table.description}"]
-        columns = declared_columns()[table.name]
-        width = max(len(column.name) for column in columns)
-        lines += [f"  {column.name:{width}}  {column.type:7}  {column.description}" for column in columns] + [""]
-    return "\n".join(lines).rstrip()
+COLUMN_GAP = 2
+Say = Callable[[str, Value], str]
 
 
 def result_of(facts: FactSet, table: str) -> Result:
@@ -65,17 +50,53 @@ def tables_as_text(facts: FactSet, format_name: str, reader: TextIO | None = Non
     return text
 
 
-def result_as_text(result: Result, format_name: str, reader: TextIO | None = None, upright: bool = False) -> str:
-    """Rows as an aligned table, JSON or CSV, with the last line break; `upright` gives a column a line."""
+def overview(facts: FactSet, reader: TextIO | None = None) -> str:
+    """The fact tables with how many rows each has, for a terminal: all their rows would be thousands of lines."""
+    grid = Table.grid(padding=(0, COLUMN_GAP))
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column()
+    for table in TABLES:
+        rows = facts.tables[table.name].rows
+        reason = facts.unknown.get(table.name)
+        known = Text(count(len(rows))) if rows or reason is None else Text(UNKNOWN_SIGN)
+        what = table.description if rows or reason is None else f"not known: {reason.reason}"
+        grid.add_row(Text(table.name, style="bold"), known, Text(printable(what), style="dim"))
+    hints = ("facts NAME: one of these", "facts --describe: their columns", "facts --format json: all there is")
+    lines = [
+        Text(f"myisam-advisor {hint}", style="dim") for hint in (*hints, "table DB.TABLE: all of one MyISAM table")
+    ]
+    return drawn([grid, Text(), *lines], reader, piped_width=PIPED_WIDTH)
+
+
+def result_as_text(
+    result: Result,
+    format_name: str,
+    reader: TextIO | None = None,
+    upright: bool = False,
+    raw: bool = False,
+    prose: bool = False,
+) -> str:
+    """Rows as a table, JSON or CSV, with the last line break; `upright` gives a column a line.
+
+    On a terminal values have their units, unless they are to be `raw`, and no cell is folded: where rows are too wide, a column has a line.
+    Only the last column breaks, between words, where it is `prose`.
+    """
     if format_name == "json":
         return json.dumps(result.dictionaries(), indent=1) + "\n"
     if format_name == "csv":
         return _as_csv(result)
-    if upright and len(result.rows) == 1:
-        width = max((len(name) for name in result.columns), default=0)
-        pairs = zip(result.columns, result.rows[0], strict=True)
-        return "".join(f"  {name:{width}}  {_shown(value)}\n" for name, value in pairs)
-    text = drawn([_grid(result, "bold" if is_terminal(reader) else "")], reader, piped_width=PIPED_WIDTH)
+    say = _in_words if is_terminal(reader) and not raw else _as_it_is
+    rows = [[say(name, value) for name, value in zip(result.columns, row, strict=True)] for row in result.rows]
+    if upright and len(rows) == 1:
+        return "".join(f"  {line}\n" for line in _lines(result.columns, rows[0]))
+    width = terminal_width(reader)
+    if width is None:
+        text = without_padding(drawn([_grid(result, rows)], reader, piped_width=PIPED_WIDTH))
+    elif prose or _width(result.columns, rows) <= width:
+        text = drawn([_grid(result, rows, "bold", prose)], reader, piped_width=PIPED_WIDTH)
+    else:
+        text = _upright(result.columns, rows)
     return f"{text}... more rows were left out\n" if result.truncated else text
 
 
@@ -87,17 +108,46 @@ def _as_csv(result: Result) -> str:
     return text.getvalue()
 
 
-def _grid(result: Result, header_style: str) -> Table:
+def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    widths = (max(map(cell_len, cells)) for cells in zip(map(printable, columns), *rows, strict=True))
+    return sum(widths) + COLUMN_GAP * (len(columns) - 1)
+
+
+def _upright(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A column a line; it is left to the terminal where a long value breaks."""
+    text = StringIO()
+    for number, row in enumerate(rows, 1):
+        text.write(f"row {number:,} of {len(rows):,}\n")
+        text.writelines(f"  {line}\n" for line in _lines(columns, row))
+    return text.getvalue()
+
+
+def _lines(columns: Sequence[str], row: Sequence[str]) -> Iterable[str]:
+    names = [printable(name) for name in columns]
+    width = max(map(cell_len, names), default=0)
+    for name, value in zip(names, row, strict=True):
+        yield f"{name}{' ' * (width - cell_len(name))}  {value}"
+
+
+def _grid(result: Result, rows: Sequence[Sequence[str]], header_style: str = "", prose: bool = False) -> Table:
     grid = Table(box=None, pad_edge=False, header_style=header_style)
     for place, name in enumerate(result.columns):
         numbers = all(isinstance(row[place], int | float) or row[place] is None for row in result.rows)
-        grid.add_column(Text(printable(name)), justify="right" if numbers else "left", overflow="fold")
-    for row in result.rows:
-        grid.add_row(*(Text(_shown(value)) for value in row))
+        breaks = prose and place == len(result.columns) - 1
+        grid.add_column(Text(printable(name)), justify="right" if numbers else "left", no_wrap=not breaks)
+    for row in rows:
+        grid.add_row(*map(Text, row))
     return grid
 
 
-def _shown(value: Value) -> str:
+def _as_it_is(_name: str, value: Value) -> str:
     if value is None:
         return UNKNOWN_SIGN
     return printable(f"{value:.6g}" if isinstance(value, float) else str(value))
+
+
+def _in_words(name: str, value: Value) -> str:
+    """With the unit that the column's name tells; a number without one as it is: an identifier is no count."""
+    if isinstance(value, int | float) and unit_of(name) != "number":
+        return in_words(name, value)
+    return _as_it_is(name, value)

@@ -67,6 +67,12 @@ def is_terminal(reader: TextIO | None) -> bool:
     return Console(file=StringIO() if reader is None else reader).is_terminal
 
 
+def terminal_width(reader: TextIO | None) -> int | None:
+    """How many columns the terminal has; None where the reader is none."""
+    console = Console(file=StringIO() if reader is None else reader)
+    return console.width if console.is_terminal else None
+
+
 def without_padding(text: str) -> str:
     """The text without blanks at the ends of lines: a table pads its cells, which a file or a pipe has no use for."""
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())

@@ -7,7 +7,7 @@ import sys
 import click
 
 from myisam_advisor.cli.completion import fact_tables
-from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option
+from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option, raw_option
 from myisam_advisor.cli.sources import gather
 
 
@@ -16,19 +16,30 @@ from myisam_advisor.cli.sources import gather
 @connection_options
 @interval_option("0")
 @click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")
+@raw_option
 @output_option
-def facts(table: str | None, interval: float, describe: bool, format_name: str, source: SourceOptions) -> None:
-    """Show the facts: all tables, or one."""
+def facts(
+    table: str | None, interval: float, describe: bool, raw: bool, format_name: str, source: SourceOptions
+) -> None:
+    """Show the facts: one fact table, or all. Without TABLE, a terminal is told which there are."""
     from myisam_advisor.factbase.derived import complete
-    from myisam_advisor.factbase.views import describe_tables, result_as_text, result_of, tables_as_text
+    from myisam_advisor.factbase.schema import describe_tables, expect_fact_table
+    from myisam_advisor.factbase.views import overview, result_as_text, result_of, tables_as_text
+    from myisam_advisor.texts.drawing import is_terminal
+    from myisam_exporter.facts.columns import table_named
 
     if describe:
         click.echo(describe_tables(table))
         return
     if table is not None:
-        describe_tables(table)  # refuses an unknown name before the server is asked
+        expect_fact_table(table)  # before the server is asked
     known = complete(gather(source, interval))
-    if table is None:
-        print(tables_as_text(known, format_name, sys.stdout), end="")
+    chosen = table_named(table) if table is not None else None
+    if chosen is not None:
+        upright = chosen.shape == "single" and is_terminal(sys.stdout)
+        text = result_as_text(result_of(known, chosen.name), format_name, sys.stdout, upright, raw)
+    elif format_name == "table" and is_terminal(sys.stdout):
+        text = overview(known, sys.stdout)
     else:
-        print(result_as_text(result_of(known, table), format_name, sys.stdout), end="")
+        text = tables_as_text(known, format_name, sys.stdout)
+    print(text, end="")

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option
+from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option, raw_option
 from myisam_advisor.cli.sources import gather
 from myisam_exporter.errors import UserError
 
@@ -15,18 +15,22 @@ from myisam_exporter.errors import UserError
 @click.argument("statement", metavar="SELECT")
 @connection_options
 @interval_option("0")
+@raw_option
 @output_option
-def query(statement: str, interval: float, format_name: str, source: SourceOptions) -> None:
-    """Ask the fact tables in SQL (SQLite's)."""
+def query(statement: str, interval: float, raw: bool, format_name: str, source: SourceOptions) -> None:
+    """Ask the fact tables in SQL (SQLite's). SHOW TABLES and DESCRIBE TABLE say what there is to ask."""
     from myisam_advisor.factbase.database import open_database
     from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
+    from myisam_advisor.factbase.schema import schema_answer
     from myisam_advisor.factbase.views import result_as_text
 
-    known = complete(gather(source, interval))
-    with GuardedDatabase(open_database(known)) as database:
-        try:
-            result = database.query(statement)
-        except QueryError as error:
-            raise UserError(f"query: {error}.") from None
-    print(result_as_text(result, format_name, sys.stdout), end="")
+    schema = result = schema_answer(statement)
+    if result is None:
+        known = complete(gather(source, interval))
+        with GuardedDatabase(open_database(known)) as database:
+            try:
+                result = database.query(statement)
+            except QueryError as error:
+                raise UserError(f"query: {error}.") from None
+    print(result_as_text(result, format_name, sys.stdout, raw=raw, prose=schema is not None), end="")

@@ -1,0 +1,127 @@
+"""Facts as people see them: on a terminal with units and without a folded cell, in a pipe as they are."""
+
+import io
+import json
+
+import pytest
+
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.guarded_query import Result
+from myisam_advisor.factbase.schema import describe_tables, schema_answer
+from myisam_advisor.factbase.views import overview, result_as_text, result_of
+from myisam_exporter.errors import UserError
+from myisam_exporter.facts.columns import TABLES
+from tests.support.program import run
+
+WIDE = Result(("schema_name", "table_name", "data_bytes", "miss_ratio", "rows", "per_second"), [("shop", "o" * 30, 3 << 30, 0.25, 1234567, 5.0), ("shop", "两" * 10, None, None, 3, None)])
+NARROW = Result(("name", "value", "data_bytes"), [("port", 3306, 1 << 20)])
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+
+
+def test_what_fits_is_a_table_with_units_and_identifiers_stay_numbers() -> None:
+    assert [line.split() for line in result_as_text(NARROW, "table", Terminal()).splitlines()] == [["name", "value", "data_bytes"], ["port", "3306", "1", "MiB"]]
+    assert "1048576" in result_as_text(NARROW, "table", Terminal(), raw=True)
+
+
+def test_what_is_too_wide_has_a_line_for_each_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = result_as_text(WIDE, "table", Terminal()).splitlines()
+    assert lines[0] == "row 1 of 2"
+    assert lines[1:4] == ["  schema_name  shop", f"  table_name   {'o' * 30}", "  data_bytes   3 GiB"]
+    assert "  miss_ratio   25 %" in lines
+    assert "  per_second   5/s" in lines
+    assert "  rows         1234567" in lines
+    assert lines.count("  data_bytes   -") == 1  # unknown is not zero
+    monkeypatch.setenv("COLUMNS", "90")
+    assert len(result_as_text(WIDE, "table", Terminal()).splitlines()) == 3
+
+
+@pytest.mark.parametrize("columns", ["8", "20", "60", "100"])
+def test_no_cell_is_folded_whatever_the_width(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    text = result_as_text(WIDE, "table", Terminal())
+    assert "o" * 30 in text
+    assert "两" * 10 in text
+
+
+def test_a_pipe_has_numbers_as_they_are_and_no_blanks_at_the_end() -> None:
+    text = result_as_text(WIDE, "table", io.StringIO())
+    assert "3221225472" in text
+    assert len(text.splitlines()) == 3
+    assert all(line == line.rstrip() for line in text.splitlines())
+    assert json.loads(result_as_text(WIDE, "json", Terminal()))[0]["data_bytes"] == 3 << 30
+    assert "3221225472" in result_as_text(WIDE, "csv", Terminal())
+
+
+def test_no_control_character_of_a_value_or_a_name_reaches_the_terminal() -> None:
+    hostile = Result(("a\x1b[2J", "b"), [("x\x1b[31m\ny" * 20, 1)])
+    for reader in (Terminal(), io.StringIO()):
+        assert "\x1b" not in result_as_text(hostile, "table", reader)
+
+
+def test_a_terminal_is_told_which_fact_tables_there_are() -> None:
+    facts = complete(facts_from_document({"schema": 1, "tables": [{"schema_name": "a", "table_name": "b"}] * 1}))
+    text = overview(facts, Terminal())
+    assert all(table.name in text for table in TABLES)
+    assert "not known: not in the facts file" in " ".join(text.split())
+    assert any(line.split()[:2] == ["tables", "1"] for line in text.splitlines())
+    assert len(text.splitlines()) < 40
+    assert result_of(facts, "tables").columns == ("schema_name", "table_name")
+
+
+@pytest.mark.parametrize("statement", ["SHOW TABLES", "show full tables ;"])
+def test_show_tables_is_answered(statement: str) -> None:
+    answer = schema_answer(statement)
+    assert answer is not None
+    assert {"tables", "indexes", "lock_waits"} <= {row[0] for row in answer.rows}
+
+
+@pytest.mark.parametrize("statement", ["DESCRIBE tables", "desc `tables`;", "show columns from tables", "EXPLAIN tables"])
+def test_describe_is_answered(statement: str) -> None:
+    answer = schema_answer(statement)
+    assert answer is not None
+    units = {row[0]: row[2] for row in answer.rows}
+    assert (units["data_bytes"], units["rows_read_per_second"], units["rows"]) == ("bytes", "per second", "")
+    view = schema_answer("describe lock_waits")
+    assert view is not None
+    assert view.rows[0][0] == "key_cache_lock"
+
+
+def test_a_select_is_no_question_about_the_schema() -> None:
+    assert schema_answer("SELECT 1") is None
+    assert schema_answer("EXPLAIN SELECT 1") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("facts", "tabels"), "Did you mean tables or totals?"),
+        (("facts", "shop.orders"), "All of one MyISAM table: myisam-advisor table shop.orders"),
+        (("facts", "--describe", "tabels"), "Did you mean tables"),
+        (("query", "DESCRIBE tabels"), "Did you mean tables"),
+        (("query", "SELECT dat_bytes FROM tables", "--facts", "-"), "Did you mean data_bytes"),
+        (("query", "SELECT * FROM keycache", "--facts", "-"), "Did you mean key_cache?"),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_is_told_what_is_nearly_so(words: tuple[str, ...], message: str) -> None:
+    done = run(*words, stdin="schema: 1\n")
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_describing_a_table_that_is_not_there_raises() -> None:
+    with pytest.raises(UserError, match="unknown fact table"):
+        describe_tables("nothing")
