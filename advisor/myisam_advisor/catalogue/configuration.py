@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from myisam_advisor.catalogue.rules import SHIPPED, Parameter, Rule, load_rules, shipped_rules
 from myisam_advisor.catalogue.site import Site, Suppression
 from myisam_advisor.catalogue.thresholds import threshold_value
+from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.yaml_files import fault_at, first_fault, read_yaml
 from myisam_exporter.errors import UserError, brief
 
@@ -115,8 +115,7 @@ def _expired(suppression: Suppression, file: Path) -> str:
 
 
 def _no_such(name: object, kind: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(str(name)[:80], known, 1)
-    return f"there is no {kind} {brief(name)}" + (f"; did you mean {near[0]}?" if near else ".")
+    return f"there is no {kind} {brief(name)}.{did_you_mean(str(name), known)}"
 
 
 def _exists(path: Path) -> bool:

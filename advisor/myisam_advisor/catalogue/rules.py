@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from importlib import resources
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.thresholds import threshold_value
+from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.columns import Value
@@ -143,6 +145,12 @@ class Rule:
         """Whether it came with this release, rather than from the site."""
         return self.path.is_relative_to(_shipped_folder())
 
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """Those that its findings can have, the worst first: its query may choose among them."""
+        chosen = set(re.findall(r"'(\w+)'", self.query)) if re.search(r"\bAS\s+severity\b", self.query, re.I) else set()
+        return tuple(one for one in SEVERITIES if one == self.severity or one in chosen)
+
     def values(self) -> dict[str, Value]:
         """The parameters' values, by name."""
         return {name: parameter.default for name, parameter in self.parameters.items()}
@@ -178,6 +186,11 @@ KNOWN = (REQUIRED | {field.name for field in fields(Rule)} | {"applies_to"}) - {
 def shipped_rules() -> tuple[Rule, ...]:
     """The rules of this release, by id."""
     return load_rules([Path(str(resources.files(SHIPPED) / "advice"))])
+
+
+def no_such_rule(name: str, known: Iterable[str]) -> UserError:
+    """What is said of an id that no rule has: the ones that are nearly written so, and where all are."""
+    return UserError(f"there is no rule {brief(name)}.{did_you_mean(name, known)} `myisam-advisor explain` lists them.")
 
 
 def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:

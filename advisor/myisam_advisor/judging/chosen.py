@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from myisam_advisor.catalogue.rules import no_such_rule
 from myisam_advisor.judging.findings import Finding, Judgement
-from myisam_advisor.texts.near import did_you_mean
-from myisam_exporter.errors import UserError, brief
+from myisam_exporter.errors import UserError
 
 
 def refuse_unknown_rules(wanted: Iterable[str], rule_ids: Iterable[str]) -> None:
@@ -14,9 +14,7 @@ def refuse_unknown_rules(wanted: Iterable[str], rule_ids: Iterable[str]) -> None
     known = set(rule_ids)
     for name in wanted:
         if name not in known:
-            raise UserError(
-                f"there is no rule {brief(name)}.{did_you_mean(name, sorted(known))} `myisam-advisor explain` lists them."
-            )
+            raise no_such_rule(name, sorted(known))
 
 
 def choose(judgement: Judgement, wanted: Sequence[str], rule_ids: Iterable[str]) -> list[Finding]:

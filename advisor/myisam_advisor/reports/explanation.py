@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from myisam_advisor.catalogue.rules import Measured, Parameter, Rule
+from myisam_advisor.catalogue.rules import Measured, Parameter, Rule, no_such_rule
 from myisam_advisor.remedies.planners.base import planner_named
+from myisam_advisor.reports.rule_words import outline, rule_text
 from myisam_advisor.texts.width import PAGE_WIDTH
-from myisam_exporter.errors import UserError
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 
 def list_rules(rules: Sequence[Rule]) -> str:
     """One line for each rule."""
     width = max(len(rule.id) for rule in rules)
-    return "\n".join(f"{rule.id:{width}}  {rule.severity:8}  {rule.title}" for rule in rules)
+    severities = [", ".join(rule.severities) for rule in rules]
+    room = max(map(len, severities))
+    return "\n".join(
+        f"{rule.id:{width}}  {severity:{room}}  {rule.title}" for rule, severity in zip(rules, severities, strict=True)
+    )
 
 
-def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH) -> str:
-    """What a rule checks, why, when it is wrong, with which thresholds, and where that comes from.
+def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH, with_sql: bool = True) -> str:
+    """What a rule checks, why, when it is wrong, with which thresholds, and where that comes from; its query is asked for.
 
     Prose is broken at this width; a query stands as its author wrote it.
 
@@ -31,11 +34,12 @@ def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH) -> s
     """
     rule = next((rule for rule in rules if rule.id == name), None)
     if rule is None:
-        raise UserError(f"there is no rule {name!r}. `myisam-advisor explain` lists them.")
+        raise no_such_rule(name, [rule.id for rule in rules])
     indented = partial(_indented, width=width)
     sections = [
         f"{rule.id}: {rule.title}",
-        f"Severity {rule.severity}, scope {rule.scope}" + (f", would change {rule.variable}" if rule.variable else ""),
+        f"Severity {' or '.join(rule.severities)}, scope {rule.scope}"
+        + (f", would change {rule.variable}" if rule.variable else ""),
     ]
     for heading, text in texts_of(rule):
         sections.append(f"{heading}\n{indented(text)}")
@@ -47,10 +51,8 @@ def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH) -> s
             "Needs\n"
             + "\n".join(indented(need if isinstance(need, str) else "one of " + ", ".join(need)) for need in rule.needs)
         )
-    sections.append("Query\n" + textwrap.indent(rule.query, "  "))
-    if rule.not_if:
-        queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
-        sections.append("Not if this gives a row\n" + textwrap.indent(queries, "  "))
+    if with_sql:
+        sections += _queries(rule)
     sections.append("Sources\n" + "\n".join(indented(source) for source in rule.sources))
     sections.append(
         "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(_configuration(rule), "  ")
@@ -58,24 +60,31 @@ def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH) -> s
     return "\n\n".join(sections)
 
 
+def _queries(rule: Rule) -> Iterable[str]:
+    yield "Query\n" + textwrap.indent(rule.query, "  ")
+    if rule.not_if:
+        queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
+        yield "Not if this gives a row\n" + textwrap.indent(queries, "  ")
+
+
 def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
-    """What a person wants to know of a rule, with headings; what a finding fills in is shown by its name."""
-    yield "What it says", outline(rule.finding)
+    """What a person wants to know of a rule, with headings; where a finding fills in values, an example's."""
+    yield "What it says", rule_text(rule, "finding")
     if rule.resource:
         yield "What then holds the server back", f"{rule.resource}."
     yield "Why", rule.why
-    yield "What to do", outline(rule.recommendation)
+    yield "What to do", rule_text(rule, "recommendation")
     if rule.planner:
         yield "How that is worked out", (inspect.getdoc(sys.modules[planner_named(rule.planner).__module__]) or "")
-    yield "What to expect", outline(rule.expect)
-    yield "What it costs", outline(rule.cost)
-    yield "How to undo it", outline(rule.undo)
-    yield "How to verify it", outline(rule.verify)
+    yield "What to expect", rule_text(rule, "expect")
+    yield "What it costs", rule_text(rule, "cost")
+    yield "How to undo it", rule_text(rule, "undo")
+    yield "How to verify it", rule_text(rule, "verify")
     if rule.measured:
         yield "What was measured", _measured(rule.measured)
     yield "When it is wrong", rule.when_wrong
     if rule.not_if:
-        reasons = (outline(condition.because) for condition in rule.not_if)
+        reasons = (outline(condition.because, rule.scope) for condition in rule.not_if)
         yield "What silences it", " ".join(f"{reason[:1].upper()}{reason[1:].rstrip('.')}." for reason in reasons)
     yield "Where it applies", " ".join(_applies(rule))
     if rule.moots:
@@ -86,18 +95,6 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
 def _measured(measured: Measured) -> str:
     what = "; ".join(dict.fromkeys(quote.workload for quote in measured.quotes))
     return f"{what}: see docs/reference/evidence.md. {measured.not_for} On your own tables: myisam-advisor trial {measured.experiment} --table DB.TABLE."
-
-
-def outline(text: str) -> str:
-    """A template for reading: every alternative, and the names of what is filled in."""
-    names = re.sub(r"\{\{-?\s*(.*?)\s*-?\}\}", lambda found: _placeholder(found[1]), " ".join(text.split()))
-    between = re.sub(r"\{%-?\s*(?:else|elif\b[^%]*)\s*-?%\}", " / ", names)
-    return " ".join(re.sub(r"\{%.*?%\}", "", between).split())
-
-
-def _placeholder(expression: str) -> str:
-    name = re.match(r"[(\s]*([a-z_]+)", expression)
-    return f"[{name[1].replace('_', ' ')}]" if name and expression[0] not in "'\"" else "..."
 
 
 def threshold(parameter: Parameter) -> str:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-MOST, SIMILAR_ENOUGH = 3, 0.6
+MOST, SIMILAR_ENOUGH, A_SLIP = 3, 0.6, 0.9
 # Likeness costs the product of both lengths, for each name that there is.
 LONGEST_NAME, MOST_NAMES = 200, 20_000
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """The most alike of the known names, the best first: small letters and capitals are the same, `-` and `_` too."""
+    """The most alike of the known names, the best first, and that alone where it is but a slip of the pen: small letters and capitals are the same, `-` and `_` too."""
     spelled: dict[str, str] = {}
     for one in known:
         spelled.setdefault(_folded(one), one)
         if len(spelled) >= MOST_NAMES:
             break
     wanted = _folded(name)
+    slip = get_close_matches(wanted, spelled, 1, A_SLIP)
+    if slip:
+        return [spelled[slip[0]]]
     found = get_close_matches(wanted, spelled, MOST, SIMILAR_ENOUGH)
     # A name that was cut, or has a word too many, is less alike by letters than it is to a reader.
     parts = [one for one in spelled if len(wanted) > 3 and (wanted in one or one in wanted)]

@@ -11,12 +11,14 @@ from myisam_advisor.cli.options import SiteOptions, site_options
 
 
 @click.command()
-@click.argument("rule_id", metavar="RULE", required=False, shell_complete=rule_ids)
+@click.argument("rule_id", metavar="[RULE]", required=False, shell_complete=rule_ids)
+@click.option("--sql", is_flag=True, help="Also show the query that the rule asks of the facts.")
 @site_options
-def explain(rule_id: str | None, site: SiteOptions) -> None:
+def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
     from myisam_advisor.reports.explanation import explain_rule, list_rules
     from myisam_advisor.texts.width import text_width
 
     rules = site.load().rules
-    click.echo(explain_rule(rule_id, rules, text_width(sys.stdout)) if rule_id else list_rules(rules))
+    shown = explain_rule(rule_id, rules, text_width(sys.stdout), with_sql=sql) if rule_id else list_rules(rules)
+    click.echo(shown)

@@ -141,6 +141,7 @@ def _last_change(changes: Sequence[Change], chosen: Sequence[Rule]) -> float:
 def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
     """What is compared: what the rules name, the facts that were named, or what any change may move."""
     from myisam_advisor.catalogue.rules import Measure
+    from myisam_advisor.texts.near import did_you_mean
 
     known = {rule.id: rule for rule in rules}
     measures: list[Measure] = []
@@ -156,6 +157,7 @@ def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
         else:
             raise UserError(
                 f"{name!r} is neither a rule (`myisam-advisor explain`) nor a fact (`myisam-advisor history --list`)."
+                f"{did_you_mean(name, known)}"
             )
     if not names:
         measures = [measure for rule in rules for measure in rule.measures]

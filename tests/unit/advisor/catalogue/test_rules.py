@@ -11,7 +11,8 @@ from myisam_advisor.catalogue.rules import STORAGE_READS_PER_SECOND, load_rule, 
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.judging.asking import version_matches
 from myisam_advisor.remedies.planners.base import planner_named
-from myisam_advisor.reports.explanation import explain_rule, list_rules, outline
+from myisam_advisor.reports.explanation import explain_rule, list_rules
+from myisam_advisor.reports.rule_words import outline
 from myisam_advisor.texts.templates import with_unit
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError

@@ -1,0 +1,61 @@
+"""A rule's texts for a person who reads of the rule, not of a finding: with the values of an example, and no template's marks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+
+from myisam_advisor.catalogue.rules import SHIPPED, Rule
+
+# Beside the rules: what each says of one of its cases (tools/rule_examples.py writes it).
+EXAMPLES = "examples.json"
+# A rule's templates, and what they become in a finding.
+TEXTS = {
+    "finding": "message", "recommendation": "recommendation", "expect": "expect", "cost": "cost", "undo": "undo", "verify": "verify",
+}  # fmt: skip
+# What stands for a value that nobody has given: a number, with the unit that its filter writes.
+NUMBERS = {
+    "count": "N", "rounded": "N", "rate": "N/s", "percent": "N %", "bytes": "N bytes", "duration": "N seconds", "identifier": "NAME", "text": "VALUE",
+}  # fmt: skip
+OBJECTS = {"table": "the table", "index": "the index", "key_cache": "the key cache", "server": "the server"}
+_PRINTED = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}")
+_OTHERWISE = re.compile(r"\{%-?\s*(?:else|elif\b[^%]*)\s*-?%\}")
+_STATEMENT = re.compile(r"\{%.*?%\}")
+_CHOICE = re.compile(r"\(?\s*(?:\"([^\"]*)\"|'([^']*)')\s+if\b")
+
+
+def rule_text(rule: Rule, field: str) -> str:
+    """One of a rule's texts (TEXTS): as it is where nothing is filled in, else what it says in the rule's example, else in outline."""
+    template: str = getattr(rule, field)
+    if "{{" not in template and "{%" not in template:
+        return " ".join(template.split())
+    example = _examples().get(rule.id, {}).get(field) if rule.is_shipped else None
+    return f"For example: {example}" if example else outline(template, rule.scope)
+
+
+def outline(template: str, scope: str = "") -> str:
+    """A template for reading: every alternative, and N where a number is filled in."""
+    printed = _PRINTED.sub(lambda found: _stand_in(found[1], scope), " ".join(template.split()))
+    text = " ".join(_STATEMENT.sub("", _OTHERWISE.sub(" / ", printed)).split())
+    return re.sub(r" ([,;:]|\.(?!\.))", r"\1", text)
+
+
+@lru_cache(maxsize=1)
+def _examples() -> Mapping[str, Mapping[str, str]]:
+    """Of all shipped rules. Without the file (a tree in which it was not generated yet) there is none."""
+    file = resources.files(SHIPPED) / EXAMPLES
+    return json.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+def _stand_in(expression: str, scope: str) -> str:
+    choice = _CHOICE.match(expression)
+    if choice:  # the plural's ending
+        return choice[1] if choice[1] is not None else choice[2]
+    name, *filters = [part.strip() for part in expression.split("|")]
+    known = [NUMBERS[one] for one in filters if one in NUMBERS]
+    if known:
+        return known[-1]
+    return OBJECTS.get(scope, "...") if name == "object" else "..."
