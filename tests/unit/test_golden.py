@@ -4,16 +4,24 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.factbase.document import as_document
+from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.top.drawing import draw
+from myisam_advisor.top.moment import Moment
+from myisam_advisor.top.scene import Scene
+from myisam_advisor.top.screen import as_text
+from myisam_advisor.top.view import View
 from myisam_exporter.version import __version__
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.application import Exporter
@@ -55,6 +63,15 @@ def plan(look: RecordedLook) -> str:
         return str(format_named("sql").render(make_plan(findings, look.facts)))
 
 
+def screen(look: RecordedLook, width: int, height: int) -> str:
+    """What `top` shows after one interval."""
+    moment = Moment(look.facts, look.judgement, verdict_of(look.judgement, look.facts.interval_seconds), 0.0)
+    scene = Scene("/run/mysqld/mysqld.sock", View(), moment)
+    scene.trails.add(look.facts, 1.0)
+    drawn = as_text(draw(Console(file=StringIO(), width=width, height=height), scene, width, height))
+    return re.sub(r"\d\d:\d\d:\d\d$", "HH:MM:SS", drawn, flags=re.MULTILINE)
+
+
 OUTPUTS: dict[str, Callable[[RecordedLook], str]] = {
     "facts.json": lambda look: json.dumps(as_document(look.facts), indent=1, ensure_ascii=False) + "\n",
     "check.txt": lambda look: report("text", look),
@@ -63,6 +80,8 @@ OUTPUTS: dict[str, Callable[[RecordedLook], str]] = {
     "check.prom": lambda look: report("prometheus", look),
     "check.html": lambda look: report("html", look),
     "plan.sql": plan,
+    "top-80.txt": lambda look: screen(look, 80, 24),
+    "top-120.txt": lambda look: screen(look, 120, 40),
 }
 PATHS = {"metrics.txt": "/metrics", "munin.json": "/munin.json", "page.html": "/"}
 

@@ -1,0 +1,66 @@
+"""`myisam-advisor top`: what happens now, on a screen that changes."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import click
+
+from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options
+
+DEFAULT_INTERVAL = "2s"
+LEAST_INTERVAL_SECONDS = 0.5
+
+
+class Pace(Duration):
+    """A pause between two looks: not so short that watching becomes the load."""
+
+    name = "duration"
+    maximum_seconds = 3600.0
+    maximum = "an hour"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds."""
+        seconds = super().convert(value, param, ctx)
+        if seconds < LEAST_INTERVAL_SECONDS:
+            self.fail(f"{value!r} is too short: write {LEAST_INTERVAL_SECONDS * 1000:.0f}ms or more", param, ctx)
+        return seconds
+
+
+@click.command()
+@server_options
+@click.option(
+    "--interval",
+    type=Pace(),
+    default=DEFAULT_INTERVAL,
+    show_default=True,
+    help="Time between two looks, 500ms at least; more where a look takes long.",
+)
+@click.option("--once", is_flag=True, help="Print one screen as plain text, after one interval, and end.")
+@site_options
+def top(interval: float, once: bool, server: ServerOptions, site: SiteOptions) -> None:
+    """Watch the server live: the verdict, its key caches, its most active tables.
+
+    Keys choose, sort and filter tables, and show all that is known of one; ? lists them, q quits. Like every look it opens no table and takes no lock.
+    """
+    from myisam_advisor.top import screen
+    from myisam_advisor.top.looking import Looker
+    from myisam_exporter.watching.options import WatchOptions
+
+    # It runs for as long as somebody watches: unlike a command of a moment it has to give memory back.
+    gc.enable()
+    options = WatchOptions(
+        timeout_seconds=server.timeout_seconds,
+        page_cache_seconds=min(server.page_cache_seconds, interval),
+        key_caches=server.key_caches,
+    )
+    looker = Looker(server.target, options, site.load())
+    try:
+        label = looker.connect()
+        if once:
+            print(screen.once(looker, label, interval, sys.stdout), end="")
+        else:
+            screen.run(looker, label, interval)
+    finally:
+        looker.close()

@@ -1,0 +1,1 @@
+"""The live screen: looks again and again, and shows a person what happens now."""

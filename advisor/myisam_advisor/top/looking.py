@@ -1,0 +1,132 @@
+"""Looks at one server again and again, as a daemon does, over one connection that is made anew when it is lost."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.judging.faults import StoppedRules
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
+from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.top.moment import Moment
+from myisam_exporter.collectors.base import all_collectors
+from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.merging import Remembered
+from myisam_exporter.look.snapshot import Snapshot, take_snapshot
+from myisam_exporter.look.table_choice import TableChooser
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
+from myisam_exporter.watching.connection import Connection
+from myisam_exporter.watching.glancer import Glancer
+from myisam_exporter.watching.memory import LookMemory
+from myisam_exporter.watching.options import WatchOptions
+
+# As `check` looks: the verdict is over as long an interval.
+JUDGED_SECONDS = 10.0
+# How long the tables are good for that are asked for by SQL where no file can be seen: asking opens some, and takes up to a second.
+ASKED_TABLES_SECONDS = 60.0
+
+
+_ALL = frozenset(collector.name for collector in all_collectors())
+# States that are dear, and that their collectors do not remember from look to look.
+_DEAR = frozenset(one.name for one in all_collectors() if one.expensive and one.states_only and not one.steady)
+Value = TypeVar("Value")
+
+
+class Looker:
+    """One server. All but `give_up` is for one thread; what it remembers from look to look is what a daemon remembers."""
+
+    def __init__(self, resolve: Callable[[], Target], options: WatchOptions, site: Site) -> None:
+        self._options = options
+        self._site = site
+        self._connection = Connection(resolve, options.timeout_seconds)
+        self._glancer = Glancer(self._connection, options.proc)
+        self._memory = LookMemory(TableChooser())
+        self._judged = Remembered()
+        self._earlier: deque[Snapshot] = deque()
+        self._database = FactDatabase()
+        self._stopped = StoppedRules()
+        self._kept: Snapshot | None = None
+
+    def connect(self) -> str:
+        """How the server is called. Raises UserError when it cannot be reached."""
+        return self._connection.session().target.label
+
+    def look(self) -> Moment:
+        """A look, with rates since the one before. Raises UserError when the server does not answer."""
+        session = None
+        try:
+            session = self._connection.session()
+            snapshot = self._snapshot(session)
+        except UserError as error:
+            if session is not None:
+                self._connection.lost(session, str(error))
+            self._forget()
+            raise
+        return self._moment(snapshot)
+
+    def glance(self) -> None:
+        """How many threads run now: readings at the ends of an interval say little of it."""
+        self._glancer.glance()
+
+    def give_up(self) -> None:
+        """Cut the connection from another thread: a look that waits for the server ends at once."""
+        self._connection.abort()
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+        self._database.close()
+
+    def _snapshot(self, session: Session) -> Snapshot:
+        context = self._options.context(session)
+        context.threads_running = self._glancer.taken_threads_running()
+        self._memory.lend(context)
+        kept = self._kept
+        if kept is not None and time.time() - kept.taken_at > ASKED_TABLES_SECONDS:
+            kept = None
+        snapshot = take_snapshot(context, only=_ALL if kept is None else _ALL - _DEAR)
+        if kept is None:
+            self._kept = snapshot
+            return snapshot
+        return replace(
+            snapshot,
+            samples={**snapshot.samples, **_dear(kept.samples)},
+            moments={**snapshot.moments, **_dear(kept.moments)},
+            durations={**snapshot.durations, **_dear(kept.durations)},
+        )
+
+    def _forget(self) -> None:
+        """Another server may answer next."""
+        self._earlier.clear()
+        self._kept = None
+        self._glancer.interrupt()
+
+    def _moment(self, snapshot: Snapshot) -> Moment:
+        before = self._earlier[-1] if self._earlier else None
+        try:
+            Interval(snapshot, before).refuse_restart()
+        except ServerLostError:
+            self._earlier.clear()
+            before = None
+        while len(self._earlier) > 1 and snapshot.taken_at - self._earlier[1].taken_at >= JUDGED_SECONDS:
+            self._earlier.popleft()
+        longer = self._earlier[0] if self._earlier else None
+        self._earlier.append(snapshot)
+        facts = Interval(snapshot, before).facts(self._memory.tables)
+        ready = prepared(facts, self._site)
+        judged = ready if longer is before else prepared(Interval(snapshot, longer).facts(self._judged), self._site)
+        judgement = judge(judged, self._database, self._stopped)
+        verdict = verdict_of(judgement, judged.judged.interval_seconds)
+        return Moment(ready.judged, judgement, verdict, snapshot.taken_at)
+
+
+def _dear(values: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if name in _DEAR}

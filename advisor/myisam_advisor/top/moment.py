@@ -1,0 +1,31 @@
+"""One look as the screen shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.verdict import Verdict
+from myisam_exporter.look.fact_set import FactSet
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What was seen since the look before, and what is said of a longer while.
+
+    Rates are those of a few seconds, which is what a person wants to watch; a verdict over so little would come and go.
+    `taken_at` is in seconds since 1970.
+    """
+
+    facts: FactSet
+    judgement: Judgement
+    verdict: Verdict
+    taken_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A look that failed: why, and when."""
+
+    why: str
+    taken_at: float

@@ -1,0 +1,168 @@
+"""Screens of recorded machines and of made-up facts, of every size."""
+
+import re
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.top.columns import SORTS
+from myisam_advisor.top.drawing import Frame, draw
+from myisam_advisor.top.moment import Failure, Moment
+from myisam_advisor.top.scene import Scene, missing
+from myisam_advisor.top.view import FINDINGS, HELP, LIST, TABLE, WHY, View
+from tests.support.recorded import RecordedLook
+
+HOSTILE = "x\x1b]0;evil\x07\u202e\ud800\n\ty"
+HOT = {"schema_name": "shop", "table_name": "orders", "rows_read_per_second": 1000.0, "rows_changed_per_second": 5.0, "data_bytes": 4096, "index_bytes": 1024, "crashed": 0}
+
+
+class _Ascii(StringIO):
+    encoding = "ascii"
+
+
+def frame_of(scene: Scene, width: int = 80, height: int = 24, file: StringIO | None = None) -> Frame:
+    return draw(Console(file=file or StringIO(), width=width, height=height), scene, width, height)
+
+
+def text_of(scene: Scene, width: int = 80, height: int = 24, file: StringIO | None = None) -> str:
+    return "\n".join("".join(segment.text for segment in line).rstrip() for line in frame_of(scene, width, height, file).lines)
+
+
+def scene_of(look: RecordedLook, view: View | None = None) -> Scene:
+    judgement = look.judgement
+    moment = Moment(look.facts, judgement, verdict_of(judgement, look.facts.interval_seconds), 0.0)
+    scene = Scene("/run/mysqld/mysqld.sock", view or View(), moment)
+    scene.trails.add(look.facts, 1.0)
+    return scene
+
+
+def made_up(*tables: dict[str, object], view: View | None = None, **others: object) -> Scene:
+    facts = facts_from_document({"schema": 1, "interval_seconds": 2, "tables": list(tables), **others})
+    return Scene("here", view or View(), Moment(facts, Judgement(), verdict_of(Judgement(), 2.0), 0.0))
+
+
+@pytest.mark.parametrize("page", [LIST, TABLE, FINDINGS, WHY, HELP])
+@pytest.mark.parametrize("size", [(40, 10), (41, 11), (52, 14), (79, 23), (80, 24), (120, 40), (250, 90)])
+def test_a_screen_has_exactly_its_size(look: RecordedLook, page: str, size: tuple[int, int]) -> None:
+    scene = scene_of(look, View(page=page, selected="archive.packed"))
+    lines = frame_of(scene, *size).lines
+    assert len(lines) == size[1]
+    console = Console(file=StringIO())
+    assert {sum(segment.cell_length for segment in line) for line in lines} == {size[0]}, console
+
+
+@pytest.mark.parametrize("size", [(1, 1), (20, 24), (39, 40), (80, 9)])
+def test_a_terminal_that_is_too_small_is_told_so(look: RecordedLook, size: tuple[int, int]) -> None:
+    scene = scene_of(look)
+    assert len(frame_of(scene, *size).lines) == size[1]
+    if size[1] > 5:
+        assert "too small" in " ".join(text_of(scene, *size).split())
+
+
+def test_the_list_shows_what_is_known_of_the_busiest_tables_first() -> None:
+    cold = HOT | {"table_name": "archive", "rows_read_per_second": 1.0, "rows_changed_per_second": 0.0}
+    shown = text_of(made_up(cold, HOT))
+    assert re.search(r">shop\.orders +1k +5 ", shown), shown
+    assert shown.index("shop.orders") < shown.index("shop.archive")
+
+
+def test_what_is_not_known_is_a_dash_with_its_reason_and_never_0() -> None:
+    scene = made_up(HOT)
+    line = next(line for line in text_of(scene).splitlines() if "shop.orders" in line)
+    assert line.split()[1:] == ["1k", "5", "-", "-", "-", "-", "5", "KiB"]
+    assert "not in the facts file" in text_of(scene)
+    assert {"writes/s", "waiting", "memory", "evicted"} <= {label for one in missing(scene) for label in one.labels}
+
+
+def test_one_remedy_is_named_in_the_line_and_all_on_the_page() -> None:
+    scene = made_up(HOT)
+    assert re.search(r" - running, switches and \d+ more: not in the facts file +w: all of it", text_of(scene).splitlines()[-2])
+    assert "evicted" in text_of(replace(scene, view=View(page=WHY)))
+
+
+@pytest.mark.parametrize("page", [LIST, TABLE])
+def test_a_name_cannot_steer_the_terminal(page: str) -> None:
+    name = f"shop.`{HOSTILE}`"
+    scene = made_up(HOT | {"table_name": HOSTILE}, view=View(page=page, selected=name))
+    shown = text_of(scene, 120)
+    assert all(letter.isprintable() or letter == "\n" for letter in shown)
+    assert "x\\x1b]0;evil" in shown
+
+
+def test_a_wide_name_is_cut_without_moving_the_columns() -> None:
+    lines = text_of(made_up(HOT, HOT | {"table_name": "日本" * 30})).splitlines()
+    wide = next(line for line in lines if "日" in line)
+    assert wide.endswith("5 KiB")
+    assert "…" in wide
+
+
+def test_a_terminal_of_ascii_letters_gets_ascii_letters(look: RecordedLook) -> None:
+    scene = scene_of(look)
+    shown = text_of(scene, file=_Ascii())
+    assert shown.isascii()
+    assert [len(line) for line in shown.splitlines()][:1] == [len(line) for line in text_of(scene).splitlines()][:1]
+
+
+def test_a_crashed_table_is_red_in_the_list_and_said_on_its_page() -> None:
+    scene = made_up(HOT | {"crashed": 1})
+    assert "!shop.orders" in text_of(made_up(HOT | {"crashed": 1}, HOT | {"table_name": "busier", "rows_read_per_second": 1e6}))
+    styles = [str(segment.style) for line in frame_of(scene).lines for segment in line if "shop.orders" in segment.text]
+    assert any("red" in style for style in styles), styles
+    assert "marked crashed" in text_of(replace(scene, view=View(page=TABLE, selected="shop.orders")))
+
+
+def test_of_a_server_that_does_not_answer_the_last_look_stays_with_its_time() -> None:
+    scene = replace(made_up(HOT), failure=Failure("cannot connect: gone", 60.0))
+    shown = " ".join(text_of(scene).split())
+    assert "No answer since" in shown
+    assert "cannot connect: gone" in shown
+    assert "Below is what was seen at" in shown
+    assert "shop.orders" in shown
+
+
+def test_before_the_first_look_nothing_is_claimed() -> None:
+    shown = text_of(Scene("here"))
+    assert "The first look at the server is under way." in shown
+    assert re.findall(r"\d", "".join(shown.splitlines()[1:])) == []
+
+
+def test_a_filter_leaves_the_tables_that_hold_it_and_says_so() -> None:
+    scene = made_up(HOT, HOT | {"table_name": "log"})
+    shown = text_of(replace(scene, view=View(filtered="LOG")))
+    assert "shop.orders" not in shown
+    assert "/LOG" in shown
+    assert "no table's name holds 'nix'" in text_of(replace(scene, view=View(filtered="nix")))
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_sorted_by_a_column_what_it_does_not_know_comes_last_whichever_way(sort: str) -> None:
+    unknown = {"schema_name": "zzz", "table_name": "unknown", "crashed": 0}
+    for backwards in (False, True):
+        names = frame_of(made_up(unknown, HOT, view=View(sort=sort, backwards=backwards))).shown.names
+        if sort != "table":
+            assert list(names) == ["shop.orders", "zzz.unknown"]
+    assert list(frame_of(made_up(unknown, HOT, view=View(sort="table", backwards=True))).shown.names) == ["zzz.unknown", "shop.orders"]
+
+
+def test_of_ten_thousand_tables_those_around_the_selection_are_shown() -> None:
+    tables = [HOT | {"table_name": f"t{number:05}", "rows_read_per_second": float(number)} for number in range(10_000)]
+    scene = made_up(*tables, view=View(selected="shop.t05000"))
+    shown = text_of(scene)
+    assert ">shop.t05000" in shown
+    assert "10,000 tables" in shown
+
+
+def test_a_table_that_went_says_so_on_its_page() -> None:
+    assert "shop.gone: this table is not there any more" in text_of(made_up(HOT, view=View(page=TABLE, selected="shop.gone")))
+
+
+def test_more_key_caches_than_there_is_room_for_are_counted() -> None:
+    caches = [{"name": f"c{number}", "size_bytes": 1 << 20, "read_requests_per_second": float(number), "write_requests_per_second": 0.0} for number in range(9)]
+    shown = text_of(made_up(HOT, key_cache=caches))
+    assert " c8 " in shown
+    assert re.search(r" and \d more", shown)
