@@ -74,7 +74,7 @@ def draw(console: Console, scene: Scene, width: int, height: int) -> Frame:
     if width < MINIMUM_WIDTH or height < MINIMUM_HEIGHT:
         return _too_small(console, width, height)
     pen = _Pen(console, width)
-    above = [*pen.lines(_title(scene, width)), *pen.lines(_said(scene), VERDICT_LINES)]
+    above = [*pen.lines(_title(scene, width)), *pen.lines(_said(scene), VERDICT_LINES + (scene.failure is not None))]
     below = [*pen.lines(_note(scene, width), 1), *([] if scene.still else pen.lines(_footer(scene, width), 1))]
     if scene.view.page == LIST:
         above += _numbers(scene, pen, height - len(above) - len(below))
@@ -296,7 +296,9 @@ def _why_no_table(scene: Scene) -> str:
         return ""
     if scene.tables.rows:
         return f"no table's name holds {scene.view.filtered if scene.view.typing is None else scene.view.typing!r} (Esc shows all)"
-    return "no MyISAM table can be seen" if missing(scene) else "there is no MyISAM table"
+    facts = scene.facts
+    none = facts is not None and facts.single("totals").get("myisam_tables") == 0
+    return "there is no MyISAM table" if none else "no MyISAM table can be seen"
 
 
 def _text(scene: Scene, pen: _Pen, room: int) -> tuple[list[list[Segment]], Shown]:

@@ -114,9 +114,9 @@ def clock(moment: float) -> str:
 def said(scene: Scene) -> Verdict:
     """What is said first."""
     if scene.failure is not None:
-        seen = f" Below is what was seen at {clock(scene.moment.taken_at)}." if scene.moment else ""
-        headline = f"No answer since {clock(scene.failure.taken_at)}:"
-        return Verdict(UNKNOWN, headline, f"{scene.failure.why}{seen}", tone=CRITICAL)
+        seen = f"; below is what was seen at {clock(scene.moment.taken_at)}" if scene.moment else ""
+        headline = f"No answer since {clock(scene.failure.taken_at)}{seen}."
+        return Verdict(UNKNOWN, headline, scene.failure.why, tone=CRITICAL)
     return Verdict(UNKNOWN, FIRST_LOOK) if scene.moment is None else scene.moment.verdict
 
 

@@ -121,7 +121,7 @@ def test_of_a_server_that_does_not_answer_the_last_look_stays_with_its_time() ->
     shown = " ".join(text_of(scene).split())
     assert "No answer since" in shown
     assert "cannot connect: gone" in shown
-    assert "Below is what was seen at" in shown
+    assert "; below is what was seen at" in shown
     assert "shop.orders" in shown
 
 
@@ -155,6 +155,11 @@ def test_of_ten_thousand_tables_those_around_the_selection_are_shown() -> None:
     shown = text_of(scene)
     assert ">shop.t05000" in shown
     assert "10,000 tables" in shown
+
+
+def test_no_table_is_told_from_none_that_can_be_seen() -> None:
+    assert "there is no MyISAM table" in text_of(made_up(totals={"myisam_tables": 0}))
+    assert "no MyISAM table can be seen" in text_of(made_up())
 
 
 def test_a_table_that_went_says_so_on_its_page() -> None:

@@ -1,0 +1,132 @@
+"""The thread that looks: at its pace, through failures, and until it is told to end."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.top import feed as feeds
+from myisam_advisor.top.feed import Feed
+from myisam_advisor.top.moment import Moment
+from myisam_exporter.errors import UserError
+
+MOMENT = Moment(facts_from_document({"schema": 1}), Judgement(), verdict_of(Judgement(), 2.0), 1.0)
+
+
+class Scripted:
+    """Looks that each do what they were told; the last goes on for ever."""
+
+    def __init__(self, *looks: Callable[[], Moment]) -> None:
+        self.looks = list(looks)
+        self.taken: list[float] = []
+        self.glances = 0
+        self.given_up = threading.Event()
+
+    def look(self) -> Moment:
+        self.taken.append(time.monotonic())
+        return (self.looks.pop(0) if len(self.looks) > 1 else self.looks[0])()
+
+    def glance(self) -> None:
+        self.glances += 1
+
+    def give_up(self) -> None:
+        self.given_up.set()
+
+
+def good() -> Moment:
+    return MOMENT
+
+
+def gone() -> Moment:
+    raise UserError("the server is gone.")
+
+
+def broken() -> Moment:
+    raise ZeroDivisionError("ours")
+
+
+def slow() -> Moment:
+    time.sleep(0.2)
+    return MOMENT
+
+
+@contextmanager
+def fed(looks: Scripted, interval: float = 0.01) -> Iterator[tuple[Feed, threading.Event]]:
+    woken = threading.Event()
+    feed = Feed(looks, interval, woken.set)
+    feed.start()
+    try:
+        yield feed, woken
+    finally:
+        feed.end()
+        feed.join(10)
+        assert not feed.is_alive()
+        assert looks.given_up.is_set()
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_look_is_published_and_somebody_woken() -> None:
+    with fed(Scripted(good)) as (feed, woken):
+        assert woken.wait(20)
+        assert feed.last is MOMENT
+        assert feed.failure is None
+
+
+def test_a_failure_is_told_with_its_first_time_and_gone_with_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "RETRY_SECONDS", 0.05)
+    looks = Scripted(good, gone)
+    with fed(looks) as (feed, _):
+        until(lambda: feed.failure)
+        first = feed.failure
+        assert first is not None
+        assert first.why == "the server is gone."
+        count = len(looks.taken)
+        until(lambda: len(looks.taken) > count + 1)
+        assert feed.failure == first
+        assert feed.last is MOMENT
+        looks.looks[:] = [good]
+        until(lambda: feed.failure is None)
+
+
+def test_a_fault_of_ours_is_handed_over_and_ends_the_thread() -> None:
+    with fed(Scripted(broken)) as (feed, woken):
+        assert woken.wait(20)
+        assert isinstance(feed.fault, ZeroDivisionError)
+
+
+def test_it_never_looks_for_more_than_a_fifth_of_the_time() -> None:
+    looks = Scripted(good, slow)
+    with fed(looks):
+        until(lambda: len(looks.taken) > 3)
+    assert looks.taken[3] - looks.taken[2] >= 0.2 * (1 + feeds.REST_PER_LOOK)
+
+
+def test_while_it_is_paused_nothing_is_asked() -> None:
+    looks = Scripted(good)
+    with fed(looks) as (feed, _):
+        until(lambda: looks.taken)
+        feed.pause(True)
+        time.sleep(0.2)
+        count = len(looks.taken)
+        time.sleep(0.3)
+        assert len(looks.taken) == count
+        feed.pause(False)
+        until(lambda: len(looks.taken) > count)
+
+
+def test_between_two_looks_it_glances() -> None:
+    looks = Scripted(good)
+    with fed(looks, interval=60.0):
+        until(lambda: looks.glances > 1)
+    assert len(looks.taken) == 1
