@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from demo.demo import make_crashed_table
+from myisam_advisor.history.memory import Clocks
 from myisam_advisor.history.reader import curves, episodes, recent_look
 from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.past import NO_SILENCE
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
@@ -149,12 +151,18 @@ def test_it_is_bounded_by_age_and_by_size(tmp_path: Path, facts: FactSet) -> Non
     assert path.stat().st_size < 2 << 20
 
 
+def since(history: History, findings: list[Finding], now: float) -> dict[tuple[str, str], float]:
+    kept = history.remember("s", findings, NO_SILENCE, Clocks(now, now))
+    assert kept is not None
+    return {key: one.first_seen for key, one in kept.since.items()}
+
+
 def test_an_episode_ends_after_a_pause(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite"
     history = History(path)
-    assert history.seen("s", [finding("a")], 1000.0) == {("a", ""): 1000.0}
-    assert history.seen("s", [finding("a")], 1500.0) == {("a", ""): 1000.0}
-    assert history.seen("s", [finding("a"), finding("b")], 9000.0) == {("a", ""): 9000.0, ("b", ""): 9000.0}
+    assert since(history, [finding("a")], 1000.0) == {("a", ""): 1000.0}
+    assert since(history, [finding("a")], 1500.0) == {("a", ""): 1000.0}
+    assert since(history, [finding("a"), finding("b")], 9000.0) == {("a", ""): 9000.0, ("b", ""): 9000.0}
     history.close()
     assert [(one.rule, one.first_seen, one.last_seen) for one in episodes(path)] == [("a", 9000.0, 9000.0), ("b", 9000.0, 9000.0), ("a", 1000.0, 1500.0)]
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.daemon.announcer import Announcer
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.history.format import samples_of
-from myisam_advisor.history.writer import History
+from myisam_advisor.history.memory import Clocks, Memory
+from myisam_advisor.history.writer import DEFAULT_PAUSE_SECONDS, History, Remembered
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.past import Episode, Key, Past, dated, silence_of
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Value
+from myisam_exporter.outside.clock import CLOCK, Clock
 
 TABLES_WORTH_KEEPING = 2000
 _log = logging.getLogger(__name__)
@@ -32,10 +35,20 @@ class Advice:
     name = "advice"
     metrics = METRICS
 
-    def __init__(self, site: Callable[[], Site], history: History | None, board: Board) -> None:
+    def __init__(
+        self,
+        site: Callable[[], Site],
+        history: History | None,
+        board: Board,
+        clock: Clock = CLOCK,
+        announcer: Announcer | None = None,
+    ) -> None:
         self._site = site
         self._history = history
         self._board = board
+        self._clock = clock
+        self._announcer = announcer or Announcer()
+        self._memories: dict[str, Memory] = {}
         self._databases: dict[str, FactDatabase] = {}
         self._faults: tuple[Site | None, KnownFaults] = (None, KnownFaults())
 
@@ -43,13 +56,31 @@ class Advice:
         """Judge these facts."""
         if self._history is not None:
             facts = self._history.with_former_key_caches(label, facts)
-        site, now = self._site(), time.time()
+        site = self._site()
         ready = prepared(facts, site)
         judgement = self._judged(label, ready)
-        since = self._history.seen(label, judgement.findings, now) if self._history else {}
-        look = look_at(_dated(judgement, since, now), ready.judged, now)
+        clocks = Clocks(self._clock.time(), self._clock.monotonic(), _uptime(facts))
+        remembered = self._remember(label, judgement, facts.interval_seconds, clocks)
+        self._announcer.announce(label, remembered.turns, clocks)
+        since: Mapping[Key, Episode] = {}
+        past = None
+        if remembered.lasts:
+            since, past = remembered.since, _named(remembered.past, site)
+        look = look_at(dated(judgement, since, clocks.wall), ready.judged, clocks.wall, past)
         self._board.put(label, look, samples_of(ready.complete, choice))
-        yield from advice_values(judgement, facts.interval_seconds, since)
+        yield from advice_values(look.judgement, facts.interval_seconds)
+
+    def _remember(self, label: str, judgement: Judgement, interval_seconds: float | None, clocks: Clocks) -> Remembered:
+        """By the history; where there is none, or none that can be read, only what this daemon saw, for the log."""
+        silence = silence_of(judgement, interval_seconds)
+        kept = self._history.remember(label, judgement.findings, silence, clocks) if self._history else None
+        if kept is not None:
+            self._memories.pop(label, None)
+            return kept
+        memory = self._memories.setdefault(label, Memory(label, DEFAULT_PAUSE_SECONDS))
+        turns = memory.look(judgement.findings, silence, clocks)
+        memory.written()
+        return Remembered(turns, {}, memory.past(), lasts=False)
 
     def _judged(self, label: str, ready: PreparedFacts) -> Judgement:
         """By the site's rules, without those that were stopped; which of them were stopped now is said once."""
@@ -82,12 +113,15 @@ class Advice:
         return self._faults[1]
 
 
-def _dated(judgement: Judgement, since: Mapping[tuple[str, str], float], now: float) -> Judgement:
-    """The findings with when each was first seen, where the history knows."""
+def _uptime(facts: FactSet) -> float | None:
+    uptime = facts.single("server").get("uptime_seconds")
+    return float(uptime) if isinstance(uptime, int | float) else None
+
+
+def _named(past: Past, site: Site) -> Past:
+    """With the titles of the rules that spoke, and what they say is short."""
+    spoke = {one.rule for one in past.episodes}
+    rules = [rule for rule in site.rules if rule.id in spoke]
     return replace(
-        judgement,
-        findings=[
-            replace(finding, first_seen=since.get((finding.rule, finding.object)), last_seen=now if since else None)
-            for finding in judgement.findings
-        ],
+        past, titles={rule.id: rule.title for rule in rules}, resources={rule.id: rule.resource for rule in rules}
     )

@@ -192,7 +192,12 @@ def _label(options: ServeOptions) -> str:
 def _history(options: ServeOptions) -> History | None:
     if options.history_file is None:
         return None
-    return History(options.history_file, options.history_days, options.history_megabytes)
+    return History(
+        options.history_file,
+        options.history_days,
+        options.history_megabytes,
+        pause_seconds=options.watch.background_seconds,
+    )
 
 
 def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, board: Board) -> Fleet:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from myisam_advisor.history.reader import Curve, Episode, curves, episodes, recorded_facts
+from myisam_advisor.history.reader import Curve, curves, recorded_episodes, recorded_facts
 from myisam_advisor.texts.bars import BARS, sparkline
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.templates import count, duration, printable, size
@@ -47,18 +47,19 @@ def facts_in_words(path: Path) -> str:
 
 def episodes_in_words(path: Path) -> str:
     """The findings on record, with when they were seen."""
+    now = time.time()
     lines: list[str] = []
-    for episode in episodes(path):
+    found = recorded_episodes(path, now)
+    several = len({one.episode.target for one in found}) > 1
+    for one in found:
+        episode = one.episode
         about = f" {episode.object}" if episode.object else ""
-        lines += [f"{_when(episode)}  {episode.severity:<8}  {episode.rule}{about}", f"    {episode.message}"]
+        server = f"{episode.target}  " if several else ""
+        lines += [
+            f"{server}{episode.in_words(one.standing, now)}",
+            f"    {episode.severity}  {episode.rule}{about}: {episode.message}",
+        ]
     return "\n".join(map(printable, lines)) or "no finding is on record"
-
-
-def _when(episode: Episode) -> str:
-    first, last = (
-        time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) for at in (episode.first_seen, episode.last_seen)
-    )
-    return f"{first} to {last} ({duration(episode.last_seen - episode.first_seen)})"
 
 
 def _summary(curve: Curve) -> str:

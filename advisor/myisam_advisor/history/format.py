@@ -40,9 +40,24 @@ EPISODE = Table(
     },
     ", PRIMARY KEY (target, rule, object, first_seen)",
 )  # fmt: skip
+# How an episode went: whether its begin was seen, when it was seen to be gone, the pauses within.
+COURSE = Table(
+    "course",
+    {
+        "target": "id", "rule": "text", "object": "text", "first_seen": "moment", "begin_seen": "id", "gone_at": "moment?", "pauses": "id",
+        "away_seconds": "number",
+    },
+    ", PRIMARY KEY (target, rule, object, first_seen)",
+)  # fmt: skip
+# Looks without a gap between them.
+STRETCH = Table(
+    "stretch",
+    {"target": "id", "begun_at": "moment", "ended_at": "moment", "pause_seconds": "number"},
+    ", PRIMARY KEY (target, begun_at)",
+)
 SETTING = Table("setting", {"target": "id", "name": "text", "value": "text?"}, ", PRIMARY KEY (target, name)")
 CHANGE = Table("change", {"target": "id", "noticed_at": "moment", "name": "text", "old": "text?", "new": "text?"}, "")
-TABLES = (TARGET, SAMPLE, LATEST, EPISODE, SETTING, CHANGE)
+TABLES = (TARGET, SAMPLE, LATEST, EPISODE, COURSE, STRETCH, SETTING, CHANGE)
 SCHEMA = "\n".join(
     [*(table.definition for table in TABLES), "CREATE INDEX IF NOT EXISTS sample_by_age ON sample (taken_at);"]
 )

@@ -66,7 +66,7 @@ def note_changes(
     rows: list[tuple[int, float, str, str | None, str | None]] = [
         (target, now, name, known[name], value) for name, value in changed.items() if name in known
     ]
-    before = _moment(known.get(RESTART))
+    before = moment_of(known.get(RESTART))
     if started_at is not None:
         if before is not None and abs(before - started_at) > SAME_START_SECONDS:
             rows.append((target, now, RESTART, None, None))
@@ -76,7 +76,8 @@ def note_changes(
     records.put(SETTING, ((target, name, value) for name, value in changed.items()))
 
 
-def _moment(text: str | None) -> float | None:
+def moment_of(text: str | None) -> float | None:
+    """The moment that a setting holds; None where it holds none."""
     try:
         return None if text is None else float(text)
     except ValueError:

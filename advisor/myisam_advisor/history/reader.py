@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import DamagedError
+from myisam_advisor.history.episodes import read_episodes, read_stretches
 from myisam_advisor.history.file import open_to_read
 from myisam_advisor.history.format import (
     CHANGE,
@@ -25,6 +26,7 @@ from myisam_advisor.history.former_key_caches import with_former_key_caches
 from myisam_advisor.history.noticed_changes import Change, read_changes
 from myisam_advisor.history.records import Records
 from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.past import Episode, Key, dated, standing
 from myisam_exporter.look.fact_set import FactSet
 
 if TYPE_CHECKING:
@@ -38,16 +40,11 @@ UNNAMED = "a server whose name is damaged"
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
-    """A finding and how long it held."""
+class Recorded:
+    """An episode on record, and what became of it."""
 
-    target: str
-    rule: str
-    object: str
-    severity: str
-    first_seen: float
-    last_seen: float
-    message: str
+    episode: Episode
+    standing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +61,12 @@ class RecentLook:
     """Facts that a daemon recorded, and since when its findings have held, by (rule, object)."""
 
     facts: FactSet
-    since: Mapping[tuple[str, str], float]
+    since: Mapping[Key, Episode]
     taken_at: float
 
     def dated(self, judgement: Judgement) -> Judgement:
         """The findings with when each was first and last seen."""
-        findings = [
-            replace(
-                finding,
-                first_seen=self.since.get((finding.rule, finding.object), self.taken_at),
-                last_seen=self.taken_at,
-            )
-            for finding in judgement.findings
-        ]
-        return replace(judgement, findings=findings)
+        return dated(judgement, self.since, self.taken_at)
 
 
 def recent_look(path: Path, session: Session) -> RecentLook | None:
@@ -107,21 +96,40 @@ def _recent_look(records: Records, server: str, started: float, now: float) -> R
         return None
     if facts is None or facts.interval_seconds is None or not 0 <= age <= FRESH_INTERVALS * facts.interval_seconds:
         return None
-    since: dict[tuple[str, str], float] = {}
-    for _, rule, about, first, *_ in records.rows(EPISODE, "target = ?", (target,)):
-        since[rule, about] = max(first, since.get((rule, about), first))
+    # An episode that ended before is another one.
+    current = read_episodes(
+        records,
+        {target: ""},
+        "target = ? AND last_seen >= ?",
+        (target, taken_at - facts.interval_seconds),
+        "first_seen",
+    )
+    since = {one.key: one for one in current}
     return RecentLook(with_former_key_caches(facts, records, target), since, taken_at)
+
+
+def recorded_episodes(path: Path, now: float | None = None) -> list[Recorded]:
+    """All findings on record, the latest first, with what became of them by now."""
+    now = time.time() if now is None else now
+    with open_to_read(path) as records:
+        labels = _labels(records)
+        numbers = {row[0] for row in records.rows(EPISODE)}
+        stretches = {number: read_stretches(records, number) for number in numbers}
+        found = [
+            Recorded(one, standing(one, stretches[number], now))
+            for number in numbers
+            for one in read_episodes(records, {number: labels.get(number, UNNAMED)}, "target = ?", (number,))
+        ]
+    return sorted(found, key=lambda one: _latest_first(one.episode))
+
+
+def _latest_first(one: Episode) -> tuple[float, float, str, str]:
+    return -one.last_seen, -one.first_seen, one.rule, one.object
 
 
 def episodes(path: Path) -> list[Episode]:
     """All findings on record, the latest first."""
-    with open_to_read(path) as records:
-        labels = _labels(records)
-        found = [
-            Episode(labels.get(target, UNNAMED), rule, about, severity, first, last, message)
-            for target, rule, about, first, last, severity, message in records.rows(EPISODE)
-        ]
-    return sorted(found, key=lambda one: (-one.last_seen, -one.first_seen, one.rule, one.object))
+    return [one.episode for one in recorded_episodes(path)]
 
 
 def curves(path: Path, fact: str, since: float) -> list[Curve]:

@@ -12,14 +12,15 @@ import errno
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from myisam_advisor.errors import HistoryError
+from myisam_advisor.history.episodes import prune_episodes, recalled, write_memory
 from myisam_advisor.history.file import open_to_write, pragma, rescue, say_what_is_damaged, set_aside
 from myisam_advisor.history.format import (
-    EPISODE,
     LATEST,
     SAMPLE,
     TARGET,
@@ -29,9 +30,11 @@ from myisam_advisor.history.format import (
     target_id,
 )
 from myisam_advisor.history.former_key_caches import with_former_key_caches
+from myisam_advisor.history.memory import Clocks, Memory, Turns
 from myisam_advisor.history.noticed_changes import note_changes
 from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.past import Episode, Key, Past, Silence
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
@@ -43,10 +46,19 @@ Result = TypeVar("Result")
 DEFAULT_DAYS = 7
 DEFAULT_MEGABYTES = 256
 PRUNE_EVERY_SAMPLES = 60
-# A finding that is away for no longer is the same episode: rules near their threshold come and go.
-EPISODE_GAP_SECONDS = 900.0
+DEFAULT_PAUSE_SECONDS = 60.0
 _SECONDS_PER_DAY = 86_400
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is remembered of a server after a look: what changed, the episodes that hold, the last day. `lasts` when a file keeps it."""
+
+    turns: Turns
+    since: Mapping[Key, Episode]
+    past: Past
+    lasts: bool = True
 
 
 class History:
@@ -71,12 +83,15 @@ class History:
         days: float = DEFAULT_DAYS,
         megabytes: int = DEFAULT_MEGABYTES,
         clock: Clock = CLOCK,
+        pause_seconds: float = DEFAULT_PAUSE_SECONDS,
     ) -> None:
         """Open or make the file. Raises UserError when it cannot be written; what may pass by itself is said, and tried again at each look."""
         self.path = path
         self._keep_seconds = days * _SECONDS_PER_DAY
         self._limit_bytes = megabytes << 20
         self._clock = clock
+        self._pause_seconds = pause_seconds
+        self._memories: dict[str, Memory] = {}
         self._lock = threading.Lock()
         self._written = 0
         self._failure = ""
@@ -116,10 +131,20 @@ class History:
                 self._attempt(lambda records: with_former_key_caches(facts, records, _target(records, label))) or facts
             )
 
-    def seen(self, label: str, findings: Iterable[Finding], now: float) -> Mapping[tuple[str, str], float]:
-        """Note that these findings hold now; since when each has, by (rule, object)."""
+    def remember(self, label: str, findings: Sequence[Finding], silence: Silence, clocks: Clocks) -> Remembered | None:
+        """Note that these findings hold now; what is remembered of the server. None where the file cannot be read: nothing is known of before."""
         with self._lock:
-            return self._attempt(lambda records: _note(records, label, list(findings), now)) or {}
+            memory = self._memories.get(label) or self._attempt(lambda records: self._recalled(records, label, clocks))
+            if memory is None:
+                return None
+            self._memories[label] = memory
+            turns = memory.look(findings, silence, clocks)
+            if self._attempt(lambda records: _write(records, memory)):
+                memory.written()
+            return Remembered(turns, memory.since(), memory.past())
+
+    def _recalled(self, records: Records, label: str, clocks: Clocks) -> Memory:
+        return recalled(records, _target(records, label), label, self._pause_seconds, clocks.wall)
 
     def close(self) -> None:
         """Close the file."""
@@ -215,7 +240,7 @@ class History:
         # What a damaged entry calls the far future would never grow old.
         kept = (now - self._keep_seconds, now + self._keep_seconds)
         database.execute("DELETE FROM sample WHERE taken_at NOT BETWEEN ? AND ?", kept)
-        database.execute("DELETE FROM episode WHERE last_seen < ?", (now - self._keep_seconds,))
+        prune_episodes(database, *kept)
         database.execute("DELETE FROM change WHERE noticed_at < ?", (now - self._keep_seconds,))
         page_bytes = pragma(database, "page_size")
         used = (pragma(database, "page_count") - pragma(database, "freelist_count")) * page_bytes
@@ -243,15 +268,6 @@ def _counted(records: Records) -> tuple[int, float | None, int, int]:
     return int(count), number_of(oldest), size, len(records.damaged)
 
 
-def _note(records: Records, label: str, findings: list[Finding], now: float) -> dict[tuple[str, str], float]:
-    target = _target(records, label)
-    since = {}
-    for finding in findings:
-        key = (target, finding.rule, finding.object)
-        known = records.rows(EPISODE, "target = ? AND rule = ? AND object = ?", key, "first_seen DESC")
-        last = max(((first, seen) for _, _, _, first, seen, *_ in known), default=None)
-        goes_on = last is not None and now - last[1] <= EPISODE_GAP_SECONDS
-        first = last[0] if last is not None and goes_on else now
-        records.put(EPISODE, [(*key, first, now, finding.severity, finding.message)])
-        since[finding.rule, finding.object] = first
-    return since
+def _write(records: Records, memory: Memory) -> bool:
+    write_memory(records, _target(records, memory.target), memory)
+    return True

@@ -37,7 +37,7 @@ class Finding:
     `to_do` is the recommendation in a few words, `price` what it asks of the server.
     `refused` is what the rule would have had run and this server's state forbids, with what to do instead (the recommendation ends with it).
     `first_seen` and `last_seen` are moments (seconds since 1970) where
-    a daemon's history knows them.
+    a daemon's history knows them; `begin_seen` when it was seen not to hold just before the first: else it may be older.
     """
 
     rule: str
@@ -65,6 +65,7 @@ class Finding:
     resource_order: int = 0
     first_seen: float | None = None
     last_seen: float | None = None
+    begin_seen: bool = False
 
     @property
     def commands(self) -> tuple[Sql | ShellLine, ...]:
@@ -162,7 +163,8 @@ class Suspicion:
 class Judgement:
     """All outcomes over one set of facts.
 
-    `warnings` concern the site's configuration, `memory` is the account of what remedies take, `blind` what was not seen.
+    `warnings` concern the site's configuration, `memory` is the account of what remedies take, `blind` what was not seen, `mooted` are rules
+    of `not_applicable` that lacked a fact, and would be pointless with it.
     """
 
     findings: Sequence[Finding] = ()
@@ -176,6 +178,7 @@ class Judgement:
     memory: MemoryBudget = field(default_factory=MemoryBudget)
     seconds: dict[str, float] = field(default_factory=dict)
     blind: Sequence[Blind] = ()
+    mooted: Sequence[str] = ()
 
     def count(self, severity: str) -> int | None:
         """How many findings have this severity; None where there is none, and what was not seen may hold some.

@@ -75,6 +75,7 @@ def judge(ready: PreparedFacts, database: FactDatabase | None = None, known: Kno
         wording.known.budget,
         seconds,
         blind_spots(facts, unjudged),
+        [one.rule for one in _once_a_rule(not_evaluated) if one.rule in mooted],
     )
 
 

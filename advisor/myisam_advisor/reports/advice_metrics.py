@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Judgement
@@ -20,8 +20,14 @@ METRICS = (
     Metric(
         "advice_finding_first_seen_timestamp_seconds",
         "gauge",
-        "Since when the finding has held without a pause; needs the history.",
+        "Since when the finding has held, pauses of up to 15 minutes aside; needs the history.",
         ("rule", "object"),
+    ),
+    Metric(
+        "advice_rule_info",
+        "gauge",
+        "Always 1; one for each rule that has a finding: its title, and the resource that is short (empty where the rule names none): words for an annotation.",
+        ("rule", "title", "resource"),
     ),
     Metric(
         "advice_findings",
@@ -41,10 +47,8 @@ METRICS = (
 )
 
 
-def advice_values(
-    judgement: Judgement, interval_seconds: float | None, since: Mapping[tuple[str, str], float]
-) -> Iterable[Value]:
-    """The values; `since` says when findings were first seen, by (rule, object), where a history knows."""
+def advice_values(judgement: Judgement, interval_seconds: float | None) -> Iterable[Value]:
+    """The values; since when findings hold where a history knows."""
     yield Value("advice_interval_seconds", interval_seconds)
     for severity in SEVERITIES:
         # Where not all was seen, none found is not none there: absent, not 0.
@@ -59,5 +63,7 @@ def advice_values(
         series[finding.rule] += 1
         if series[finding.rule] <= MAXIMUM_SERIES_PER_RULE:
             yield Value("advice_finding", 1, (finding.rule, finding.severity, finding.scope, finding.object))
-            first = since.get((finding.rule, finding.object))
-            yield Value("advice_finding_first_seen_timestamp_seconds", first, (finding.rule, finding.object))
+            labels = (finding.rule, finding.object)
+            yield Value("advice_finding_first_seen_timestamp_seconds", finding.first_seen, labels)
+    for rule, (title, resource) in {one.rule: (one.title, one.resource) for one in judgement.findings}.items():
+        yield Value("advice_rule_info", 1, (rule, title, resource))

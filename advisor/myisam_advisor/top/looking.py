@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import TypeVar
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import FactDatabase
-from myisam_advisor.judging.faults import StoppedRules
+from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
@@ -21,6 +20,7 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import TableChooser
+from myisam_exporter.outside.clock import CLOCK
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.connection import Connection
@@ -52,7 +52,7 @@ class Looker:
         self._judged = Remembered()
         self._earlier: deque[Snapshot] = deque()
         self._database = FactDatabase()
-        self._stopped = StoppedRules()
+        self._faults = KnownFaults()
         self._kept: Snapshot | None = None
 
     def connect(self) -> str:
@@ -86,11 +86,11 @@ class Looker:
         self._database.close()
 
     def _snapshot(self, session: Session) -> Snapshot:
-        context = self._options.context(session)
+        context = self._options.context(session, CLOCK)
         context.threads_running = self._glancer.taken_threads_running()
         self._memory.lend(context)
         kept = self._kept
-        if kept is not None and time.time() - kept.taken_at > ASKED_TABLES_SECONDS:
+        if kept is not None and CLOCK.time() - kept.taken_at > ASKED_TABLES_SECONDS:
             kept = None
         snapshot = take_snapshot(context, only=_ALL if kept is None else _ALL - _DEAR)
         if kept is None:
@@ -123,7 +123,7 @@ class Looker:
         facts = Interval(snapshot, before).facts(self._memory.tables)
         ready = prepared(facts, self._site)
         judged = ready if longer is before else prepared(Interval(snapshot, longer).facts(self._judged), self._site)
-        judgement = judge(judged, self._database, self._stopped)
+        judgement = judge(judged, self._database, self._faults)
         verdict = verdict_of(judgement, judged.judged.interval_seconds)
         return Moment(ready.judged, judgement, verdict, snapshot.taken_at)
 

@@ -21,10 +21,5 @@ CHECKED = Metric("advice_check_timestamp_seconds", "gauge", "When `myisam-adviso
 
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
     """The exposition."""
-    since = {
-        (finding.rule, finding.object): finding.first_seen
-        for finding in judgement.findings
-        if finding.first_seen is not None
-    }
-    values = [*advice_values(judgement, facts.interval_seconds, since), Value(CHECKED.name, time.time())]
+    values = [*advice_values(judgement, facts.interval_seconds), Value(CHECKED.name, time.time())]
     return page_of((*METRICS, CHECKED), values).text.decode()

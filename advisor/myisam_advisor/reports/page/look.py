@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import Verdict, verdict_of
 from myisam_advisor.reports.page.table_map import TableMap, table_map
 from myisam_exporter.look.fact_set import FactRows, FactSet
@@ -17,12 +18,16 @@ KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache"})
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One server at one moment (seconds since 1970) and what is advised; `facts` has the tables in KEPT_TABLES only."""
+    """One server at one moment (seconds since 1970) and what is advised; `facts` has the tables in KEPT_TABLES only.
+
+    `past` is what was found before, None where nothing is remembered.
+    """
 
     judgement: Judgement
     facts: FactSet
     tables: TableMap
     taken_at: float
+    past: Past | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -36,9 +41,9 @@ class Look:
         return directory if isinstance(directory, str) else None
 
 
-def look_at(judgement: Judgement, facts: FactSet, taken_at: float) -> Look:
+def look_at(judgement: Judgement, facts: FactSet, taken_at: float, past: Past | None = None) -> Look:
     """What to keep of these facts and what was judged from them."""
     small = {
         name: table if name in KEPT_TABLES else FactRows(table.columns, []) for name, table in facts.tables.items()
     }
-    return Look(judgement, replace(facts, tables=small), facts.tables["tables"].once("map", table_map), taken_at)
+    return Look(judgement, replace(facts, tables=small), facts.tables["tables"].once("map", table_map), taken_at, past)

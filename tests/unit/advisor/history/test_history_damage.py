@@ -24,6 +24,7 @@ from myisam_advisor.history import file as history_file
 from myisam_advisor.history import format as history_format
 from myisam_advisor.history.file import open_to_read
 from myisam_advisor.history.format import SAMPLE, unpack_facts, unpack_sample
+from myisam_advisor.history.memory import Clocks
 from myisam_advisor.history.reader import (
     _recent_look,
     changes_of,
@@ -36,6 +37,7 @@ from myisam_advisor.history.reader import (
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.past import NO_SILENCE
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
@@ -67,6 +69,12 @@ def finding(rule: str) -> Finding:
     return Finding(rule, "", "warning", "likely", "server", "", None, "words", (), "", "", "", "", "", ())
 
 
+def held(history: History, now: float) -> dict[tuple[str, str], float]:
+    """A look that found one thing; since when what holds has held."""
+    kept = history.remember(LABEL, [finding("recovery-disabled")], NO_SILENCE, Clocks(now, now))
+    return {key: one.first_seen for key, one in kept.since.items()} if kept else {}
+
+
 def look(history: History, known: FactSet) -> dict[str, float | None]:
     return {
         value.name: value.number
@@ -83,7 +91,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     history = History(path)
     for number in range(SAMPLES):
         look(history, facts(1000.0 + 60 * number, ("default", "hot") if number < SAMPLES - 1 else ("default",)))
-        history.seen(LABEL, [finding("recovery-disabled")], clock[0])
+        held(history, clock[0])
         clock[0] += 60
     history.close()
     monkeypatch.undo()
@@ -203,7 +211,7 @@ def test_what_is_sound_of_a_file_that_is_set_aside_begins_the_new_one(written: P
     kept = look(history, facts(30.0))
     kept = look(history, facts(30.0))
     assert kept["history_writable"] == 1
-    since = history.seen(LABEL, [finding("recovery-disabled")], time.time())
+    since = held(history, time.time())
     history.close()
     assert len({found.name.partition("-")[2][:15] for found in written.parent.glob("h.sqlite.corrupt-*")}) == 1
     assert len(samples_of_target(written, LABEL, 0, time.time() + 1)) >= SAMPLES
@@ -236,7 +244,7 @@ def test_a_file_without_checksums_is_read_and_goes_on(tmp_path: Path) -> None:
     assert [moment for moment, _, _ in samples_of_target(path, LABEL, 0, now)] == [now - 600]
     assert (episodes(path)[0].rule, changes_of(path, LABEL), targets_of(path)) == ("recovery-disabled", [], [LABEL])
     history = History(path)
-    assert history.seen(LABEL, [finding("recovery-disabled")], now) == {("recovery-disabled", ""): now - 600}
+    assert held(history, now) == {("recovery-disabled", ""): now - 600}
     assert "hot" in history.with_former_key_caches(LABEL, facts(30.0)).tables["key_cache"].values("name")
     assert look(history, facts(30.0))["history_writable"] == 1
     history.close()
