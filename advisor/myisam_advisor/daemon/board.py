@@ -38,6 +38,9 @@ class Board:
         with self._lock:
             self._looks[label] = look
             for fact, points in self._curves[label].items():
+                # What was kept before the clock was set back is of the future.
+                while points and points[-1][0] > look.taken_at:
+                    points.pop()
                 points.append((look.taken_at, sample.get(fact)))
                 while points[0][0] < look.taken_at - CURVE_SECONDS:
                     points.popleft()

@@ -19,6 +19,7 @@ from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.reports.explanation import explain_rule, list_rules
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.formats.json import document as advice_document
+from myisam_advisor.reports.formats.json import past_document
 from myisam_advisor.reports.page.host_paths import document_without_paths, without_host_paths
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
@@ -162,7 +163,7 @@ class Pages:
 
 
 def _advice_of(look: Look, paths: bool) -> bytes:
-    document = advice_document(look.judgement, look.facts, Shown())
+    document = advice_document(look.judgement, look.facts, Shown()) | {"past": past_document(look.past)}
     return _json(document if paths else document_without_paths(document, look.data_directory))
 
 

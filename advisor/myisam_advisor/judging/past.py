@@ -64,7 +64,7 @@ class Episode:
             if not self.begin_seen:
                 words = f"{words}, perhaps from before"
         return ", ".join(
-            filter(None, (f"{words} ({duration(self.seconds)})", self._pauses(), self._end(standing, now)))
+            filter(None, (f"{words} ({length_in_words(self.seconds)})", self._pauses(), self._end(standing, now)))
         )
 
     def _pauses(self) -> str:
@@ -130,6 +130,11 @@ class Past:
                 found.append((max(seen_until, self.begin), one.begin))
             seen_until = max(seen_until, one.end)
         return [(begin, end) for begin, end in found if end > begin]
+
+
+def length_in_words(seconds: float) -> str:
+    """How long something was seen; one look has no length."""
+    return duration(seconds) if seconds >= 1 else "seen once"
 
 
 def standing(episode: Episode, stretches: Sequence[Stretch], now: float) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from myisam_advisor.catalogue.rules import SEVERITIES
-from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.texts.moments import moment_in_words
 from myisam_exporter.metrics.base import Value
 from myisam_exporter.watching.glances import Peak
 
@@ -99,7 +100,7 @@ def _advice(judgement: Judgement, interval_seconds: float | None) -> dict[str, A
     texts: dict[str, list[str]] = {severity: [] for severity in SEVERITIES}
     for finding in judgement.findings:
         texts[finding.severity].append(
-            f"{finding.rule}{f' {finding.object}' if finding.object else ''}: {finding.title}"
+            f"{finding.rule}{f' {finding.object}' if finding.object else ''}: {finding.title}{_since(finding)}"
         )
     return {
         "verdict": verdict_of(judgement, interval_seconds).headline,
@@ -108,3 +109,10 @@ def _advice(judgement: Judgement, interval_seconds: float | None) -> dict[str, A
         "messages": {severity: of_one[:MAXIMUM_MESSAGES] for severity, of_one in texts.items()},
         "not_evaluated": len(judgement.not_evaluated),
     }
+
+
+def _since(finding: Finding) -> str:
+    if finding.first_seen is None:
+        return ""
+    since = moment_in_words(finding.first_seen, finding.last_seen or finding.first_seen)
+    return f" (since {since}{'' if finding.begin_seen else ' or before'})"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import localtime, strftime
 
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.judging.past import length_in_words
+from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.templates import count, duration, size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
@@ -61,8 +62,10 @@ def _sizes(totals: Row, short: bool) -> str:
 
 def holds_since(findings: Sequence[Finding]) -> str:
     """Since when the oldest of them has held, where a history tells."""
-    moments = [(finding.first_seen, finding.last_seen) for finding in findings if finding.first_seen is not None]
-    if not moments:
+    known = [one for one in findings if one.first_seen is not None]
+    if not known:
         return ""
-    first, last = min(moments)
-    return f"{strftime('%Y-%m-%d %H:%M', localtime(first))} ({duration((last or first) - first)})"
+    oldest = min(known, key=lambda one: one.first_seen or 0.0)
+    first, last = oldest.first_seen or 0.0, oldest.last_seen or 0.0
+    before = "" if oldest.begin_seen else " or before"
+    return f"{moment_in_words(first, max(first, last))}{before} ({length_in_words(last - first)})"

@@ -6,11 +6,13 @@ import json
 from dataclasses import asdict
 
 from myisam_advisor.judging.findings import Finding, Judgement
+from myisam_advisor.judging.past import Episode, Past
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.formats.base import Shown, exit_status
+from myisam_advisor.texts.moments import iso_moment
 from myisam_exporter.look.fact_set import FactSet
 
-__all__ = ["document", "exit_status", "render"]
+__all__ = ["document", "exit_status", "past_document", "render"]
 
 SCHEMA_VERSION = 1
 
@@ -52,7 +54,31 @@ def finding_document(finding: Finding) -> dict[str, object]:
             shown |= {text: getattr(finding, text) for text in ("commands", "undo_commands", "my_cnf", "init_file")}
         else:
             shown[name] = value
-    return shown
+    return shown | {"since": None if finding.first_seen is None else iso_moment(finding.first_seen)}
+
+
+def past_document(past: Past | None) -> dict[str, object] | None:
+    """What was found before, as JSON-ready values; None where nothing is remembered."""
+    if past is None:
+        return None
+    return {
+        "since": iso_moment(past.begin),
+        "until": iso_moment(past.end),
+        "episodes": [_episode(past, one) for one in past.episodes],
+        "omitted_episodes": past.unnamed,
+        "gaps": [{"since": iso_moment(begin), "until": iso_moment(end)} for begin, end in past.gaps()],
+        "restarts": [iso_moment(moment) for moment in past.restarts],
+    }
+
+
+def _episode(past: Past, one: Episode) -> dict[str, object]:
+    named = {"title": (past.titles or {}).get(one.rule, ""), "resource": (past.resources or {}).get(one.rule, "")}
+    return {name: value for name, value in asdict(one).items() if name != "target"} | {
+        **named,
+        "standing": past.standing(one),
+        "since": iso_moment(one.first_seen),
+        "until": iso_moment(one.last_seen),
+    }
 
 
 def _memory(budget: MemoryBudget) -> dict[str, object]:

@@ -15,13 +15,14 @@ Point = tuple[float, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """An SVG path (one stroke for each stretch without a gap), and the numbers beside it."""
+    """An SVG path (one stroke for each stretch without a gap), and the numbers beside it; it begins at the moment `begin`."""
 
     path: str
     latest: float | None
     lowest: float
     highest: float
     hours: float
+    begin: float = 0.0
 
 
 def sparkline(points: Sequence[Point], end: float, seconds: float) -> Sparkline | None:
@@ -30,11 +31,12 @@ def sparkline(points: Sequence[Point], end: float, seconds: float) -> Sparkline 
     known = [(moment, value) for moment, value in points if value is not None and begin <= moment <= end]
     if not known:
         return None
-    begin = max(begin, points[0][0])
+    # Where the clock was set back, points of before may be of the future.
+    begin = max(begin, min(moment for moment, _ in points if begin <= moment <= end))
     values = [value for _, value in known]
     lowest, highest = min(values), max(values)
     path = "".join(_stroke(_buckets(stretch, begin, end), highest) for stretch in _stretches(known))
-    return Sparkline(path, points[-1][1], lowest, highest, (end - begin) / 3600)
+    return Sparkline(path, points[-1][1], lowest, highest, (end - begin) / 3600, begin)
 
 
 def _stretches(known: Sequence[tuple[float, float]]) -> Iterable[list[tuple[float, float]]]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import localtime, strftime
 
 from myisam_advisor.judging.findings import Judgement, NotEvaluated
+from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
 from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.remedies.statements.base import Command, text_of
+from myisam_advisor.reports.page.earlier import EarlierView, Mark, earlier_view, marks
 from myisam_advisor.reports.page.host_paths import without_host_paths, without_paths
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.map_view import MapView, TableLine, map_view, table_lines
@@ -90,6 +92,7 @@ class CurveView:
     latest: str
     lowest: str
     highest: str
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ class View:
     tables: tuple[TableLine, ...] = ()
     curves: tuple[CurveView, ...] = ()
     hours: str = ""
+    earlier: EarlierView = field(default_factory=EarlierView)
     unknown: tuple[tuple[str, str, str], ...] = ()
     blind: tuple[tuple[str, str, str], ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()
@@ -141,7 +145,7 @@ def view_of(
 
     known = told(look.judgement, facts)
     verdict = known.verdict
-    drawn = tuple(_curves(curves or {}, look.taken_at))
+    drawn = tuple(_curves(curves or {}, look.taken_at, look.past))
     hostname = facts.single("server").get("hostname")
     return View(
         title=printable(f"{server_name(facts)}{f' on {hostname}' if hostname else ''}"),
@@ -156,6 +160,7 @@ def view_of(
         tables=tuple(table_lines(look.tables)),
         curves=drawn,
         hours=_hours(drawn),
+        earlier=EarlierView() if look.past is None else earlier_view(look.past, clean),
         unknown=tuple(_unknown(known.unknown, clean)),
         blind=tuple((clean(one.sentence), clean(one.why), clean(one.remedy)) for one in known.blind),
         remarks=tuple(_remarks(known, len(look.judgement.not_applicable), clean)),
@@ -259,12 +264,13 @@ def _key_cache(row: Mapping[str, Value]) -> KeyCacheView:
     )
 
 
-def _curves(curves: Mapping[str, Curve], end: float) -> Iterable[CurveView]:
+def _curves(curves: Mapping[str, Curve], end: float, past: Past | None) -> Iterable[CurveView]:
     for fact, title, unit in CURVES:
         line = sparkline(curves.get(fact, ()), end, CURVE_SECONDS)
         if line is not None:
             latest, lowest, highest = (with_unit(value, unit) for value in (line.latest, line.lowest, line.highest))
-            yield CurveView(title, line, latest, lowest, highest)
+            marked = marks(past, line.begin, end) if past is not None else ()
+            yield CurveView(title, line, latest, lowest, highest, marked)
 
 
 def _hours(curves: Sequence[CurveView]) -> str:

@@ -82,6 +82,7 @@ def test_what_the_last_look_saw_holds_while_looks_come_in_time() -> None:
         (episode(-7200, -3600), NOT_KNOWN, "11:00 to 12:00 (60 min), not known since"),
         (episode(-7200, -3600, begin_seen=False), NOT_KNOWN, "11:00 to 12:00, perhaps from before (60 min), not known since"),
         (episode(-7200, 0, pauses=2, away_seconds=600.0), HOLDS, "since 11:00, still (2 h), on and off (2 pauses, 10 min in all)"),
+        (episode(-3600, -3600, gone_at=NOW - 3540), GONE, "12:00 (seen once)"),
         (episode(3600, 7200), NOT_KNOWN, "14:00 to 15:00, by a clock that was wrong"),
     ],
 )

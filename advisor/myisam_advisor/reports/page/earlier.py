@@ -1,0 +1,171 @@
+"""What the page remembers: a sentence beside the verdict, a list of what was found and is not now, and marks on the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from myisam_advisor.judging.past import HOLDS, NOT_KNOWN, Episode, Past
+from myisam_advisor.judging.verdict import SERIOUS
+from myisam_advisor.reports.page.sparkline import MARGIN, WIDTH
+from myisam_advisor.texts.moments import is_today, span_in_words
+from myisam_advisor.texts.templates import count
+
+NAMED_TIMES = 3
+SHOWN_EPISODES = 40
+NAMED_GAPS = 4
+# What is narrower could not be seen, and what is nearer to its neighbour is one with it.
+LEAST_WIDTH, LEAST_SPACE = 1.5, 1.0
+HELD, BLANK, RESTART = "held", "blank", "restart"
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierLine:
+    """An episode that does not hold now."""
+
+    when: str
+    severity: str
+    rule: str
+    title: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A part of a curve's time: in which the server was held back, nobody looked, or it was started."""
+
+    kind: str
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierView:
+    """`sentence` is what held the server back; `unseen` when nobody looked; `more` is the number of episodes that are not in the list."""
+
+    sentence: str = ""
+    lines: tuple[EarlierLine, ...] = ()
+    more: str = ""
+    unseen: str = ""
+    legend: tuple[tuple[str, str], ...] = ()
+
+
+def earlier_view(past: Past, clean: Callable[[object], str]) -> EarlierView:
+    """What is remembered, in words."""
+    former = [one for one in past.former if one.severity in SERIOUS and one.first_seen <= past.end]
+    shown = former[:SHOWN_EPISODES]
+    more = len(former) - len(shown) + past.unnamed
+    gaps = past.gaps()
+    held = any(_spans_held(past))
+    return EarlierView(
+        _sentence(past, clean),
+        tuple(
+            EarlierLine(
+                one.in_words(past.standing(one), past.end),
+                one.severity,
+                one.rule,
+                clean((past.titles or {}).get(one.rule, one.rule)),
+                clean(one.object),
+            )
+            for one in shown
+        ),
+        count(more) if more else "",
+        _unseen(gaps, past.end),
+        tuple(
+            (kind, words)
+            for kind, words, there in (
+                (HELD, "held back", held),
+                (BLANK, "nobody looked", gaps),
+                (RESTART, "the server was started", past.restarts),
+            )
+            if there
+        ),
+    )
+
+
+def _unseen(gaps: Sequence[Span], now: float) -> str:
+    if not gaps:
+        return ""
+    named = "; ".join(span_in_words(begin, end, now) for begin, end in gaps[-NAMED_GAPS:][::-1])
+    more = f"; and {count(len(gaps) - NAMED_GAPS)} times more" if len(gaps) > NAMED_GAPS else ""
+    return f"Nobody looked at the server {named}{more}: what held then is not known."
+
+
+def _sentence(past: Past, clean: Callable[[object], str]) -> str:
+    """What held the server back and does not now, the latest first."""
+    times = sorted(_times(past), key=lambda time: time.end, reverse=True)
+    if not times:
+        return ""
+    day = "earlier today" if all(is_today(one.begin, past.end) for one in times[:NAMED_TIMES]) else "earlier"
+    named = "; ".join(
+        f"{span_in_words(one.begin, one.end, past.end)}{'' if one.is_sure else ' at the least'}, {clean(one.resource)}"
+        for one in times[:NAMED_TIMES]
+    )
+    more = f"; and {count(len(times) - NAMED_TIMES)} times more, see below" if len(times) > NAMED_TIMES else ""
+    return f"Held back {day}: {named}{more}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    begin: float
+    end: float
+    resource: str
+    is_sure: bool
+
+
+def _times(past: Past) -> list[_Time]:
+    """When each resource was short, and is not since: findings about several tables at once are one time."""
+    found: list[_Time] = []
+    for one in sorted(_holding_back(past), key=lambda one: (_resource(past, one), one.first_seen)):
+        resource = _resource(past, one)
+        if past.standing(one) == HOLDS:
+            continue
+        sure = one.begin_seen and past.standing(one) != NOT_KNOWN
+        last = found[-1] if found and found[-1].resource == resource else None
+        if last is not None and one.first_seen <= last.end:
+            found[-1] = _Time(last.begin, max(last.end, one.last_seen), resource, last.is_sure and sure)
+        elif one.last_seen > past.begin:
+            found.append(_Time(one.first_seen, one.last_seen, resource, sure))
+    # An object that goes while others stay short of the same is no end of it.
+    holding = [(one.first_seen, _resource(past, one)) for one in past.episodes if past.standing(one) == HOLDS]
+    return [time for time in found if all(time.end < begin for begin, of in holding if of == time.resource)]
+
+
+def _resource(past: Past, episode: Episode) -> str:
+    return (past.resources or {}).get(episode.rule, "")
+
+
+def _holding_back(past: Past) -> Iterable[Episode]:
+    return (
+        one
+        for one in past.episodes
+        if one.severity in SERIOUS and _resource(past, one) and one.first_seen <= one.last_seen <= past.end
+    )
+
+
+def _spans_held(past: Past) -> Iterable[Span]:
+    return ((one.first_seen, one.last_seen) for one in _holding_back(past))
+
+
+def marks(past: Past, begin: float, end: float) -> tuple[Mark, ...]:
+    """The marks of a curve from `begin` to `end`: no more than fit beside each other."""
+    found = [Mark(BLANK, *place) for place in _places(past.gaps(), begin, end)]
+    found += [Mark(HELD, *place) for place in _places(_spans_held(past), begin, end)]
+    found += [Mark(RESTART, *place) for place in _places(((at, at) for at in past.restarts), begin, end)]
+    return tuple(found)
+
+
+def _places(spans: Iterable[Span], begin: float, end: float) -> Iterable[tuple[str, str]]:
+    scale = (WIDTH - 2 * MARGIN) / max(end - begin, 1.0)
+    merged: list[Span] = []
+    for first, last in sorted(spans):
+        if last < begin or first > end:
+            continue
+        left, right = ((min(max(moment, begin), end) - begin) * scale for moment in (first, last))
+        right = max(right, left + LEAST_WIDTH)
+        if merged and left - merged[-1][1] < LEAST_SPACE:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], right))
+        else:
+            merged.append((left, right))
+    return ((f"{MARGIN + left:.1f}", f"{right - left:.1f}") for left, right in merged)
