@@ -24,6 +24,12 @@ FILES = (
     ("/etc/myisam-advisor/config.yaml", "Thresholds, suppressions, own rules, ignored schemas."),
     ("/var/lib/myisam-advisor/history.sqlite", "What the daemon recorded."),
     ("/etc/my.cnf, /etc/mysql/my.cnf, ~/.my.cnf", "Option files, as the server's own client programs read them."),
+    ("~/.mylogin.cnf", "Login paths of mysql_config_editor."),
+)
+VARIABLES = (
+    ("MYSQL_HOST, MYSQL_TCP_PORT, MYSQL_UNIX_PORT, MYSQL_PWD", "What no option and no file says; MYSQL_PWD with a warning."),
+    ("MYSQL_GROUP_SUFFIX, MYSQL_TEST_LOGIN_FILE", "As --defaults-group-suffix; another file than ~/.mylogin.cnf."),
+    ("MYISAM_ADVISOR_DEBUG", "1: show where an internal error happened."),
 )
 # Where each shell looks, below /usr/share; Debian's places.
 COMPLETION_FILES = {
@@ -87,6 +93,7 @@ def _page(context: click.Context, day: str) -> str:
         lines += _listed("COMMANDS", ((f"{page}(1)", help_text.split("\n\n")[0]) for page, help_text in inner))
     if context.parent is None:
         lines += _listed("FILES", FILES)
+        lines += _listed("ENVIRONMENT", VARIABLES)
     lines += _listed("EXIT STATUS", EXIT_STATUSES)
     parent = "" if context.parent is None else rf"\fB{_text(PROGRAM)}\fR(1), "
     lines += [".SH SEE ALSO", rf"{parent}\fBmyisamchk\fR(1); /usr/share/doc/{PROGRAM}"]

@@ -71,6 +71,19 @@ def option_file(data: bytes) -> None:
     assert all(isinstance(name, str) for name in options.settings)
 
 
+def login_file(data: bytes) -> None:
+    """What mysql_config_editor may have written."""
+    from myisam_exporter.errors import UserError
+    from myisam_exporter.server.option_files import Further, read_option_files
+
+    path = scratch(data, ".login")
+    path.chmod(0o600)
+    try:
+        read_option_files([scratch(b"", ".cnf")], further=Further(login_path="client", login_file=path))
+    except UserError as error:
+        assert "hunter2" not in str(error)
+
+
 def facts_file(data: bytes) -> None:
     """A facts file, and the facts judged."""
     from myisam_advisor.factbase.database import open_database
@@ -286,7 +299,7 @@ def _plugin() -> Any:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, file_name, option_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
+    for function in (myi_header, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
 }
 
 
@@ -317,6 +330,7 @@ def seeds(name: str) -> Iterable[bytes]:
         return [*ALIASES, *(path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6])]
     return {
         "file_name": [b"orders", b"a@002db", b"@0041#P#p0#SP#s1", "ü☃".encode()],
+        "login_file": [bytes.fromhex("0000000012150b0b0309121a0b1e1b0308080b071a1602101000000031c9bb0f7b53c1ea70c5cc7986afd29810000000a2ce1912101650c034778a4e014e8ba5")],
         "option_file": [b"[client]\nuser = x\npassword = \"hunter2 \\t\"\n# c\nsocket=/a/b\n[client.shop]\nport=3306\n", b"[client]\nssl-mode=VERIFY_CA\nloose-skip-ssl\nssl_ca=x\ntls-version=TLSv1.2\nenable-cleartext-plugin=0\n"],
         "facts_file": [b"schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 5}\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n", *STRANGE_FACTS],
         "configuration": [*ALIASES, b"thresholds:\n  io-bound-data: {minimum_iowait: 0.3}\nsuppressions:\n  - {rule: pack-keys, object: 's.*', reason: why, until: 2027-01-01}\nignored_schemas: ['a*']\n"],

@@ -96,7 +96,7 @@ def _usage(error: click.UsageError) -> str:
     """As click says it: the usage, where help is, and what is wrong."""
     lines = []
     if error.ctx is not None:
-        help_option = f"Try '{error.ctx.command_path} {error.ctx.help_option_names[0]}' for help."
+        help_option = f"Try '{error.ctx.command_path} --help' for help."
         lines = [error.ctx.get_usage(), help_option, ""]
     return "\n".join([*lines, f"Error: {shortened(error.format_message())}"])
 
@@ -142,9 +142,11 @@ def _secrets_of(error: BaseException) -> Iterator[str]:
 
 
 def _password_in(value: Any) -> str:
-    """The password that an object or a mapping holds, or nothing."""
+    """The password that an object or a mapping holds (options, the environment), or nothing."""
     with contextlib.suppress(Exception):  # whatever looking at somebody's object may raise
-        found = value.get("password") if isinstance(value, Mapping) else getattr(value, "password", "")
+        is_mapping = isinstance(value, Mapping)
+        found = value.get("password", value.get("MYSQL_PWD")) if is_mapping else getattr(value, "password", "")
+        found = getattr(found, "value", found)
         return found if isinstance(found, str) else ""
     return ""
 

@@ -14,7 +14,7 @@ from myisam_advisor.cli.ending import keep_traces, speak_any_text, status_of
 from myisam_exporter.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Commands, context_settings={"help_option_names": ["--help", "-h", "-?"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="myisam-advisor")
 @click.option("--debug", is_flag=True, help="Show where an internal error happened (also MYISAM_ADVISOR_DEBUG=1).")
 def cli(debug: bool) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from myisam_advisor.cli.own_password import OwnPassword
 from myisam_exporter.outside.quantities import seconds_in
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
+    from myisam_exporter.server.option_files import Further
     from myisam_exporter.server.target import Target
 
 DEFAULT_TIMEOUT_SECONDS = 10
@@ -60,19 +62,35 @@ class ServerOptions:
     timeout_seconds: int
     key_caches: tuple[str, ...]
     page_cache_seconds: float
+    extra_file: Path | None
+    group_suffix: str
+    login_path: str | None
+    own_password: OwnPassword = field(repr=False)
 
     def target(self) -> Target:
         """The server that they name. Raises UserError for an option file that cannot be used."""
         from myisam_exporter.server.target import target_from_options
 
-        return target_from_options(
+        target = target_from_options(
             self.defaults_files,
             self.user,
             self.host,
             self.port,
             self.socket,
+            password=self.own_password.typed(),
+            further=self.further(),
             allow_cleartext=self.allow_cleartext,
         )
+        self.own_password.warn(target.password_origin)
+        return target
+
+    def further(self) -> Further:
+        """What is read besides the option files, as mysql(1) does."""
+        from myisam_exporter.server.option_files import GROUP_SUFFIX_VARIABLE, Further, login_file
+
+        environment = self.own_password.environment
+        suffix = self.group_suffix or environment.get(GROUP_SUFFIX_VARIABLE, "")
+        return Further(self.extra_file, suffix, self.login_path, login_file(environment), environment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +143,50 @@ def with_options(command: Command, options: Sequence[Callable[[Command], Command
     return command
 
 
-def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS) -> Command:
-    """The options that say which server to look at, and how: the command's parameter `server`, a ServerOptions."""
+def server_options(
+    command: Command,
+    timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS,
+    password_names: Sequence[str] = ("--password", "-p"),
+) -> Command:
+    """The options that say which server to look at, and how: the command's parameter `server`, a ServerOptions.
+
+    Their names and letters are those of mysql(1).
+    """
     options = (
+        click.option("--host", "-h", help="Host of the server; localhost means its socket."),
+        click.option("--port", "-P", type=click.IntRange(1, 65535), help="TCP port."),
+        click.option("--socket", "-S", type=click.Path(path_type=Path), help="UNIX socket of the server."),
+        click.option("--user", "-u", help="Account."),
+        click.option(
+            *password_names,
+            "own_password",
+            is_flag=True,
+            callback=_asked_for,
+            help="Ask for the password on the terminal; otherwise it comes from an option file or a login path.",
+        ),
         click.option(
             "--defaults-file",
             "defaults_files",
+            metavar="FILE",
             type=click.Path(path_type=Path),
             multiple=True,
             help="Option file to read instead of the standard ones.",
         ),
-        click.option("--host", help="Host of the server; localhost means its socket."),
-        click.option("--port", type=click.IntRange(1, 65535), help="TCP port."),
-        click.option("--socket", type=click.Path(path_type=Path), help="UNIX socket of the server."),
-        click.option("--user", help="Account; its password belongs into an option file."),
+        click.option(
+            "--defaults-extra-file",
+            "extra_file",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="Option file to read besides them, before ~/.my.cnf.",
+        ),
+        click.option(
+            "--defaults-group-suffix",
+            "group_suffix",
+            metavar="SUFFIX",
+            default="",
+            help="Also read groups with this suffix: [client_SUFFIX] for _SUFFIX.",
+        ),
+        click.option("--login-path", metavar="NAME", help="Login path of mysql_config_editor (~/.mylogin.cnf)."),
         click.option(
             "--allow-cleartext",
             is_flag=True,
@@ -147,6 +195,7 @@ def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECO
         click.option(
             "--timeout",
             "timeout_seconds",
+            metavar="SECONDS",
             type=click.IntRange(1, 600),
             default=timeout_seconds,
             show_default=True,
@@ -161,6 +210,7 @@ def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECO
         ),
         click.option(
             "--page-cache-seconds",
+            metavar="SECONDS",
             type=click.FloatRange(0, 600),
             default=2.0,
             show_default=True,
@@ -168,6 +218,10 @@ def server_options(command: Command, timeout_seconds: int = DEFAULT_TIMEOUT_SECO
         ),
     )
     return with_options(gathered(ServerOptions, "server")(command), options)
+
+
+def _asked_for(context: click.Context, parameter: click.Parameter, value: bool) -> OwnPassword:
+    return OwnPassword(asks=value)
 
 
 def connection_options(command: Command) -> Command:

@@ -30,6 +30,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
+from myisam_exporter.server.option_files import NOTHING_FURTHER, Further
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.followers import Follower
@@ -60,6 +61,7 @@ class ServeOptions:
     load_site: Callable[[], Site]
     defaults_files: Sequence[Path] = ()
     allow_cleartext: bool = False
+    further: Further = NOTHING_FURTHER
     unix_socket: Path | None = None
     socket_group: str | None = None
     telemetry_path: str = "/metrics"
@@ -216,7 +218,12 @@ def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, b
 
 
 def _targets(options: ServeOptions) -> ProbeTargets:
-    return read_probe_targets(options.targets_file, options.defaults_files, allow_cleartext=options.allow_cleartext)
+    return read_probe_targets(
+        options.targets_file,
+        options.defaults_files,
+        allow_cleartext=options.allow_cleartext,
+        further=options.further.for_others,
+    )
 
 
 def _settle_in() -> None:

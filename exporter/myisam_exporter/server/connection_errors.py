@@ -43,11 +43,11 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
         origin = (
             f"The password came {target.password_origin}."
             if target.password_origin
-            else "No option file gave a password."
+            else "No option file gave a password, and -p did not ask for one."
         )
         return UserError(
             f"the server at {target.label} refused the user {target.user!r}: {text}. {origin} "
-            "Give another --user, or an option file with the right password (--defaults-file)."
+            "Give another --user, an option file with the right password (--defaults-file), or type it (-p)."
         )
     message = REFUSALS.get(number, "could not connect to {target}: {text} (error {number}).")
     return UserError(message.format(target=target.label, text=text, number=number))

@@ -6,28 +6,72 @@ two files a refused password came from. Source: manual, "Using Option Files"; my
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.server.login_path import LoginFileError, read_login_file
 
 STANDARD_FILES = (Path("/etc/my.cnf"), Path("/etc/mysql/my.cnf"))
 CLIENT_GROUPS = ("client", "client-server", "client-mariadb", "myisam-advisor")
+# What mysql(1) takes from the environment where no file and no option says it: manual, "Environment Variables".
+ENVIRONMENT_OPTIONS = {
+    "host": "MYSQL_HOST",
+    "port": "MYSQL_TCP_PORT",
+    "socket": "MYSQL_UNIX_PORT",
+    "password": "MYSQL_PWD",
+}
+GROUP_SUFFIX_VARIABLE, LOGIN_FILE_VARIABLE = "MYSQL_GROUP_SUFFIX", "MYSQL_TEST_LOGIN_FILE"
 MAXIMUM_INCLUDE_DEPTH = 10
 MAXIMUM_BYTES = 1 << 20
+_log = logging.getLogger(__name__)
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value and the file and line it came from. The value may be a password: it is never part of a representation."""
+    """A value and the file and line, or the variable, it came from. The value may be a password: it is never part of a representation."""
 
     value: str = field(repr=False)
     path: Path = Path()
     line: int = 0
+    variable: str = ""
+
+    def __str__(self) -> str:
+        """Where it came from."""
+        return f"the environment variable {self.variable}" if self.variable else f"{self.path}, line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What is read besides the files that --defaults-file names, or the standard ones, as mysql(1) does.
+
+    `login_path` is a group of the login file, which is read for the groups of clients in any case; None for `login_file` reads none.
+    """
+
+    extra_file: Path | None = None
+    group_suffix: str = ""
+    login_path: str | None = None
+    login_file: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def for_others(self) -> Further:
+        """For servers that are probed: the option files alone, because the rest is how its user reaches the own server."""
+        return Further(self.extra_file, self.group_suffix)
+
+    def groups(self, groups: Sequence[str]) -> list[str]:
+        """The groups, and where there is a suffix, those with it."""
+        suffix = self.group_suffix
+        return [*groups, *([f"{group}{suffix}" for group in groups] if suffix else [])]
+
+
+NOTHING_FURTHER = Further()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +96,89 @@ class Options:
         if setting is None:
             return ""
         others = [f"{lost.path}" for lost in self.overridden.get(name, []) if lost.value != setting.value]
-        text = f"from {setting.path}, line {setting.line}"
+        text = f"from {setting}"
         return f"{text}, which overrides a different one in {', '.join(others)}" if others else text
 
 
-def standard_files() -> list[Path]:
-    """The option files that a client reads by itself, where they exist."""
+def login_file(environment: Mapping[str, str]) -> Path | None:
+    """Where the login file is, if there is one."""
+    named, home = environment.get(LOGIN_FILE_VARIABLE), environment.get("HOME")
+    return Path(named) if named else Path(home) / ".mylogin.cnf" if home else None
+
+
+def standard_files(extra_file: Path | None = None) -> list[Path]:
+    """The option files that a client reads by itself, where they exist, and the extra one in its place among them."""
     home = os.environ.get("HOME")
-    candidates = [*STANDARD_FILES, *([Path(home) / ".my.cnf"] if home else [])]
-    return [path for path in candidates if path.is_file() and os.access(path, os.R_OK)]
+    own = [Path(home) / ".my.cnf"] if home else []
+    return [*_readable(STANDARD_FILES), *([extra_file] if extra_file else []), *_readable(own)]
 
 
-def read_option_files(paths: Sequence[Path], groups: Sequence[str] = CLIENT_GROUPS) -> Options:
-    """The settings of `groups` in these files; a later one wins.
+def _readable(paths: Sequence[Path]) -> list[Path]:
+    return [path for path in paths if path.is_file() and os.access(path, os.R_OK)]
 
-    Raises UserError when a file cannot be read or a line in it is no option.
+
+def read_option_files(
+    paths: Sequence[Path], groups: Sequence[str] = CLIENT_GROUPS, further: Further = NOTHING_FURTHER
+) -> Options:
+    """The settings of `groups` in these files, or in the standard ones and the extra one, then in the login file; a later one wins.
+
+    What none of them says the environment may say. Raises UserError when a file cannot be read or a line in it is no option.
     """
-    options = Options()
-    for path in paths:
-        for name, setting in _read(path, frozenset(groups), 0, options.sections):
-            if name in options.settings:
-                options.overridden.setdefault(name, []).append(options.settings[name])
-            options.settings[name] = setting
+    if paths and further.extra_file:
+        raise UserError(
+            "--defaults-file reads that file alone, --defaults-extra-file one more than the usual: give one of them."
+        )
+    options, wanted = Options(), frozenset(further.groups(groups))
+    for path in paths or standard_files(further.extra_file):
+        _take(options, _read(path, wanted, 0, options.sections))
+    _take(options, _logins(further, groups))
+    for name, variable in ENVIRONMENT_OPTIONS.items():
+        if further.environment.get(variable):
+            options.settings.setdefault(name, Setting(further.environment[variable], variable=variable))
     return options
+
+
+def _take(options: Options, found: Iterator[tuple[str, Setting]]) -> None:
+    for name, setting in found:
+        if name in options.settings:
+            options.overridden.setdefault(name, []).append(options.settings[name])
+        options.settings[name] = setting
+
+
+def _logins(further: Further, groups: Sequence[str]) -> Iterator[tuple[str, Setting]]:
+    """What the login file says: in the order of its lines, as the server's own programs take it.
+
+    A file that nobody asked for (--login-path) is left out with a warning where it cannot be used.
+    """
+    path, login_path = further.login_file, further.login_path
+    try:
+        text = read_login_file(path) if path else None
+    except FileNotFoundError:
+        text = None
+    except LoginFileError as error:
+        if login_path is not None:
+            raise
+        _warn_of(str(error))
+        return
+    if path is None or text is None:
+        if login_path is not None:
+            raise UserError(
+                f"there is no login file {path or '(HOME is not set)'} for --login-path {login_path}: make one with mysql_config_editor."
+            )
+        return
+    sections: set[str] = set()
+    wanted = frozenset(further.groups([*groups, *([login_path] if login_path is not None else [])]))
+    yield from _of_lines(path, text.splitlines(), wanted, MAXIMUM_INCLUDE_DEPTH, sections)
+    if login_path is not None and login_path not in sections:
+        raise UserError(
+            f"{path} has no login path {login_path!r}: it has {', '.join(sorted(sections)) or 'none'} (mysql_config_editor print --all)."
+        )
+
+
+@lru_cache(maxsize=16)
+def _warn_of(text: str) -> None:
+    """Once for each text: a daemon reads the files at each attempt to connect."""
+    _log.warning("%s", text)
 
 
 def _read(path: Path, groups: frozenset[str], depth: int, sections: set[str]) -> Iterator[tuple[str, Setting]]:
@@ -82,7 +186,12 @@ def _read(path: Path, groups: frozenset[str], depth: int, sections: set[str]) ->
         raise UserError(
             f"{path}: option files include each other more than {MAXIMUM_INCLUDE_DEPTH} deep: remove one !include"
         )
-    lines = _text(path, depth).splitlines()
+    yield from _of_lines(path, _text(path, depth).splitlines(), groups, depth, sections)
+
+
+def _of_lines(
+    path: Path, lines: Sequence[str], groups: frozenset[str], depth: int, sections: set[str]
+) -> Iterator[tuple[str, Setting]]:
     group = None
     for number, raw in enumerate(lines, 1):
         line = raw.strip()

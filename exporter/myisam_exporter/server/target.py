@@ -9,7 +9,7 @@ from pathlib import Path
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.default_sockets import default_socket
-from myisam_exporter.server.option_files import CLIENT_GROUPS, Options, read_option_files, standard_files
+from myisam_exporter.server.option_files import CLIENT_GROUPS, NOTHING_FURTHER, Further, Options, read_option_files
 from myisam_exporter.server.tls import Tls, tls_from_options
 
 DEFAULT_PORT = 3306
@@ -19,6 +19,7 @@ HASHING_PLUGINS = frozenset({"mysql_native_password", "client_ed25519", "caching
 SENDING_PLUGINS = frozenset({"sha256_password"})
 ALL_PLUGINS = HASHING_PLUGINS | SENDING_PLUGINS
 PROTOCOLS = ("TCP", "SOCKET")
+TYPED = "from the terminal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,16 @@ def target_from_options(
     socket: Path | None = None,
     groups: Sequence[str] = CLIENT_GROUPS,
     *,
+    password: str | None = None,
+    further: Further = NOTHING_FURTHER,
     allow_cleartext: bool = False,
 ) -> Target:
-    """A target from option files (these `groups` of them) and what was given beside them; what was given wins.
+    """A target from option files (these `groups` of them), what is read `further`, and what was given beside them; what was given wins.
 
     Raises UserError for an unreadable option file, for two that hold different passwords, for a bad port, and for an option that
     says how the password may travel and cannot be honoured.
     """
-    options = read_option_files(list(defaults_files) or standard_files(), groups)
+    options = read_option_files(defaults_files, groups, further)
     _refuse_two_passwords(options, defaults_files)
     chosen_host = host or options.value("host") or "localhost"
     protocol = _protocol(options)
@@ -76,12 +79,12 @@ def target_from_options(
     is_found = chosen_socket is None and by_socket
     return Target(
         user=user or options.value("user") or getpass.getuser(),
-        password=options.value("password") or "",
+        password=(options.value("password") or "") if password is None else password,
         host=chosen_host,
         port=port or _port(options),
         socket=default_socket() if is_found else chosen_socket,
         tls=tls_from_options(options, over_socket=is_found or chosen_socket is not None),
-        password_origin=options.origin("password"),
+        password_origin=options.origin("password") if password is None else TYPED,
         is_found=is_found,
         allow_cleartext=allow_cleartext,
         plugins=_plugins(options),

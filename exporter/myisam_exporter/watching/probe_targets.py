@@ -13,7 +13,7 @@ from typing import Any
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.documents import read_yaml_document
-from myisam_exporter.server.option_files import read_option_files, standard_files
+from myisam_exporter.server.option_files import NOTHING_FURTHER, Further, read_option_files
 from myisam_exporter.server.target import DEFAULT_PORT, Target, target_from_options
 
 DEFAULT_MODULE = "client"
@@ -45,6 +45,7 @@ class ProbeTargets:
     listed: Mapping[str, Listed] = field(default_factory=dict)
     defaults_files: Sequence[Path] = ()
     allow_cleartext: bool = False
+    further: Further = NOTHING_FURTHER
 
     def find(self, target: str) -> Listed | None:
         """By name, or by address as listed."""
@@ -61,11 +62,16 @@ class ProbeTargets:
             socket=listed.socket,
             groups=(DEFAULT_MODULE, module),
             allow_cleartext=self.allow_cleartext,
+            further=self.further,
         )
 
 
 def read_probe_targets(
-    path: Path | None, defaults_files: Sequence[Path], *, allow_cleartext: bool = False
+    path: Path | None,
+    defaults_files: Sequence[Path],
+    *,
+    allow_cleartext: bool = False,
+    further: Further = NOTHING_FURTHER,
 ) -> ProbeTargets:
     """The targets of a YAML file: `targets: {name: {host, port} or {socket}, ...}`. Raises UserError that names the entry."""
     if path is None:
@@ -75,12 +81,12 @@ def read_probe_targets(
         raise UserError(
             f"{path}: one mapping `targets:` is wanted, of names to {{host: ..., port: ...}} or {{socket: ...}}."
         )
-    options = read_option_files(list(defaults_files) or standard_files(), ())
+    options = read_option_files(defaults_files, (), further)
     listed = {str(name): _listed(path, str(name), entry) for name, entry in document["targets"].items()}
     for one in listed.values():
         for module in sorted(one.modules - options.sections - {DEFAULT_MODULE}):
             raise UserError(f"{path}: target {one.name}: no option file has a section [{module}].")
-    return ProbeTargets(listed, tuple(defaults_files), allow_cleartext)
+    return ProbeTargets(listed, tuple(defaults_files), allow_cleartext, further)
 
 
 def _listed(path: Path, name: str, entry: Any) -> Listed:

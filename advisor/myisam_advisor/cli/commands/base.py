@@ -8,6 +8,7 @@ from typing import cast
 
 import click
 
+from myisam_advisor.cli.own_password import refuse_words
 from myisam_advisor.texts.units import unit_names
 
 FOLDER = Path(__file__).parent
@@ -26,3 +27,12 @@ class Commands(click.Group):
             return None
         module = importlib.import_module(f"myisam_advisor.cli.commands.{cmd_name}")
         return cast(click.Command, getattr(module, cmd_name))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words name, once no password is among them."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None:
+            refuse_words(command, words, click.Context(command, parent=ctx, info_name=name))
+        return name, command, words

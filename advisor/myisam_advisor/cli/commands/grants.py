@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import click
 
-from myisam_advisor.cli.options import ServerOptions, server_options
+from myisam_advisor.cli.options import Command, ServerOptions, server_options
+
+
+def _server_options(command: Command) -> Command:
+    """--password is another thing here."""
+    return server_options(command, password_names=("-p",))
 
 
 @click.command()
-@server_options
+@_server_options
 @click.option("--account", default="myisam-advisor", show_default=True, help="Name of the account.")
 @click.option("--account-host", default="localhost", show_default=True, help="Where it connects from.")
 @click.option("--password", "by_password", is_flag=True, help="Prove itself by a password, not by its user here.")

@@ -217,6 +217,7 @@ def serve(
     lines.setFormatter(OneLineErrors("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=log_level.upper(), handlers=[lines])
     log_what_threads_raise()
+    server.own_password.typed()
     run(
         ServeOptions(
             listen_addresses=web.listen_addresses,
@@ -230,6 +231,7 @@ def serve(
             load_site=site.load,
             defaults_files=server.defaults_files,
             allow_cleartext=server.allow_cleartext,
+            further=server.further(),
             unix_socket=web.unix_socket,
             socket_group=web.socket_group,
             telemetry_path=web.telemetry_path,

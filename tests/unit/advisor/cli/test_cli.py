@@ -97,7 +97,7 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
         (("check", "swap-pressure", "--format", "json"), "NUMBER and RULE are for --format text"),
         (("plan", "swap-presure"), "Did you mean swap-pressure?"),
         (("chekc",), "No such command"),
-        (("check", "--password", "x"), "No such option"),
+        (("check", "--passwrod", "x"), "No such option"),
         (("facts", "hots"), "unknown fact table 'hots'"),
         (("explain", "nonsense"), "no rule 'nonsense'"),
         (("doctor", "--facts", "x"), "examines a server"),

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.server.option_files import read_option_files
+from myisam_exporter.server.option_files import Further, read_option_files
 from myisam_exporter.server.target import target_from_options
 
 
@@ -120,3 +120,39 @@ def test_no_more_is_read_than_an_option_file_can_have(tmp_path: Path) -> None:
     path.write_bytes(b"#" * (1 << 21))
     with pytest.raises(UserError, match="larger than"):
         read_option_files([path])
+
+
+def test_the_extra_file_stands_between_the_global_files_and_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / ".my.cnf", "[client]\nuser=home\n")
+    extra = write(tmp_path / "extra.cnf", "[client]\nuser=extra\nhost=fromextra\n[client_two]\nuser=two\n")
+    found = read_option_files((), further=Further(extra))
+    assert (found.value("user"), found.value("host")) == ("home", "fromextra")
+    assert read_option_files([extra], further=Further(group_suffix="_two")).value("user") == "two"
+    with pytest.raises(UserError, match="give one of them"):
+        read_option_files([extra], further=Further(extra))
+    with pytest.raises(UserError, match=r"gone\.cnf: No such file"):
+        read_option_files((), further=Further(tmp_path / "gone.cnf"))
+
+
+def test_the_environment_says_what_no_file_says(tmp_path: Path) -> None:
+    said = {"MYSQL_HOST": "envhost", "MYSQL_TCP_PORT": "3311", "MYSQL_UNIX_PORT": "/run/env.sock", "MYSQL_PWD": "envsecret"}
+    empty, full = write(tmp_path / "empty.cnf", ""), write(tmp_path / "full.cnf", "[client]\nhost=filehost\nport=3312\npassword=filesecret\n")
+    by_environment = target_from_options([empty], further=Further(environment=said))
+    assert (by_environment.label, by_environment.password) == ("envhost:3311", "envsecret")
+    assert by_environment.password_origin == "from the environment variable MYSQL_PWD"
+    assert "envsecret" not in repr(by_environment) + repr(Further(environment=said))
+    by_file = target_from_options([full], further=Further(environment=said))
+    assert (by_file.label, by_file.password) == ("filehost:3312", "filesecret")
+    assert target_from_options([full], password="typed", further=Further(environment=said)).password == "typed"
+    del said["MYSQL_HOST"]
+    assert target_from_options([empty], further=Further(environment=said)).socket == Path("/run/env.sock")
+    assert not target_from_options([empty], further=Further(environment=said)).is_found
+    with pytest.raises(UserError, match="port 'many' from the environment variable MYSQL_TCP_PORT is no port number"):
+        target_from_options([empty], host="h", further=Further(environment={"MYSQL_TCP_PORT": "many"}))
+
+
+def test_what_is_probed_hears_nothing_of_the_own_way_in(tmp_path: Path) -> None:
+    further = Further(tmp_path, "_x", "foo", tmp_path / "login", {"MYSQL_PWD": "secret"}).for_others
+    assert (further.login_path, further.login_file, further.environment) == (None, None, {})
+    assert (further.extra_file, further.group_suffix) == (tmp_path, "_x")
