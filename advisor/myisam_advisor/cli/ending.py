@@ -39,7 +39,8 @@ def wants_traces() -> bool:
 
 def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
     """Run the command; its exit status. Nothing is raised, and what there is to say was said."""
-    speaks_to_nagios = _speaks_to_nagios(arguments)
+    form = _form_asked(arguments)
+    speaks_to_nagios = form == "nagios"
     try:
         status = _status_of_ended(command)
         sys.stdout.flush()
@@ -49,6 +50,8 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
             status = NAGIOS_UNKNOWN
             _say(sys.stdout, f"MYISAM UNKNOWN - {_in_one_line(message)}")
         elif message:
+            if form == "json":
+                _say(sys.stdout, _as_json(message))
             _say(sys.stderr, message if isinstance(error, click.UsageError) else f"myisam-advisor: {message}")
         if wants_traces() and _is_internal(error):
             _say(sys.stderr, without_secrets("".join(traceback.format_exception(error)), error))
@@ -63,11 +66,13 @@ def _status_of_ended(command: Callable[[], object]) -> int:
     return 0
 
 
-def _speaks_to_nagios(arguments: Sequence[str]) -> bool:
-    """Whether a plugin was called; told from the words themselves, because they may be what is wrong."""
+def _form_asked(arguments: Sequence[str]) -> str:
+    """For which program the answer is, nagios or one that reads JSON; told from the words themselves, because they may be what is wrong."""
     formats = [word for before, word in zip(["", *arguments], arguments, strict=False) if before == "--format"]
     formats += [word.partition("=")[2] for word in arguments if word.startswith("--format=")]
-    return "check" in arguments and "nagios" in formats
+    if "check" in arguments and "nagios" in formats:
+        return "nagios"
+    return "json" if formats[-1:] == ["json"] else ""
 
 
 def _verdict_on(error: BaseException) -> tuple[int, str]:
@@ -149,6 +154,15 @@ def _password_in(value: Any) -> str:
         found = getattr(found, "value", found)
         return found if isinstance(found, str) else ""
     return ""
+
+
+def _as_json(message: str) -> str:
+    """The document of a run that failed; the words of the usage are for people."""
+    import json
+
+    from myisam_advisor.texts.json_documents import failure
+
+    return json.dumps(failure(message.rpartition("\n\nError: ")[2]), indent=1)
 
 
 def _in_one_line(message: str) -> str:

@@ -25,6 +25,7 @@ from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
 from myisam_advisor.reports.page.render import policy, render
 from myisam_advisor.reports.page.view import empty_view, view_of
+from myisam_advisor.texts.json_documents import failure
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.scrapes import cheap_collectors
@@ -163,12 +164,14 @@ class Pages:
 
 
 def _advice_of(look: Look, paths: bool) -> bytes:
-    document = advice_document(look.judgement, look.facts, Shown()) | {"past": past_document(look.past)}
+    document = advice_document(look.judgement, look.facts, Shown(moment=look.taken_at)) | {
+        "past": past_document(look.past)
+    }
     return _json(document if paths else document_without_paths(document, look.data_directory))
 
 
 def _unavailable(why: str) -> Response:
-    return Response(503, _json({"schema": 1, "error": without_host_paths(why)}), JSON, SAFE_HEADERS)
+    return Response(503, _json(failure(without_host_paths(why))), JSON, SAFE_HEADERS)
 
 
 def _json(document: object) -> bytes:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.factbase.derived import may_be_part
+from myisam_advisor.texts.json_documents import heading
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactSet
 
 
-def as_document(facts: FactSet) -> dict[str, object]:
-    """The facts as a facts file holds them: what is unknown is absent, and null where there is more than was seen."""
-    document: dict[str, object] = {"schema": 1}
+def as_document(facts: FactSet, moment: float | None = None) -> dict[str, object]:
+    """The facts as a facts file holds them: what is unknown is absent, and null where there is more than was seen.
+
+    `moment` is when they were taken (seconds since 1970), None for now.
+    """
+    document = heading(moment)
     if facts.interval_seconds is not None:
         document["interval_seconds"] = round(facts.interval_seconds, 3)
     for table in TABLES:

@@ -36,7 +36,7 @@ YAML_FACTS = Limits(file_bytes=4 << 20, values=400_000, characters=16 << 20)
 MAXIMUM_INTERVAL_SECONDS = 3_155_760_000
 # A bare number between quotes is meant as text.
 _SCALED = re.compile(r"[0-9]\s*[kmgt]", re.IGNORECASE)
-SINGULAR_KEYS = frozenset({"schema", "interval_seconds"})
+SINGULAR_KEYS = frozenset({"schema", "interval_seconds", "time", "tool"})
 
 KeyPath = tuple[str | int, ...]
 
@@ -79,6 +79,9 @@ def facts_from_document(document: object) -> FactSet:
             ("interval_seconds",),
             f"interval_seconds must be a number of seconds above 0 (a hundred years at most), not {brief(seconds)}",
         )
+    for name, kind in (("time", str), ("tool", dict)):  # when and by which release a snapshot was made: for people
+        if not isinstance(document.get(name, kind()), kind):
+            raise _FactsError((name,), f"{name} is what snapshot writes, not {brief(document[name])}: take it out")
     known = {table.name for table in TABLES} | {"status_per_second"} | SINGULAR_KEYS
     for name in document:
         if name not in known:

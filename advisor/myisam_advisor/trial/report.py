@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import figure, printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
@@ -64,7 +65,7 @@ def _table(workload: WorkloadResult) -> Table:
         caption_justify="left",
     )
     table.add_column("variant", min_width=max(map(len, workload.runs)))
-    for heading in (
+    for title in (
         printable(f"{workload.unit}/s"),
         "times",
         "95 % interval",
@@ -72,7 +73,7 @@ def _table(workload: WorkloadResult) -> Table:
         *(COUNTS[name] for name in counts),
         *map(_words, figures),
     ):
-        table.add_column(heading, justify="right")
+        table.add_column(title, justify="right")
     table.add_column("verdict")
     compared = {one.variant: one for one in workload.comparisons}
     for variant, runs in workload.runs.items():
@@ -118,7 +119,7 @@ def client_share(workload: WorkloadResult) -> float | None:
 def as_json(result: TrialResult) -> str:
     """The whole result as one document: every run, the medians, the comparisons."""
     document = {
-        "schema": 1,
+        **heading(),
         **asdict(result),
         "workloads": [
             {

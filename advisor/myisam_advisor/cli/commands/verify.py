@@ -279,9 +279,10 @@ def _as_json(
     from dataclasses import asdict
 
     from myisam_advisor.history.verification import overall
+    from myisam_advisor.texts.json_documents import heading
 
     document = {
-        "schema": 1,
+        **heading(),
         "changed_at": at,
         "window": asdict(compared),
         "changes": [asdict(change) for change in near],

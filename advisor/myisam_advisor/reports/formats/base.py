@@ -17,6 +17,7 @@ class Shown:
 
     `full` tells each finding in full, `chosen` only those of these numbers or rules.
     `reader` is the stream that the report is for, None for a file: on a terminal it is in colours, and as wide as that is.
+    `moment` is when the facts were taken (seconds since 1970), None for now.
     """
 
     verbose: bool = False
@@ -26,6 +27,7 @@ class Shown:
     reader: TextIO | None = None
     full: bool = False
     chosen: tuple[str, ...] = ()
+    moment: float | None = None
 
 
 class Report(Protocol):

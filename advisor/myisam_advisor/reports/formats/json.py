@@ -9,18 +9,17 @@ from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.past import Episode, Past
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.formats.base import Shown, exit_status
+from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.moments import iso_moment
 from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["document", "exit_status", "past_document", "render"]
 
-SCHEMA_VERSION = 1
-
 
 def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, object]:
     """The judgement as JSON-ready values; what is suppressed is only counted unless it is asked for."""
     return {
-        "schema": SCHEMA_VERSION,
+        **heading(shown.moment),
         "server": {name: value for name, value in facts.single("server").items() if value is not None},
         "interval_seconds": facts.interval_seconds,
         "origin": facts.origin or None,

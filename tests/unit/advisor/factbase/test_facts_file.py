@@ -77,8 +77,8 @@ def test_what_follows_from_a_key_caches_size_and_the_status_is_filled_in() -> No
 
 def test_what_a_snapshot_writes_is_read_again(tmp_path: Path) -> None:
     facts = complete(read_facts_file(write(tmp_path / "f.yaml", GOOD)))
-    document = json.loads(json.dumps(as_document(facts)))
-    again = as_document(complete(facts_from_document(document)))
+    document = json.loads(json.dumps(as_document(facts, 0.0)))
+    again = as_document(complete(facts_from_document(document)), 0.0)
     assert again == document
 
 

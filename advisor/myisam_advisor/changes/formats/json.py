@@ -1,0 +1,64 @@
+"""The plan for programs: every step as values, in the order in which it would be carried out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from myisam_advisor.changes.offline import Offline
+from myisam_advisor.changes.plan import ChangePlan
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.remedies.statements.base import Statement, text_of
+from myisam_advisor.texts.json_documents import heading
+
+FILE_NAME = "plan.json"
+
+
+def render(plan: ChangePlan) -> str:
+    """The document."""
+    document = {
+        **heading(),
+        "server": plan.server,
+        "notes": list(plan.notes),
+        "findings": [{**_about(one), "severity": one.severity, "refused": list(one.refused)} for one in plan.findings],
+        "online": [
+            {**_about(step.finding), "phase": step.phase.name.lower(), "statements": _texts(step.statements)}
+            for step in plan.online
+        ],
+        "shell": [str(line) for line in plan.shell],
+        "my_cnf": [
+            {"line": str(one.line), "variable": one.variable, "rule": one.rule, "present": one.present}
+            for one in plan.settings
+        ],
+        "init_file": _texts(plan.init_file),
+        "init_file_present": plan.init_file_present,
+        "offline": [_offline(one) for one in plan.offline],
+        "rollback": [{**_about(finding), "statements": _texts(undo)} for finding, undo in plan.rollback],
+        "verification": [
+            {**_about(finding), "verify": finding.verify, "statements": _texts(queries)}
+            for finding, queries in plan.verification
+        ],
+        "without_change": [{**_about(one), "recommendation": one.recommendation} for one in plan.without_change],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _about(finding: Finding) -> dict[str, object]:
+    return {"rule": finding.rule, "object": finding.object}
+
+
+def _texts(statements: Iterable[Statement]) -> list[str]:
+    return [str(text_of(statement)) for statement in statements]
+
+
+def _offline(one: Offline) -> dict[str, object]:
+    return {
+        "findings": [_about(finding) for finding in one.findings],
+        "statements": _texts(one.statements),
+        "lock": one.lock,
+        "lasts": one.lasts,
+        "needed_bytes": one.needed_bytes,
+        "free_bytes": one.free_bytes,
+        "fits": one.fits,
+        "afterwards": one.afterwards,
+    }

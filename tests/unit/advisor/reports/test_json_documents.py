@@ -1,0 +1,135 @@
+"""Every JSON document keeps to its published schema, says when and by what it was made, and is there when the program fails too."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from myisam_advisor.cli.commands.verify import _as_json as verify_as_json
+from myisam_advisor.factbase.document import as_document
+from myisam_advisor.history.noticed_changes import Change
+from myisam_advisor.history.verification import Outcome, Window
+from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.texts.json_documents import heading
+from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.report import as_json
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_exporter.version import __version__
+from tests.support.plans import plan_of, plan_text
+from tests.support.program import run
+from tests.support.recorded import RecordedLook, report_of
+from tests.support.repository import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+GOLDEN = sorted((ROOT / "tests" / "recorded" / "golden").glob("*/*.json"))
+SCHEMAS = sorted(path.name.partition(".")[0] for path in REFERENCE.glob("*.schema.json"))
+
+
+def strict(schema: Any) -> Any:
+    """The schema without room for a key that it does not name: what is written must be published."""
+    if isinstance(schema, list):
+        return [strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: {key: strict(one) for key, one in value.items()} if name == "properties" else strict(value) for name, value in schema.items()}
+    return inner | ({"additionalProperties": False} if "properties" in inner else {})
+
+
+def schema_of(name: str) -> Any:
+    return json.loads((REFERENCE / f"{name}.schema.json").read_text())
+
+
+def assert_keeps(name: str, text: str) -> Any:
+    document = json.loads(text)
+    errors = [f"{error.json_path}: {error.message}" for error in Draft202012Validator(strict(schema_of(name))).iter_errors(document)]
+    assert errors == []
+    assert document["tool"] == {"name": "myisam-advisor", "version": __version__}
+    return document
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_it_is_a_schema(name: str) -> None:
+    Draft202012Validator.check_schema(schema_of(name))
+
+
+def test_each_document_has_one() -> None:
+    assert SCHEMAS == ["check", "error", "facts", "plan", "trial", "verify"]
+
+
+def test_of_a_recorded_machine(look: RecordedLook) -> None:
+    for shown in (Shown(), Shown(verbose=True, suppressed=True)):
+        assert assert_keeps("check", report_of("json", look.judgement, look.facts, shown))["findings"]
+    assert assert_keeps("facts", json.dumps(as_document(look.facts)))["tables"]
+    plan = assert_keeps("plan", plan_text("json", plan_of(look)))
+    assert plan["offline"]
+    assert plan["without_change"]
+
+
+@pytest.mark.parametrize("path", [path for path in GOLDEN if path.name in ("check.json", "facts.json")], ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_recorded_keeps_to_it(path: Path) -> None:
+    errors = [error.message for error in Draft202012Validator(strict(schema_of(path.stem))).iter_errors(json.loads(path.read_text()))]
+    assert errors == []
+
+
+def test_a_trial() -> None:
+    runs = {"old": [Run(1.0, 10.0)] * 3, "new": [Run(1.0, 20.0, 0.5, figures={"x_bytes": 3})] * 3}
+    result = TrialResult("mmap", "mariadb", "10.11", "made up", ["a=1"], [WorkloadResult("reads", "rows", runs)], "Faster.")
+    document = assert_keeps("trial", as_json(result))
+    assert document["conclusion"] == asdict(result)["conclusion"]
+
+
+def test_a_change_verified() -> None:
+    outcome = Outcome("status.Questions.per_second", "lower", 5.0, 3.0, (9, 9), 0.6, 0.5, 0.7, "improved")
+    for load in (outcome, None):
+        text = verify_as_json(9.0, Window(1.0, 2.0, 3.0, 4.0), [Change(2.5, "key_buffer_size", "1", None)], [outcome], load)
+        assert assert_keeps("verify", text)["verdict"] == "improved"
+
+
+def test_a_document_that_misses_or_adds_something_does_not_keep_to_it(look: RecordedLook) -> None:
+    document = json.loads(report_of("json", look.judgement, look.facts, Shown()))
+    validator = Draft202012Validator(strict(schema_of("check")))
+    for spoiled in ({**document, "more": 1}, {key: value for key, value in document.items() if key != "time"}, {**document, "interval_seconds": "ten"}):
+        assert list(validator.iter_errors(spoiled))
+    del document["findings"][0]["evidence"]
+    assert list(validator.iter_errors(document))
+
+
+def test_the_moment_is_told_in_utc() -> None:
+    assert heading(0.0)["time"] == "1970-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("check", "--format", "json", "--socket", "/nowhere/s"), "the socket /nowhere/s does not exist"),
+        (("check", "--format=json", "--facts", "/nowhere"), "cannot read the facts file /nowhere"),
+        (("facts", "--format", "json", "-S", "/nowhere/s"), "the socket /nowhere/s does not exist"),
+        (("query", "SELECT 1", "--format", "json", "--bogus"), "No such option"),
+        (("plan", "--format", "json", "-S", "/nowhere/s"), "the socket /nowhere/s does not exist"),
+        (("verify", "--format", "json", "--history", "/nowhere/h"), "/nowhere/h"),
+        (("trial", "key-cache", "--format", "json", "--seconds", "0"), "--seconds must be more than 0"),
+    ],
+)
+def test_a_run_that_fails_says_so_in_json_too(words: tuple[str, ...], message: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    document = assert_keeps("error", done.stdout)
+    assert message in document["error"]
+    assert "Usage:" not in document["error"]
+    assert message in done.stderr
+
+
+def test_nothing_of_it_where_nobody_asked_for_json() -> None:
+    assert run("check", "--socket", "/nowhere/s").stdout == ""
+    assert run("check", "--format", "json", "--format", "text", "--socket", "/nowhere/s").stdout == ""
+
+
+def test_facts_of_a_snapshot_are_read_and_wrong_ones_named() -> None:
+    begin = {"schema": 1, "time": "2026-11-22T10:00:00Z", "tool": {"name": "myisam-advisor", "version": "9"}}
+    assert run("facts", "totals", "--facts", "-", stdin=json.dumps({**begin, "totals": {"myisam_tables": 4}})).returncode == 0
+    done = run("facts", "--facts", "-", stdin=json.dumps({**begin, "time": 7}))
+    assert done.returncode == 2
+    assert "time is what snapshot writes, not 7: take it out" in done.stderr

@@ -1,0 +1,197 @@
+"""JSON Schemas of the documents that the program writes, from the declarations of what is in them. They become docs/reference/*.schema.json.
+
+A reader should pass over keys that it does not know: a later release of the same schema version may add some.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, fields
+from typing import Any
+
+from myisam_advisor.history.noticed_changes import Change
+from myisam_advisor.history.verification import Outcome, Window
+from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, ShownFact, Suspicion
+from myisam_advisor.remedies.memory_budget import MemoryBudget
+from myisam_advisor.texts.json_documents import SCHEMA_VERSION
+from myisam_advisor.trial.comparison import Comparison, Run
+from myisam_exporter.collectors.base import declared_columns
+from myisam_exporter.facts.columns import TABLES, FactTable
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+VALUE: Schema = {"type": ["number", "string", "null"]}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
+COLUMN_TYPES = {"integer": "integer", "real": "number", "text": "string"}
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+# What a finding has in the document in the place of its remedy.
+REMEDY = {"commands": TEXTS, "undo_commands": TEXTS, "my_cnf": TEXTS, "init_file": TEXTS}
+ABOUT = {"rule": TEXT, "object": TEXT}
+
+
+def schemas() -> dict[str, str]:
+    """File name -> text."""
+    made = {"check": _check(), "facts": _facts(), "plan": _plan(), "trial": _trial(), "verify": _verify(), "error": _error()}  # fmt: skip
+    return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
+
+
+def _document(title: str, description: str, properties: Mapping[str, Schema], optional: Sequence[str] = ()) -> Schema:
+    """What a document of this kind holds besides what all of them begin with."""
+    tool = _object({"name": {"const": "myisam-advisor"}, "version": TEXT})
+    begin: dict[str, Schema] = {
+        "schema": {"const": SCHEMA_VERSION},
+        "time": {"type": "string", "format": "date-time", "description": "When it was made, in UTC."},
+        "tool": tool,
+    }
+    return {"$schema": DIALECT, "title": title, "description": description, **_object({**begin, **properties}, optional)}
+
+
+def _object(properties: Mapping[str, Schema], optional: Sequence[str] = ()) -> Schema:
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "required": required, "properties": dict(properties)}
+
+
+def _list_of(item: Schema) -> Schema:
+    return {"type": "array", "items": item}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _of(kind: type[Any], without: Sequence[str] = (), **further: Schema) -> Schema:
+    """The schema of a dataclass: its fields by their types, without some, and with what the document adds."""
+    hints = typing.get_type_hints(kind)
+    known: Sequence[Field[Any]] = fields(kind)
+    found = {field.name: _of_type(hints[field.name]) for field in known if field.name not in without}
+    return _object(found | further)
+
+
+def _of_type(hint: Any) -> Schema:
+    if hint in _SIMPLE:
+        return {"type": _SIMPLE[hint]}
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        kinds = [_SIMPLE[one] for one in arguments]
+        return {"type": [kind for kind in kinds if not (kind == "integer" and "number" in kinds)]}
+    if origin is not None and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _of_type(arguments[1])}
+    if origin is tuple or (origin is not None and issubclass(origin, Sequence)):
+        return _list_of(_of_type(arguments[0]))
+    return _of(hint)
+
+
+def _finding() -> Schema:
+    finding = _of(Finding, without=("remedy", "evidence"), evidence=_list_of(_of(ShownFact)), **REMEDY)
+    finding["properties"] |= {
+        "severity": SEVERITIES,
+        "confidence": {"enum": ["confirmed", "likely", "suspected"]},
+        "scope": {"enum": ["server", "table", "index", "key_cache"]},
+    }
+    return finding
+
+
+def _check() -> Schema:
+    suppressed: Schema = _object({"finding": _finding(), "reason": TEXT, "until": TEXT})
+    properties: dict[str, Schema] = {
+        "server": {"type": "object", "description": "The fact table `server`, without what is unknown."},
+        "interval_seconds": {"type": ["number", "null"]},
+        "origin": {"type": ["string", "null"], "description": "Where the facts are from, when they were not taken now."},
+        "findings": _list_of(_finding()),
+        "not_evaluated": _list_of(_object({"rule": TEXT, "needs": TEXT, "how": TEXT})),
+        "not_applicable": _list_of(_of(NotApplicable)),
+        "dropped": _list_of(_of(Dropped)),
+        "suppressed_count": {"type": "integer"},
+        "suppressed": _list_of(suppressed),
+        "blind": _list_of(_of(Blind)),
+        "suspicious": _list_of(_of(Suspicion)),
+        "warnings": TEXTS,
+        "memory": _of(MemoryBudget, room_bytes={"type": ["number", "null"]}),
+        "quiet": TEXTS,
+        "notes": _list_of(_object({"reason": TEXT, "remedy": TEXT})),
+        "rule_seconds": {"type": "object", "additionalProperties": NUMBER, "description": "With --verbose."},
+    }
+    return _document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
+
+
+def _facts() -> Schema:
+    properties: dict[str, Schema] = {"interval_seconds": {"type": "number"}}
+    for table in TABLES:
+        properties[table.name] = _table(table)
+        if table.shape == "pairs":
+            properties[f"{table.name}_per_second"] = {"type": "object", "additionalProperties": VALUE}
+    description = "`snapshot`, `facts --format json`, and what --facts reads. What is unknown is absent; without time and tool where somebody wrote it."
+    return _document("Facts", description, properties, ["time", "tool", *properties])
+
+
+def _table(table: FactTable) -> Schema:
+    if table.shape == "pairs":
+        return {"type": "object", "description": table.description, "additionalProperties": VALUE}
+    columns = {
+        column.name: {"type": [COLUMN_TYPES[column.type], "null"], "description": column.description}
+        for column in declared_columns()[table.name]
+    }
+    row = {**_object(columns, list(columns)), "description": table.description}
+    return row if table.shape == "single" else _list_of(row)
+
+
+def _plan() -> Schema:
+    of_finding = _object({**ABOUT, "statements": TEXTS})
+    step = _object({**ABOUT, "phase": TEXT, "statements": TEXTS})
+    offline = _object({
+        "findings": _list_of(_object(ABOUT)), "statements": TEXTS, "lock": TEXT, "lasts": TEXT, "needed_bytes": {"type": ["integer", "null"]},
+        "free_bytes": {"type": ["integer", "null"]}, "fits": {"type": ["boolean", "null"]}, "afterwards": TEXT,
+    })  # fmt: skip
+    properties = {
+        "server": TEXT,
+        "notes": TEXTS,
+        "findings": _list_of(_object({**ABOUT, "severity": SEVERITIES, "refused": TEXTS})),
+        "online": _list_of(step),
+        "shell": TEXTS,
+        "my_cnf": _list_of(_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}})),
+        "init_file": TEXTS,
+        "init_file_present": TEXT,
+        "offline": _list_of(offline),
+        "rollback": _list_of(of_finding),
+        "verification": _list_of(_object({**ABOUT, "verify": TEXT, "statements": TEXTS})),
+        "without_change": _list_of(_object({**ABOUT, "recommendation": TEXT})),
+    }  # fmt: skip
+    return _document("A plan", "`plan --format json`: nothing of it was applied.", properties)
+
+
+def _trial() -> Schema:
+    variant = _object({
+        "operations_per_second": {"type": ["number", "null"]}, "server_cpu_seconds_per_operation": {"type": ["number", "null"]}, "runs": _list_of(_of(Run)),
+    })  # fmt: skip
+    workload = _object({
+        "name": TEXT, "unit": TEXT, "note": TEXT, "baseline": TEXT, "client_cpu_share": {"type": ["number", "null"]},
+        "variants": {"type": "object", "additionalProperties": variant}, "comparisons": _list_of(_of(Comparison)),
+    })  # fmt: skip
+    texts = dict.fromkeys(("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT)
+    properties = {**texts, "settings": TEXTS, "workloads": _list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
+    return _document("A trial", "`trial --format json`.", properties)
+
+
+def _verify() -> Schema:
+    outcome = _of(Outcome)
+    properties = {
+        "changed_at": {"type": "number", "description": "Seconds since 1970."},
+        "window": _of(Window),
+        "changes": _list_of(_of(Change)),
+        "measures": _list_of(outcome),
+        "load": _or_null(outcome),
+        "caution": {"type": ["string", "null"]},
+        "verdict": {"enum": ["improved", "unchanged", "worse", "not enough data"]},
+    }
+    return _document("A change, verified", "`verify --format json`.", properties)
+
+
+def _error() -> Schema:
+    properties = {"error": {"type": "string", "description": "What went wrong, and what to do."}}
+    return _document("A run that failed", "What stands in the place of any document asked for by --format json.", properties)  # fmt: skip
