@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
 
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -270,3 +271,14 @@ def test_probe_reaches_listed_servers_and_no_other(server: PrivateServer, mariad
             assert b"se?c" not in daemon.log
     finally:
         server.execute("DROP USER 'probe'@'localhost'")
+
+
+def test_open_metrics_are_negotiated_and_hold_the_same(daemon: Daemon) -> None:
+    daemon.looked()
+    text, answer = daemon.get(), daemon.get(headers={"Accept": "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"})
+    assert text.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert answer.headers["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    assert answer.headers["vary"] == "Accept, Accept-Encoding"
+    assert answer.text.endswith("# EOF\n")
+    families = list(open_metrics_families(answer.text))  # type: ignore[no-untyped-call]
+    assert {sample.name for family in families for sample in family.samples} >= {name for name, _ in text.samples()}

@@ -34,6 +34,7 @@ GOLDEN = FOLDER / "golden"
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( ?UTC|Z|[+-]\d\d:?\d\d)?"), "TIME"),
     (re.compile(r"(_timestamp_seconds(?:\{[^}]*\})?) \S+"), r"\1 TIME"),
+    (re.compile(r'python_version="[^"]*"'), 'python_version="PYTHON"'),
     (re.compile(rf"(?<![\w.]){re.escape(__version__)}(?![\w.])"), "VERSION"),
     (re.compile(r"<(style|script)>.*?</\1>", re.DOTALL), r"<\1>...</\1>"),
     (re.compile(r"'sha256-[^']*'"), "'sha256-...'"),

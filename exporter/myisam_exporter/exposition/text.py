@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric as Family
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 GZIP_LEVEL = 1
 _GZIP_HEADER = (
     b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x04\xff"  # RFC 1952: deflate, no name, no time, fastest, unknown system
 )
 _HELP = b"# HELP "
+# Of a family's two lines of comment: OpenMetrics names a counter without _total there, and escapes quotes.
+_COMMENTS = re.compile(rb"^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)\n", re.MULTILINE)
 _FAMILY = re.compile(rb"^(?=# HELP )", re.MULTILINE)  # line breaks in labels and help are escaped: format 0.0.4
 _log = logging.getLogger(__name__)
 
@@ -41,6 +44,11 @@ class Page:
         compressor = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         return compressor.compress(self.text) + compressor.flush(zlib.Z_FULL_FLUSH)
 
+    @cached_property
+    def open_metrics(self) -> Page:
+        """The same families in OpenMetrics 1.0, without its last line. Made of the text, which most who ask are given."""
+        return Page(_COMMENTS.sub(_open_metrics_comments, self.text))
+
     def restricted(self, names: Collection[str]) -> Page:
         """Only the families that expose one of these names."""
         wanted = {name.encode("utf-8", "replace") for name in names}
@@ -48,8 +56,26 @@ class Page:
         return Page(b"".join(block for block in blocks if block[len(_HELP) :].partition(b" ")[0] in wanted))
 
 
-def joined(pages: Sequence[Page], gzipped: bool) -> bytes:
+def _open_metrics_comments(found: re.Match[bytes]) -> bytes:
+    name, text, kind = found.groups()
+    if kind == b"counter":
+        name = name.removesuffix(b"_total")
+    return b"# HELP %b %b\n# TYPE %b %b\n" % (name, text.replace(b'"', b'\\"'), name, kind)
+
+
+def wants_open_metrics(accept: str) -> bool:
+    """Whether a client that accepts these types is given OpenMetrics, as prometheus_client's own endpoint decides it."""
+    if "openmetrics" not in accept:
+        return False
+    from prometheus_client.exposition import choose_encoder
+
+    return choose_encoder(accept)[1].startswith(OPEN_METRICS_TYPE.partition(";")[0])
+
+
+def joined(pages: Sequence[Page], gzipped: bool, open_metrics: bool = False) -> bytes:
     """Pages one behind the other, as one gzip stream when asked: the earlier ones' compressed form is used again."""
+    if open_metrics:
+        pages = [*(page.open_metrics for page in pages), _LAST_LINE]
     if not gzipped:
         return b"".join(page.text for page in pages)
     checksum = length = 0
@@ -61,6 +87,9 @@ def joined(pages: Sequence[Page], gzipped: bool) -> bytes:
     parts += [last.compress(pages[-1].text) if pages else b"", last.flush()]
     parts += [checksum.to_bytes(4, "little"), (length % 2**32).to_bytes(4, "little")]
     return b"".join(parts)
+
+
+_LAST_LINE = Page(b"# EOF\n")
 
 
 def page_of(metrics: Iterable[Metric], values: Iterable[Value]) -> Page:

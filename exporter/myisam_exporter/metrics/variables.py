@@ -14,9 +14,15 @@ SETTINGS = (
     ("connections_limit", ("max_connections",), "Connections that the server accepts"),
     ("open_files_limit", ("open_files_limit",), "Files that the server may open"),
     ("read_buffer_bytes", ("read_buffer_size",), "Buffer that each sequential scan of a MyISAM table may allocate"),
-    ("mmap_limit_bytes", ("myisam_mmap_size",), "Most that MyISAM may map of compressed or mapped tables"),
+    (
+        "mmap_limit_bytes",
+        ("myisam_mmap_size",),
+        "Most that MyISAM may map of compressed or mapped tables, absent where there is no limit",
+    ),
     ("query_cache_limit_bytes", ("query_cache_size",), "Size of the query cache"),
 )
+# What the servers say for no limit: the largest size_t of a machine of 64 or 32 bits.
+NO_LIMITS = {"mmap_limit_bytes": (float((1 << 64) - 1), (1 << 32) - 1)}
 WORDS = {
     "recover_options": ("myisam_recover_options", "myisam_recover"),
     "concurrent_insert": ("concurrent_insert",),
@@ -44,7 +50,8 @@ class SettingMetrics(Group[Variables]):
         variables = pair.after
         for name, candidates, _ in SETTINGS:
             known = (variables.number(candidate) for candidate in candidates)
-            yield Value(name, next((number for number in known if number is not None), None))
+            number = next((number for number in known if number is not None), None)
+            yield Value(name, None if number in NO_LIMITS.get(name, ()) else number)
         yield Value("settings_info", 1, tuple(_word(variables, candidates) for candidates in WORDS.values()))
 
 

@@ -124,6 +124,7 @@ class Watch:
         names: Collection[str],
         gzipped: bool,
         further: Sequence[Page] = (),
+        open_metrics: bool = False,
     ) -> bytes:
         """The page: what the background found, then what this scrape found, then how the collectors fared, then what is `further`."""
         found = self.background.found()
@@ -136,7 +137,7 @@ class Watch:
         pages += [own_page(not reading.failure, outcomes, last_success, selected), *further]
         if names:
             pages = [page.restricted(names) for page in pages]
-        return joined(pages, gzipped)
+        return joined(pages, gzipped, open_metrics)
 
     def give_up(self) -> None:
         """Cut the connection: whoever waits for the server in another thread stops waiting."""

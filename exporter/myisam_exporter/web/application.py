@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 import logging
+import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from urllib.parse import parse_qs
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading
-from myisam_exporter.exposition.text import CONTENT_TYPE, Page, joined, page_of
+from myisam_exporter.exposition.text import CONTENT_TYPE, OPEN_METRICS_TYPE, Page, joined, page_of, wants_open_metrics
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet
@@ -30,7 +31,9 @@ TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds"
 _log = logging.getLogger(__name__)
 
 OWN_METRICS = (
-    Metric("exporter_build_info", "gauge", "Always 1; the exporter's version.", ("version",)),
+    Metric(
+        "exporter_build_info", "gauge", "Always 1; the exporter's version, and Python's.", ("version", "python_version")
+    ),
     Metric("exporter_targets", "gauge", "Servers watched: the own one and those probed lately."),
     Metric("exporter_scrapes_in_progress", "gauge", "Scrapes being answered now, this one included."),
     Metric("exporter_config_last_reload_successful", "gauge", "1 when the last reload of the configuration succeeded."),
@@ -171,17 +174,17 @@ class Exporter:
             reading = await reading_in_time(watch, selected, _deadline_seconds(request))
             own = self._own_pages() if with_own else []
             names = parameters.get("name[]", ())
-            gzipped = accepts_gzip(request)
+            gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)
             body = await asyncio.get_running_loop().run_in_executor(
-                None, watch.exposition, reading, selected, names, gzipped, own
+                None, watch.exposition, reading, selected, names, gzipped, own, open_metrics
             )
         finally:
             self._in_progress -= 1
-        return _exposition(body, gzipped)
+        return _exposition(body, gzipped, open_metrics)
 
     def _own_pages(self) -> list[Page]:
         values = [
-            Value("exporter_build_info", 1, (__version__,)),
+            Value("exporter_build_info", 1, (__version__, platform.python_version())),
             Value("exporter_targets", self.fleet.size),
             Value("exporter_scrapes_in_progress", self._in_progress),
             Value("exporter_config_last_reload_successful", int(self._reload_successful)),
@@ -206,8 +209,9 @@ class Exporter:
         """What there is to say where no server is watched but those probed."""
         pages = self._own_pages()
         names = parameters.get("name[]", ())
-        gzipped = accepts_gzip(request)
-        return _exposition(joined([page.restricted(names) for page in pages] if names else pages, gzipped), gzipped)
+        pages = [page.restricted(names) for page in pages] if names else pages
+        gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)
+        return _exposition(joined(pages, gzipped, open_metrics), gzipped, open_metrics)
 
 
 async def reading_in_time(watch: Watch, selected: frozenset[str], seconds: float) -> Reading:
@@ -249,9 +253,15 @@ def accepts_gzip(request: Request) -> bool:
     return False
 
 
-def _exposition(body: bytes, gzipped: bool) -> Response:
+def accepts_open_metrics(request: Request) -> bool:
+    """Whether the client is to have OpenMetrics."""
+    return wants_open_metrics(request.headers.get("accept", ""))
+
+
+def _exposition(body: bytes, gzipped: bool, open_metrics: bool) -> Response:
     headers = (("Content-Encoding", "gzip"),) if gzipped else ()
-    return Response(200, body, CONTENT_TYPE, (*headers, ("Vary", "Accept-Encoding")))
+    content_type = OPEN_METRICS_TYPE if open_metrics else CONTENT_TYPE
+    return Response(200, body, content_type, (*headers, ("Vary", "Accept, Accept-Encoding")))
 
 
 def _text(status: int, text: str) -> Response:

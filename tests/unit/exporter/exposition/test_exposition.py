@@ -6,10 +6,20 @@ import logging
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client.openmetrics.exposition import generate_latest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics_families
 from prometheus_client.parser import text_string_to_metric_families
 
 from myisam_exporter.collectors.base import all_collectors
-from myisam_exporter.exposition.text import Page, clean_label, joined, page_of
+from myisam_exporter.exposition.text import (
+    Page,
+    _Registry,
+    clean_label,
+    families_of,
+    joined,
+    page_of,
+    wants_open_metrics,
+)
 from myisam_exporter.metrics.base import Metric, Value, all_groups
 
 METRICS = (Metric("things", "gauge", 'Help with\na line break and a "quote".', ("name",)), Metric("events_total", "counter", "Events."))
@@ -83,3 +93,36 @@ def test_declarations_keep_the_conventions() -> None:
             assert metric.help.endswith(".")
             assert not {"type", "le", "quantile", "job", "instance"} & set(metric.labels)
             assert not metric.name.endswith(("_ratio", "_percent", "_ms", "_kb"))
+
+
+QUOTED = (Metric("things", "gauge", 'Help with\na line break, a \\\\ and a "quote".', ("name",)), Metric("events_total", "counter", 'Events of "a_total".'))
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), unique_by=clean_label), st.floats(allow_nan=True))
+def test_open_metrics_are_what_the_library_makes_of_the_same_values(labels: list[str], number: float) -> None:
+    values = [*(Value("things", number, (label,)) for label in labels), Value("events_total", 3)]
+    assert joined([page_of(QUOTED, values)], False, True) == generate_latest(_Registry(families_of(QUOTED, values)))  # type: ignore[no-untyped-call]
+
+
+def test_open_metrics_end_with_their_mark_and_compress() -> None:
+    pages = [page_of(QUOTED[:1], [Value("things", 1, ("# HELP x_total y\n# TYPE x_total counter\n",))]), page_of(QUOTED[1:], [Value("events_total", 1)])]
+    plain = joined(pages, False, True)
+    assert plain.endswith(b"# EOF\n")
+    assert b"# TYPE myisam_events counter\nmyisam_events_total 1.0\n" in plain
+    assert gzip.decompress(joined(pages, True, True)) == plain
+    assert b"# EOF" not in joined(pages, False)
+    assert {family.name for family in open_metrics_families(plain.decode())} == {"myisam_things", "myisam_events"}  # type: ignore[no-untyped-call]
+
+
+PROMETHEUS_2 = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+PROMETHEUS_3 = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.2,*/*;q=0.1"
+
+
+@pytest.mark.parametrize(("accept", "wanted"), [(PROMETHEUS_2, True), (PROMETHEUS_3, True), ("", False), ("*/*", False), ("text/plain;version=0.0.4", False), ("text/html", False), ("application/json, x-openmetrics", False)])
+def test_open_metrics_are_for_who_asks(accept: str, wanted: bool) -> None:
+    assert wants_open_metrics(accept) is wanted
+
+
+def test_every_counter_is_called_so() -> None:
+    """OpenMetrics knows no other."""
+    assert [metric.name for group in all_groups() for metric in group.metrics if (metric.kind == "counter") != metric.name.endswith("_total")] == []
