@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import http.client
+import json
 import re
 import socket
 import subprocess
@@ -282,3 +283,17 @@ def test_open_metrics_are_negotiated_and_hold_the_same(daemon: Daemon) -> None:
     assert answer.text.endswith("# EOF\n")
     families = list(open_metrics_families(answer.text))  # type: ignore[no-untyped-call]
     assert {sample.name for family in families for sample in family.samples} >= {name for name, _ in text.samples()}
+
+
+@pytest.mark.parametrize("form", ["json", "logfmt"])
+def test_every_line_of_the_log_is_in_the_form_that_was_asked_for(server: PrivateServer, form: str) -> None:
+    with serving("--socket", server.socket, "--user", "root", "--log.format", form, "--log.level", "debug") as running:
+        running.looked()
+        running.stop()
+    lines = running.log.decode().splitlines()
+    assert lines
+    for line in lines:
+        if form == "json":
+            assert list(json.loads(line)) == ["time", "level", "source", "msg"]
+        else:
+            assert re.fullmatch(r'time=\S+ level=[A-Z]+ source=\S+ msg="(?:[^"\\]|\\.)*"', line), line

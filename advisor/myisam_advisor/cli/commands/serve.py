@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,10 +136,18 @@ _LOG = (
     click.option(
         "--log.level",
         "log_level",
-        type=click.Choice(["debug", "info", "warning", "error"]),
+        type=click.Choice(["debug", "info", "warn", "warning", "error"]),
         default="info",
         show_default=True,
         help="What to log.",
+    ),
+    click.option(
+        "--log.format",
+        "log_format",
+        type=click.Choice(["text", "logfmt", "json"]),
+        default="text",
+        show_default=True,
+        help="Form of its lines.",
     ),
 )
 
@@ -199,11 +206,11 @@ def serve(
     collect: CollectOptions,
     history: HistoryOptions,
     log_level: str,
+    log_format: str,
 ) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
-    import logging
-
-    from myisam_advisor.cli.ending import OneLineErrors, log_what_threads_raise
+    from myisam_advisor.cli.ending import log_what_threads_raise
+    from myisam_advisor.cli.log_lines import begin_log
     from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
     from myisam_advisor.history.paths import history_path
@@ -213,9 +220,7 @@ def serve(
         raise UserError("--collect.interval must be 1s or more.")
     if not web.telemetry_path.startswith("/"):
         raise UserError("--web.telemetry-path must begin with a slash.")
-    lines = logging.StreamHandler(sys.stderr)
-    lines.setFormatter(OneLineErrors("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(level=log_level.upper(), handlers=[lines])
+    begin_log(log_level, log_format)
     log_what_threads_raise()
     server.own_password.typed()
     run(

@@ -1,0 +1,47 @@
+"""The daemon's log on standard error: lines for people, or as Prometheus's exporters write them, in logfmt or JSON.
+
+Source: prometheus/common, promslog: the keys time, level, source and msg, levels in capitals.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+
+from myisam_advisor.cli.ending import OneLineErrors
+
+# promslog's names beside Python's.
+LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "warning": "WARNING", "error": "ERROR"}
+_NAMES = {"WARNING": "WARN", "CRITICAL": "ERROR"}
+
+
+class StructuredLines(logging.Formatter):
+    """A line with keys; a message of several lines, or with anything else in it, stays within its quotes."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self._is_json = form == "json"
+        self._message = OneLineErrors("%(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        keys = {
+            "time": f"{seconds}.{int(record.msecs):03}Z",
+            "level": _NAMES.get(record.levelname, record.levelname),
+            "source": record.name,
+            "msg": self._message.format(record),
+        }
+        if self._is_json:
+            return json.dumps(keys)
+        return " ".join(f"{key}={json.dumps(value) if key == 'msg' else value}" for key, value in keys.items())
+
+
+def begin_log(level: str, form: str) -> None:
+    """Log from this level on, in this form."""
+    lines = logging.StreamHandler(sys.stderr)
+    plain = OneLineErrors("%(asctime)s %(levelname)s %(message)s")
+    lines.setFormatter(plain if form == "text" else StructuredLines(form))
+    logging.basicConfig(level=LEVELS[level], handlers=[lines])
