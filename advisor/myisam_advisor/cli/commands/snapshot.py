@@ -11,10 +11,25 @@ from myisam_advisor.cli.sources import gather
 @click.command()
 @connection_options
 @interval_option("10s")
-def snapshot(interval: float, source: SourceOptions) -> None:
-    """Write the facts as JSON, for `check --facts` anywhere."""
+@click.option(
+    "--anonymise",
+    "--anonymize",
+    "without_names",
+    is_flag=True,
+    help="Replace the names of schemas, tables, indexes, key caches, hosts and paths; sizes, counts and rates stay.",
+)
+def snapshot(interval: float, without_names: bool, source: SourceOptions) -> None:
+    """Write the facts as JSON, for `check --facts` anywhere.
+
+    With --anonymise it holds no name of yours, and `check --facts` finds the same in it: what may be posted in a ticket.
+    """
     import json
 
     from myisam_advisor.factbase.document import as_document
 
-    click.echo(json.dumps(as_document(gather(source, interval)), indent=1))
+    document = as_document(gather(source, interval))
+    if without_names:
+        from myisam_advisor.factbase.anonymous import anonymised
+
+        document = anonymised(document)
+    click.echo(json.dumps(document, indent=1))
