@@ -15,7 +15,7 @@ from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.metrics.base import Metric, all_groups
 from myisam_exporter.watching.outcomes import COLLECTOR_METRICS, UP
-from myisam_exporter.web.application import OWN_METRICS
+from myisam_exporter.web.application import OWN_METRICS, WEB_INFO
 from tools.json_schemas import schemas
 from tools.rule_examples import FILE as EXAMPLES_FILE
 from tools.rule_examples import examples_document
@@ -67,6 +67,7 @@ def metrics_page() -> str:
         *((f"[{name}]", metrics) for name, metrics in groups),
     ]:
         parts.append(_metrics_table(title, metrics))
+    parts.append(_metrics_table("where the pages are", (WEB_INFO,)))
     parts.append(_metrics_table("the exporter itself, only on /metrics", OWN_METRICS))
     parts.append(
         "\n`process_*` are those of prometheus_client, about the exporter's own process (`--web.disable-exporter-metrics`)."

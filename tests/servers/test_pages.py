@@ -26,7 +26,12 @@ def test_each_probed_server_has_its_page(mariadb: PrivateServer, tmp_path: Path)
         assert wait_for(lambda: "What to change" in daemon.get(f"/?target={quoted}").text)
         assert json.loads(daemon.get(f"/advice.json?target={quoted}").text)["schema"] == 1
         assert json.loads(daemon.get(f"/munin.json?target={quoted}").text)["up"]
-        assert f'<a href="/?target={quoted}">the &lt;b&gt;archive&lt;/b&gt; &amp; co</a>' in daemon.get("/").text
+        assert f'<a href="./?target={quoted}">the &lt;b&gt;archive&lt;/b&gt; &amp; co</a>' in daemon.get("/").text
+        rule = daemon.get(f"/rules/recovery-disabled?target={quoted}")
+        assert f'href="../?target={quoted}"' in rule.text
+        assert "looked at" in rule.text
+        assert "Nothing is known yet" in daemon.get("/rules/recovery-disabled?target=gone").text
+        assert daemon.get("/rules/nothing-of-the-kind").status == 404
         assert daemon.get(f"/?target={quoted}&target=x").status == 400
         assert daemon.get("/?target=127.0.0.1:3306").status == 400
 
@@ -62,4 +67,9 @@ def test_answers_are_compressed_where_that_is_wanted(mariadb: PrivateServer) -> 
         assert head.status == 200
         assert head.body == b""
         assert int(head.headers["content-length"]) > 1000
-        assert daemon.get("/rules/").headers["x-content-type-options"] == "nosniff"
+        for path in ("/rules", "/rules/", "/rules/table-crashed"):
+            page = daemon.get(path)
+            assert page.headers["content-type"].startswith("text/html")
+            assert page.headers["x-content-type-options"] == "nosniff"
+            assert page.headers["content-security-policy"].startswith("default-src 'none'; ")
+        assert daemon.get("/favicon.ico").headers["content-type"] == "image/svg+xml"

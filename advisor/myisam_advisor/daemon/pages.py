@@ -11,19 +11,19 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.munin.document import document as munin_document
-from myisam_advisor.reports.explanation import explain_rule, list_rules
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.formats.json import document as advice_document
 from myisam_advisor.reports.formats.json import past_document
 from myisam_advisor.reports.page.host_paths import document_without_paths, without_host_paths
+from myisam_advisor.reports.page.links import Links, base_of
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
-from myisam_advisor.reports.page.render import policy, render
+from myisam_advisor.reports.page.render import ICON_TYPE, icon, policy, render
+from myisam_advisor.reports.page.rule_view import RuleListView, RuleView, rule_list_view, rule_view
 from myisam_advisor.reports.page.view import empty_view, view_of
 from myisam_advisor.texts.json_documents import failure
 from myisam_exporter.facts.values import number_of
@@ -53,31 +53,59 @@ class Pages:
     fleet: Fleet
     board: Board
     rules: Callable[[], Sequence[Rule]]
+    telemetry_path: str = "/metrics"
     _rendered: dict[tuple[str, bool], tuple[object, bytes]] = field(default_factory=dict)
 
     def routes(self) -> Mapping[str, Route]:
         """By path."""
-        return {"/": self._status, "/advice.json": self._advice, "/munin.json": self._munin}
+        return {
+            "/": self._status,
+            "/advice.json": self._advice,
+            "/munin.json": self._munin,
+            "/rules": self._rules,
+            "/rules/": self._rules,
+            "/favicon.ico": self._icon,
+        }
 
     def warm_up(self) -> None:
         """Compile the page, so that the first who asks does not wait for it."""
-        render(empty_view(NOT_YET))
+        render(empty_view(NOT_YET, links=Links()))
 
-    def rule_page(self, path: str) -> Response | None:
-        """/rules/ID as `explain` tells it: where the alerts' runbook links lead."""
-        rules = self.rules()
-        if path == "/rules/":
-            return Response(200, list_rules(rules).encode(), headers=SAFE_HEADERS)
-        wanted = path.removeprefix("/rules/")
-        if not path.startswith("/rules/") or not any(rule.id == wanted for rule in rules):
+    async def further_page(self, request: Request) -> Response | None:
+        """/rules/ID: where the alerts' runbook links lead. A server that is not probed any more has no findings there."""
+        identifier = request.path.removeprefix("/rules/")
+        rule = next((rule for rule in self.rules() if rule.id == identifier), None)
+        if rule is None or not request.path.startswith("/rules/"):
             return None
-        return Response(200, f"{explain_rule(wanted, rules)}\n".encode(), headers=SAFE_HEADERS)
+        return await self._of_rules(
+            request, lambda look, links: rule_view(rule, look, links, paths=request.is_identified)
+        )
+
+    async def _rules(self, request: Request) -> Response:
+        return await self._of_rules(request, lambda look, links: rule_list_view(self.rules(), look, links))
+
+    async def _of_rules(
+        self, request: Request, view: Callable[[Look | None, Links], RuleView | RuleListView]
+    ) -> Response:
+        watch, name = self._watch(request, or_none=True)
+        look = self.board.look(watch.label) if watch and not watch.failure else None
+        links = self._links(request, name)
+        return await self._html(request, lambda: render(view(look, links)).encode("utf-8", "replace"))
+
+    async def _icon(self, request: Request) -> Response:
+        return Response(200, icon().encode(), ICON_TYPE, (("Cache-Control", "max-age=86400"), *SAFE_HEADERS[:3]))
 
     async def _status(self, request: Request) -> Response:
         watch, name = self._watch(request)
-        body = await asyncio.get_running_loop().run_in_executor(None, self._page, watch, name, request.is_identified)
+        return await self._html(request, lambda: self._page(watch, name, request.is_identified))
+
+    async def _html(self, request: Request, work: Callable[[], bytes]) -> Response:
+        body = await asyncio.get_running_loop().run_in_executor(None, work)
         headers = [("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'"), *SAFE_HEADERS]
         return _conditional(request, body, HTML, headers)
+
+    def _links(self, request: Request, name: str) -> Links:
+        return Links(base_of(request.path), name, self.telemetry_path)
 
     async def _advice(self, request: Request) -> Response:
         watch, _ = self._watch(request)
@@ -122,14 +150,16 @@ class Pages:
             "page_cache_hit_ratio_lowest": min(recent, default=None),
         }
 
-    def _watch(self, request: Request) -> tuple[Watch | None, str]:
-        """The watch that the request names, or our own."""
+    def _watch(self, request: Request, *, or_none: bool = False) -> tuple[Watch | None, str]:
+        """The watch that the request names, or our own; `or_none` where a page has something to say of no server too."""
         wanted = parameters_of(request).get("target", [])
         if len(wanted) > 1:
             raise BadRequestError("one parameter target at most")
         if not wanted:
             return self.fleet.own, ""
         watch = self.fleet.probed(wanted[0])
+        if watch is None and or_none:
+            return None, ""
         if watch is None:
             raise BadRequestError("unknown target: only servers that are probed have a page")
         return watch, wanted[0]
@@ -142,25 +172,34 @@ class Pages:
         state = (look.taken_at if look else None, failure, others)
         known = self._rendered.get((name, paths))
         if known is None or known[0] != state:
-            known = self._rendered[name, paths] = (state, self._render(watch, look, failure, others, paths))
+            known = self._rendered[name, paths] = (state, self._render(watch, name, look, failure, others, paths))
         return known[1]
 
     def _render(
-        self, watch: Watch | None, look: Look | None, failure: str, others: Sequence[tuple[str, str]], paths: bool
+        self,
+        watch: Watch | None,
+        name: str,
+        look: Look | None,
+        failure: str,
+        others: Sequence[tuple[str, str]],
+        paths: bool,
     ) -> bytes:
+        links = Links("./", name, self.telemetry_path)
         if watch is None:
-            view = empty_view("This daemon watches no server of its own; those that are probed are above.", others)
+            sentence = "This daemon watches no server of its own; those that are probed are above."
+            view = empty_view(sentence, others, links)
         elif look is None:
-            view = empty_view(failure or NOT_YET, others)
+            view = empty_view(failure or NOT_YET, others, links)
         else:
-            view = view_of(look, self.board.curves(watch.label), warning=failure, others=others, paths=paths)
+            curves = self.board.curves(watch.label)
+            view = view_of(look, curves, warning=failure, others=others, links=links, paths=paths)
         return render(view).encode("utf-8", "replace")
 
     def _others(self, name: str) -> tuple[tuple[str, str], ...]:
         """Links to the other servers' pages."""
         names = [one for one in self.fleet.probed_names() if one != name]
-        own = [("this machine's server", "/")] if name and self.fleet.own else []
-        return (*own, *((one, f"/?{urlencode({'target': one})}") for one in names))
+        own = [("this machine's server", Links().home())] if name and self.fleet.own else []
+        return (*own, *((one, Links().server(one)) for one in names))
 
 
 def _advice_of(look: Look, paths: bool) -> bytes:

@@ -40,6 +40,7 @@ from myisam_exporter.web.access import Access
 from myisam_exporter.web.allowed_hosts import AllowedHosts
 from myisam_exporter.web.application import MAXIMUM_SCRAPES, Exporter
 from myisam_exporter.web.gate import Gate
+from myisam_exporter.web.public_address import public_address
 from myisam_exporter.web.server import HttpServer
 
 # Readings under way at once: one a scrape, and as many that hang and were given up.
@@ -65,6 +66,8 @@ class ServeOptions:
     unix_socket: Path | None = None
     socket_group: str | None = None
     telemetry_path: str = "/metrics"
+    external_url: str | None = None
+    route_prefix: str | None = None
     web_config_file: Path | None = None
     allowed_hosts: Sequence[str] = ()
     enable_lifecycle: bool = False
@@ -104,13 +107,15 @@ async def _serve(options: ServeOptions) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     notifier = Notifier()
-    gate, hosts = Gate(options.web_config_file), AllowedHosts(options.allowed_hosts)
+    gate = Gate(options.web_config_file)
+    address = public_address(options.external_url, options.route_prefix, "https" if gate.settings.tls else "http")
+    hosts = AllowedHosts([*options.allowed_hosts, *filter(None, [address.host])])
     in_force = _InForce(_load_site(options))
     history = _history(options)
     tracer = _tracer(options)
     board = Board(options.history_file)
     fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), in_force, history, board)
-    pages = Pages(fleet, board, lambda: in_force.site.rules)
+    pages = Pages(fleet, board, lambda: in_force.site.rules, options.telemetry_path)
 
     def reload() -> Callable[[], None]:
         targets = _targets(options)
@@ -129,17 +134,16 @@ async def _serve(options: ServeOptions) -> int:
         fleet,
         Access(gate, hosts, options.enable_lifecycle),
         reload,
-        pages.rule_page,
+        pages.further_page,
         pages.routes(),
         options.telemetry_path,
         options.maximum_scrapes,
         options.own_process_metrics,
+        address,
     )
     server = HttpServer(exporter.handle, gate.tls)
-    scheme = "https" if gate.settings.tls else "http"
-    await listen(
-        server, options.listen_addresses, options.unix_socket, options.socket_group, scheme, options.telemetry_path
-    )
+    path = f"{address.prefix}{options.telemetry_path}"
+    await listen(server, options.listen_addresses, options.unix_socket, options.socket_group, address.scheme, path)
 
     def reload_for_systemd() -> None:
         notifier.reloading()

@@ -55,7 +55,7 @@ def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH, with
         sections += _queries(rule)
     sections.append("Sources\n" + "\n".join(indented(source) for source in rule.sources))
     sections.append(
-        "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(_configuration(rule), "  ")
+        "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(configuration(rule), "  ")
     )
     return "\n\n".join(sections)
 
@@ -113,7 +113,8 @@ def _applies(rule: Rule) -> Iterable[str]:
     yield from (f"Not where: {' '.join(condition.otherwise.split())}" for condition in rule.applicable)
 
 
-def _configuration(rule: Rule) -> str:
+def configuration(rule: Rule) -> str:
+    """Lines of config.yaml that change a threshold of this rule, or silence it."""
     lines = []
     if rule.parameters:
         name, parameter = next(iter(rule.parameters.items()))

@@ -45,13 +45,22 @@ class AllowedHosts:
         """Whether a request of that peer with this Host may be answered; None is a request without one."""
         if host is None or peer.over_tls or peer.over_unix_socket:
             return True
-        found = _HOST.fullmatch(host.lower())
-        if found is None:
-            return False
-        address = parse_address(found["address"] or found["name"])
+        name = host_of(host)
+        address = parse_address(name)
         if address is None:
-            return found["name"] is not None and _normal(found["name"]) in self._names
+            return _normal(name) in self._names
         return address.is_loopback or address == peer.asked_address or address in self._addresses
+
+
+def host_of(authority: str) -> str:
+    """The name or address in what a Host says, less the port; empty where it has none."""
+    found = _HOST.fullmatch(authority.lower())
+    if found is None:
+        return ""
+    if found["address"]:
+        return found["address"] if parse_address(found["address"]) else ""
+    name = found["name"]
+    return name if is_host_name(_normal(name)) or parse_address(name) else ""
 
 
 def is_host_name(text: str) -> bool:

@@ -8,7 +8,7 @@ import logging
 import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qs
 
 from myisam_exporter.errors import UserError
@@ -19,6 +19,7 @@ from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import Watch
 from myisam_exporter.web.access import Access
+from myisam_exporter.web.public_address import PublicAddress
 from myisam_exporter.web.server import Request, Response
 
 MAXIMUM_SCRAPES = 40
@@ -39,11 +40,23 @@ OWN_METRICS = (
     Metric("exporter_config_last_reload_successful", "gauge", "1 when the last reload of the configuration succeeded."),
     Metric("exporter_config_last_reload_success_timestamp_seconds", "gauge", "When the configuration was last read."),
 )
+# Of every page, so that what is known of a probed server leads to its pages too.
+WEB_INFO = Metric(
+    "exporter_web_info",
+    "gauge",
+    "Always 1; where the exporter's pages are: --web.external-url, else the address that this scrape asked.",
+    ("external_url",),
+)
 Route = Callable[[Request], Awaitable[Response]]
+FurtherPage = Callable[[Request], Awaitable[Response | None]]
 
 
 class BadRequestError(Exception):
     """A request that cannot be answered; the message says why."""
+
+
+async def _no_page(request: Request) -> Response | None:
+    return None
 
 
 @dataclass(slots=True)
@@ -51,17 +64,19 @@ class Exporter:
     """The application.
 
     `reload` reads the configuration anew and gives what puts it into force, or raises UserError when it is broken; `further_routes`
-    answer paths that are not ours, or `/` in our place; `further_page` answers any other path, or gives None.
+    answer paths that are not ours, or `/` in our place; `further_page` answers any other path, or gives None. All paths are those
+    below the prefix of `public_address`.
     """
 
     fleet: Fleet
     access: Access
     reload: Callable[[], Callable[[], None]]
-    further_page: Callable[[str], Response | None] = lambda path: None
+    further_page: FurtherPage = _no_page
     further_routes: Mapping[str, Route] = field(default_factory=dict)
     telemetry_path: str = "/metrics"
     maximum_scrapes: int = MAXIMUM_SCRAPES
     own_process_metrics: bool = True
+    public_address: PublicAddress = field(default_factory=PublicAddress)
     _in_progress: int = 0
     _reload_successful: bool = True
     _reloaded_at: float = field(default_factory=time.time)
@@ -70,7 +85,7 @@ class Exporter:
     async def handle(self, request: Request) -> Response:
         """The answer to one request."""
         admitted = await self.access.admit(request)
-        response = admitted if isinstance(admitted, Response) else await self._routed(admitted)
+        response = admitted if isinstance(admitted, Response) else await self._found(admitted)
         headers = (*response.headers, *self.access.gate.settings.headers)
         return Response(response.status, response.body, response.content_type, headers)
 
@@ -88,6 +103,17 @@ class Exporter:
         _log.info("configuration reloaded")
         return ""
 
+    async def _found(self, request: Request) -> Response:
+        path = self.public_address.inner_path(request)
+        if path is not None:
+            try:
+                return await self._routed(replace(request, path=path))
+            except BadRequestError as error:
+                return _text(400, str(error))
+        if self.public_address.leads_here(request.path) and request.method in ("GET", "HEAD"):
+            return Response(302, headers=(("Location", f"{self.public_address.prefix}/"),))
+        return _text(404, "not found")
+
     async def _routed(self, request: Request) -> Response:
         routes: Mapping[str, tuple[str, Route]] = {
             "/": ("GET", self._landing),
@@ -99,19 +125,19 @@ class Exporter:
             **{path: ("GET", route) for path, route in self.further_routes.items()},
         }
         if request.path not in routes:
-            page = self.further_page(request.path) if request.method in ("GET", "HEAD") else None
-            return page or _text(404, "not found")
+            return await self._further(request)
         method, route = routes[request.path]
         allowed = ("POST", "PUT") if method == "POST" else ("GET", "HEAD")
         if request.method not in allowed:
             return Response(405, f"{request.path} takes {method}\n".encode(), headers=(("Allow", ", ".join(allowed)),))
-        try:
-            return await route(request)
-        except BadRequestError as error:
-            return _text(400, str(error))
+        return await route(request)
+
+    async def _further(self, request: Request) -> Response:
+        page = await self.further_page(request) if request.method in ("GET", "HEAD") else None
+        return page or _text(404, "not found")
 
     async def _landing(self, request: Request) -> Response:
-        path = html.escape(self.telemetry_path, quote=True)
+        path = html.escape(f".{self.telemetry_path}", quote=True)
         body = (
             "<!doctype html><html lang=en><meta charset=utf-8><title>myisam-advisor</title>"
             f"<h1>myisam-advisor {html.escape(__version__)}</h1><p>MyISAM, seen from both sides: "
@@ -172,7 +198,7 @@ class Exporter:
         self._in_progress += 1
         try:
             reading = await reading_in_time(watch, selected, _deadline_seconds(request))
-            own = self._own_pages() if with_own else []
+            own = [*(self._own_pages() if with_own else ()), *self._whereabouts(request)]
             names = parameters.get("name[]", ())
             gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)
             body = await asyncio.get_running_loop().run_in_executor(
@@ -195,6 +221,10 @@ class Exporter:
             pages.append(self._process_metrics())
         return pages
 
+    def _whereabouts(self, request: Request) -> list[Page]:
+        url = self.public_address.of(request)
+        return [page_of((WEB_INFO,), [Value(WEB_INFO.name, 1, (url,))])] if url else []
+
     def _process_metrics(self) -> Page:
         """CPU, memory and descriptors of this process, by prometheus_client; only beside the own server's metrics."""
         if self._process_page is None:
@@ -207,7 +237,7 @@ class Exporter:
 
     def _own_page(self, parameters: Mapping[str, list[str]], request: Request) -> Response:
         """What there is to say where no server is watched but those probed."""
-        pages = self._own_pages()
+        pages = [*self._own_pages(), *self._whereabouts(request)]
         names = parameters.get("name[]", ())
         pages = [page.restricted(names) for page in pages] if names else pages
         gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)

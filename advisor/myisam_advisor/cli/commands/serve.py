@@ -45,6 +45,19 @@ _WEB = (
         "--web.telemetry-path", "telemetry_path", default="/metrics", show_default=True, help="Path of the metrics."
     ),
     click.option(
+        "--web.external-url",
+        "external_url",
+        metavar="URL",
+        help="Address under which others reach the pages, such as a proxy's: links from alerts and dashboards lead there "
+        "[default: the address that a scrape asks].",
+    ),
+    click.option(
+        "--web.route-prefix",
+        "route_prefix",
+        metavar="PATH",
+        help="Path below which everything is served [default: that of --web.external-url]; / where a proxy takes the path away.",
+    ),
+    click.option(
         "--web.config.file",
         "web_config_file",
         type=click.Path(path_type=Path),
@@ -160,6 +173,8 @@ class WebOptions:
     unix_socket: Path | None
     socket_group: str | None
     telemetry_path: str
+    external_url: str | None
+    route_prefix: str | None
     web_config_file: Path | None
     allowed_hosts: tuple[str, ...]
     enable_lifecycle: bool
@@ -240,6 +255,8 @@ def serve(
             unix_socket=web.unix_socket,
             socket_group=web.socket_group,
             telemetry_path=web.telemetry_path,
+            external_url=web.external_url,
+            route_prefix=web.route_prefix,
             web_config_file=web.web_config_file,
             allowed_hosts=web.allowed_hosts,
             enable_lifecycle=web.enable_lifecycle,

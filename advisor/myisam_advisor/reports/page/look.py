@@ -11,6 +11,8 @@ from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import Verdict, verdict_of
 from myisam_advisor.reports.page.table_map import TableMap, table_map
+from myisam_advisor.reports.wording import server_name
+from myisam_advisor.texts.templates import printable
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache"})
@@ -33,6 +35,12 @@ class Look:
     def verdict(self) -> Verdict:
         """What holds the server back."""
         return verdict_of(self.judgement, self.facts.interval_seconds)
+
+    @property
+    def name(self) -> str:
+        """Which server it was, in words."""
+        hostname = self.facts.single("server").get("hostname")
+        return printable(f"{server_name(self.facts)}{f' on {hostname}' if hostname else ''}")
 
     @property
     def data_directory(self) -> str | None:

@@ -1,4 +1,4 @@
-"""A view as HTML: one document with its style and its script in it, and a policy that allows nothing else."""
+"""A view as HTML: each page is one document with its style and its script in it, and a policy that allows nothing else."""
 
 from __future__ import annotations
 
@@ -8,20 +8,38 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from myisam_advisor.reports.page.rule_view import RuleListView, RuleView
 from myisam_advisor.reports.page.view import View
 from myisam_exporter.version import __version__
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
-CONTENT_TYPE = "text/html; charset=utf-8"
+CONTENT_TYPE, ICON_TYPE = "text/html; charset=utf-8", "image/svg+xml"
+# Each kind of page has a template that extends layout.html.
+_TEMPLATES = {View: "page.html", RuleView: "rule.html", RuleListView: "rules.html"}
+Page = View | RuleView | RuleListView
 
 
-def render(view: View) -> str:
+def render(view: Page) -> str:
     """The document."""
-    return _template().render(
-        view=view, style=_part("page.css"), script=_part("page.js"), policy=policy(), version=__version__
+    return (
+        _environment()
+        .get_template(_TEMPLATES[type(view)])
+        .render(
+            view=view,
+            style=_part("page.css"),
+            script=_part("page.js"),
+            icon=icon(),
+            policy=policy(),
+            version=__version__,
+        )
     )
+
+
+def icon() -> str:
+    """The icon, an SVG: it is in each document, and for whoever asks for /favicon.ico."""
+    return _part("icon.svg").strip()
 
 
 @lru_cache(maxsize=1)
@@ -34,14 +52,20 @@ def policy() -> str:
 
 
 @lru_cache(maxsize=1)
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_part("page.html"))
+    return Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_part),
+        auto_reload=False,
+    )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _part(name: str) -> str:
     return (resources.files("myisam_advisor.reports.page") / name).read_text("utf-8")
 

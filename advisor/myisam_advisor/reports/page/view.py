@@ -14,11 +14,12 @@ from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.remedies.statements.base import Command, text_of
 from myisam_advisor.reports.page.earlier import EarlierView, Mark, earlier_view, marks
 from myisam_advisor.reports.page.host_paths import without_host_paths, without_paths
+from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.map_view import MapView, TableLine, map_view, table_lines
 from myisam_advisor.reports.page.sparkline import Sparkline, sparkline
 from myisam_advisor.reports.told import Told, ToldRule, told, told_facts
-from myisam_advisor.reports.wording import headline, server_name
+from myisam_advisor.reports.wording import headline
 from myisam_advisor.texts.templates import count, printable, size, with_unit
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
@@ -117,7 +118,7 @@ class View:
     remarks: tuple[tuple[str, str], ...] = ()
     warning: str = ""
     others: tuple[tuple[str, str], ...] = ()
-    links: bool = True
+    links: Links | None = None
 
 
 def view_of(
@@ -126,34 +127,26 @@ def view_of(
     *,
     warning: str = "",
     others: Sequence[tuple[str, str]] = (),
-    links: bool = True,
+    links: Links | None = None,
     paths: bool = True,
 ) -> View:
     """The page of a look.
 
-    `warning` stands above all; `others` are (name, address) of further servers; `links` lead into the daemon; `paths` are those
-    below the data directory.
+    `warning` stands above all; `others` are (name, address) of further servers; `links` lead into the daemon, where there is one;
+    `paths` are those below the data directory.
     """
     facts = look.facts
-    shown = without_host_paths if paths else without_paths
-
-    def clean(text: object) -> str:
-        return printable(shown(str(text), look.data_directory))
-
-    def command(line: str) -> str:
-        return line if paths else without_paths(line, look.data_directory)
-
+    clean, command = cleaner(look, paths)
     known = told(look.judgement, facts)
     verdict = known.verdict
     drawn = tuple(_curves(curves or {}, look.taken_at, look.past))
-    hostname = facts.single("server").get("hostname")
     return View(
-        title=printable(f"{server_name(facts)}{f' on {hostname}' if hostname else ''}"),
+        title=look.name,
         headline=clean(headline(facts)),
-        taken=strftime("%Y-%m-%d %H:%M:%S %Z", localtime(look.taken_at)),
+        taken=moment(look.taken_at),
         taken_iso=strftime("%Y-%m-%dT%H:%M:%S%z", localtime(look.taken_at)),
         verdict=replace(verdict, headline=clean(verdict.headline), detail=clean(verdict.detail)),
-        findings=tuple(_findings(known.rules, clean, command)),
+        findings=tuple(finding_views(known.rules, clean, command)),
         counted=_counted(look.judgement),
         key_caches=tuple(_key_cache(row) for row in facts.tables["key_cache"].dictionaries()),
         map=map_view(look.tables) if look.tables.tables else None,
@@ -170,10 +163,30 @@ def view_of(
     )
 
 
-def empty_view(warning: str, others: Sequence[tuple[str, str]] = ()) -> View:
+def empty_view(warning: str, others: Sequence[tuple[str, str]] = (), links: Links | None = None) -> View:
     """The page before there is a look."""
     verdict = Verdict(NOT_KNOWN, "Nothing is known yet.", printable(without_host_paths(warning)))
-    return View("myisam-advisor", "", "", "", verdict, others=tuple((printable(name), to) for name, to in others))
+    named = tuple((printable(name), to) for name, to in others)
+    return View("myisam-advisor", "", "", "", verdict, others=named, links=links)
+
+
+def cleaner(look: Look | None, paths: bool) -> tuple[Callable[[object], str], Callable[[str], str]]:
+    """What makes texts of this look fit for a browser, and what makes commands: without paths, or with those of the data directory."""
+    directory = look.data_directory if look else None
+    shown = without_host_paths if paths else without_paths
+
+    def clean(text: object) -> str:
+        return printable(shown(str(text), directory))
+
+    def command(line: str) -> str:
+        return line if paths else without_paths(line, directory)
+
+    return clean, command
+
+
+def moment(seconds: float) -> str:
+    """A moment as a person of the server's place writes it."""
+    return strftime("%Y-%m-%d %H:%M:%S %Z", localtime(seconds))
 
 
 def _counted(judgement: Judgement) -> tuple[tuple[str, int], ...]:
@@ -181,9 +194,10 @@ def _counted(judgement: Judgement) -> tuple[tuple[str, int], ...]:
     return tuple((name, severities.count(name)) for name in ("critical", "warning", "info") if name in severities)
 
 
-def _findings(
+def finding_views(
     rules: Sequence[ToldRule], clean: Callable[[object], str], command: Callable[[str], str]
 ) -> Iterable[FindingView]:
+    """Each rule's findings; the first and whatever is worse than a hint is open."""
     for place, rule in enumerate(rules):
         first = rule.first
         yield FindingView(

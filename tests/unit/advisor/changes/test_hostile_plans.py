@@ -85,7 +85,7 @@ def test_every_block_of_the_page_to_be_reviewed_runs_what_it_says_or_is_a_commen
 def test_every_block_of_the_status_page_runs_what_it_says_or_is_a_comment() -> None:
     blocks = altered = 0
     for _, findings, _ in plans():
-        shown = view_of(look_at(Judgement(findings), NO_FACTS, time()), links=False) if findings else None
+        shown = view_of(look_at(Judgement(findings), NO_FACTS, time())) if findings else None
         for finding in shown.findings if shown else ():
             for block in (*finding.blocks, *finding.undo_blocks):
                 if block.title == "my.cnf":
