@@ -1,11 +1,14 @@
 """The daemon's pages over HTTP: other servers, no server, a server that is not there yet."""
 
 import gzip
+import html
 import json
+import re
 from pathlib import Path
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 
+from .conftest import schema
 from .daemon import serving, wait_for
 
 
@@ -73,3 +76,46 @@ def test_answers_are_compressed_where_that_is_wanted(mariadb: PrivateServer) -> 
             assert page.headers["x-content-type-options"] == "nosniff"
             assert page.headers["content-security-policy"].startswith("default-src 'none'; ")
         assert daemon.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
+
+
+def test_every_table_has_a_page(mariadb: PrivateServer, tmp_path: Path) -> None:
+    names = ("plain", "a/../b", "<i>&amp;", "ü☃", "a.b?c=d#e", "'")
+    with schema(mariadb, "pages"), serving("--socket", mariadb.socket, "--user", "root", "--history", tmp_path / "history.sqlite") as daemon:
+        for name in names:
+            mariadb.execute(f"CREATE TABLE pages.`{name}` (id INT NOT NULL PRIMARY KEY, a VARCHAR(9)) ENGINE=MyISAM", f"INSERT INTO pages.`{name}` VALUES (1, 'x')")
+        assert daemon.get("/tables").status in (200, 503)  # 503 before the first look
+
+        def listed() -> list[str]:
+            found = re.findall(r'href="\./(table\?[^"]+)"', daemon.get("/tables?search=pages.&sort=name").text)
+            return list(map(html.unescape, found))
+
+        assert wait_for(lambda: len(listed()) == len(names))
+        for link in listed():
+            page = daemon.get(f"/{link}")
+            assert page.status == 200, link
+            assert "INT NOT NULL" in page.text
+
+        def has_curves() -> bool:
+            """Only of tables that were in use the history has curves."""
+            mariadb.execute("INSERT INTO pages.plain SELECT MAX(id) + 1, 'x' FROM pages.plain")
+            return "The last day" in daemon.get("/table?schema=pages&table=plain").text
+
+        assert wait_for(has_curves, step=0.3)
+        assert f'href="./{html.escape(listed()[0])}"' in daemon.get("/").text
+
+
+def test_what_is_wrongly_asked_of_the_tables_is_said(mariadb: PrivateServer) -> None:
+    with serving("--socket", mariadb.socket, "--user", "root") as daemon:
+        assert wait_for(lambda: daemon.get("/tables").status == 200)
+        wrong = {"sort=evil": "there are worst, name", "page=0": "from 1 up", "page=-1": "from 1 up", "page=%D9%A3": "from 1 up", "page=1e9": "from 1 up", "page=9999999999": "from 1 up",
+                 f"search={'x' * 201}": "200 characters", "search=a&search=b": "at most", "search=%ff": "cannot be read", "target=gone": "unknown target"}  # fmt: skip
+        for query, said in wrong.items():
+            answer = daemon.get(f"/tables?{query}")
+            assert answer.status == 400, query
+            assert said in answer.text
+            assert answer.headers["content-type"].startswith("text/plain")
+        assert daemon.get("/tables?page=999999999&search=%3Cscript%3E").status == 200
+        assert daemon.get("/table?schema=gone&table=%3Cscript%3E").status == 404
+        assert "<script>gone" not in daemon.get("/table?schema=gone&table=%3Cscript%3Egone").text
+        assert daemon.get("/table").status == 404
+        assert daemon.get("/tables", method="POST").status == 405

@@ -5,19 +5,22 @@ Kept in memory, so that showing them costs neither the server nor the history's 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections import deque
-from collections.abc import Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from myisam_advisor.reports.one_table import Points, TableName, curve_names
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.view import CURVE_SECONDS, CURVES
 from myisam_exporter.errors import UserError
 
 FACTS = tuple(fact for fact, _, _ in CURVES)
-Points = deque[tuple[float, float | None]]
+Kept = deque[tuple[float, float | None]]
+REMEMBERED_TABLES = 64
 
 
 @dataclass(slots=True)
@@ -26,8 +29,10 @@ class Board:
 
     history_file: Path | None = None
     _looks: dict[str, Look] = field(default_factory=dict)
-    _curves: dict[str, dict[str, Points]] = field(default_factory=dict)
+    _curves: dict[str, dict[str, Kept]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _table_curves: OrderedDict[tuple[str, float, TableName], Mapping[str, Points]] = field(default_factory=OrderedDict)
+    _reading: threading.Lock = field(default_factory=threading.Lock)
 
     def put(self, label: str, look: Look, sample: Mapping[str, float | None]) -> None:
         """A further look at this server, with the facts that have curves among others."""
@@ -54,21 +59,40 @@ class Board:
         with self._lock:
             return {fact: list(points) for fact, points in self._curves.get(label, {}).items()}
 
-    def _earlier(self, label: str) -> dict[str, Points]:
-        """What the history has from before this daemon started."""
-        curves: dict[str, Points] = {fact: deque() for fact in FACTS}
+    def table_curves(self, label: str, look: Look, name: TableName) -> Mapping[str, Points]:
+        """A table's curves of a day by column, from the history; read once for each look, and for one table at a time: a day has many samples."""
+        key = (label, look.taken_at, name)
+        with self._reading:
+            if key not in self._table_curves:
+                while len(self._table_curves) >= REMEMBERED_TABLES:
+                    self._table_curves.popitem(last=False)
+                self._table_curves[key] = self._recorded(label, curve_names(*name), look.taken_at)
+            return self._table_curves[key]
+
+    def _recorded(self, label: str, names: Mapping[str, str], end: float) -> Mapping[str, Points]:
+        """The curves of these names by what they stand for; without those that the history does not have."""
+        points: dict[str, list[tuple[float, float | None]]] = {}
+        for moment, sample in self._samples(label, end, names.__contains__):
+            for fact, value in sample.items():
+                points.setdefault(names[fact], []).append((moment, value))
+        return points
+
+    def _samples(
+        self, label: str, end: float, is_wanted: Callable[[str], bool]
+    ) -> Iterable[tuple[float, Mapping[str, float | None]]]:
+        """What the history has of the day before; nothing of one that cannot be read."""
         if self.history_file is None:
-            return curves
+            return
         from myisam_advisor.history.reader import samples_of_target
 
-        now = time.time()
-        try:
-            samples = samples_of_target(
-                self.history_file, label, now - CURVE_SECONDS, now, frozenset(FACTS).__contains__
-            )
-        except UserError:
-            return curves
-        for moment, _, sample in samples:
+        with contextlib.suppress(UserError):
+            for moment, _, sample in samples_of_target(self.history_file, label, end - CURVE_SECONDS, end, is_wanted):
+                yield moment, sample
+
+    def _earlier(self, label: str) -> dict[str, Kept]:
+        """What the history has from before this daemon started."""
+        curves: dict[str, Kept] = {fact: deque() for fact in FACTS}
+        for moment, sample in self._samples(label, time.time(), frozenset(FACTS).__contains__):
             for fact, points in curves.items():
                 points.append((moment, sample.get(fact)))
         return curves

@@ -18,13 +18,16 @@ from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.formats.json import document as advice_document
 from myisam_advisor.reports.formats.json import past_document
+from myisam_advisor.reports.one_table import table_names
 from myisam_advisor.reports.page.host_paths import document_without_paths, without_host_paths
 from myisam_advisor.reports.page.links import Links, base_of
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
-from myisam_advisor.reports.page.render import ICON_TYPE, icon, policy, render
+from myisam_advisor.reports.page.render import ICON_TYPE, Page, icon, policy, render
 from myisam_advisor.reports.page.rule_view import RuleListView, RuleView, rule_list_view, rule_view
-from myisam_advisor.reports.page.view import empty_view, view_of
+from myisam_advisor.reports.page.table_list import LONGEST_SEARCH, SORTS, WORST, Chosen, TableListView, table_list_view
+from myisam_advisor.reports.page.table_page import NoTableView, TablePageView, table_page_view
+from myisam_advisor.reports.page.view import View, cleaner, empty_view, view_of
 from myisam_advisor.texts.json_documents import failure
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.watching.fleet import Fleet
@@ -38,6 +41,7 @@ JSON = "application/json"
 MUNIN_SECONDS = 1.5
 PEAK_SECONDS = 300.0
 NOT_YET = "The first look at the server is under way: reload in a moment."
+NO_SERVER = "This daemon watches no server of its own; those that are probed are above."
 SAFE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
@@ -64,6 +68,8 @@ class Pages:
             "/munin.json": self._munin,
             "/rules": self._rules,
             "/rules/": self._rules,
+            "/tables": self._tables,
+            "/table": self._table,
             "/favicon.ico": self._icon,
         }
 
@@ -92,6 +98,39 @@ class Pages:
         links = self._links(request, name)
         return await self._html(request, lambda: render(view(look, links)).encode("utf-8", "replace"))
 
+    async def _tables(self, request: Request) -> Response:
+        chosen = _chosen(_single(request, "search"), _single(request, "sort") or WORST, _single(request, "page") or "1")
+
+        def view(watch: Watch, look: Look, links: Links) -> TableListView:
+            clean, _ = cleaner(look, request.is_identified)
+            return table_list_view(look, chosen, links, clean(watch.failure))
+
+        return await self._of_tables(request, view)
+
+    async def _table(self, request: Request) -> Response:
+        name = _single(request, "schema"), _single(request, "table")
+
+        def view(watch: Watch, look: Look, links: Links) -> TablePageView | NoTableView:
+            curves = self.board.table_curves(watch.label, look, name) if name in table_names(look.facts) else {}
+            return table_page_view(look, name, curves, links, warning=watch.failure, paths=request.is_identified)
+
+        return await self._of_tables(request, view)
+
+    async def _of_tables(self, request: Request, view: Callable[[Watch, Look, Links], Page]) -> Response:
+        """A page about tables; without a look, what is missing."""
+        watch, name = self._watch(request)
+        look = self.board.look(watch.label) if watch else None
+        links = self._links(request, name)
+
+        def page() -> Page:
+            if watch is None:
+                return empty_view(NO_SERVER, self._others(name), links)
+            return view(watch, look, links) if look else empty_view(watch.failure or NOT_YET, self._others(name), links)
+
+        shown = await asyncio.get_running_loop().run_in_executor(None, page)
+        status = 503 if isinstance(shown, View) else 404 if isinstance(shown, NoTableView) else 200
+        return await self._html(request, lambda: render(shown).encode("utf-8", "replace"), status)
+
     async def _icon(self, request: Request) -> Response:
         return Response(200, icon().encode(), ICON_TYPE, (("Cache-Control", "max-age=86400"), *SAFE_HEADERS[:3]))
 
@@ -99,10 +138,11 @@ class Pages:
         watch, name = self._watch(request)
         return await self._html(request, lambda: self._page(watch, name, request.is_identified))
 
-    async def _html(self, request: Request, work: Callable[[], bytes]) -> Response:
+    async def _html(self, request: Request, work: Callable[[], bytes], status: int = 200) -> Response:
         body = await asyncio.get_running_loop().run_in_executor(None, work)
-        headers = [("Content-Security-Policy", f"{policy()}; frame-ancestors 'none'"), *SAFE_HEADERS]
-        return _conditional(request, body, HTML, headers)
+        security = ("Content-Security-Policy", f"{policy(is_served=True)}; frame-ancestors 'none'")
+        headers = [security, *SAFE_HEADERS]
+        return _conditional(request, body, HTML, headers) if status == 200 else Response(status, body, HTML, headers)
 
     def _links(self, request: Request, name: str) -> Links:
         return Links(base_of(request.path), name, self.telemetry_path)
@@ -186,8 +226,7 @@ class Pages:
     ) -> bytes:
         links = Links("./", name, self.telemetry_path)
         if watch is None:
-            sentence = "This daemon watches no server of its own; those that are probed are above."
-            view = empty_view(sentence, others, links)
+            view = empty_view(NO_SERVER, others, links)
         elif look is None:
             view = empty_view(failure or NOT_YET, others, links)
         else:
@@ -207,6 +246,26 @@ def _advice_of(look: Look, paths: bool) -> bytes:
         "past": past_document(look.past)
     }
     return _json(document if paths else document_without_paths(document, look.data_directory))
+
+
+def _single(request: Request, name: str) -> str:
+    """A parameter that may be given once, or is empty. Raises BadRequestError for more."""
+    values = parameters_of(request).get(name, [""])
+    if len(values) > 1:
+        raise BadRequestError(f"one parameter {name} at most")
+    return values[0]
+
+
+def _chosen(search: str, sort: str, page: str) -> Chosen:
+    """What is wanted of the list. Raises BadRequestError naming what cannot be."""
+    if len(search) > LONGEST_SEARCH:
+        raise BadRequestError(f"search may have {LONGEST_SEARCH} characters")
+    if sort not in SORTS:
+        raise BadRequestError(f"unknown sort: there are {', '.join(SORTS)}")
+    # Digits of other scripts are digits to Python.
+    if not (page.isascii() and page.isdigit() and 1 <= len(page) <= 9 and int(page) > 0):
+        raise BadRequestError("page is a number from 1 up")
+    return Chosen(search, sort, int(page))
 
 
 def _unavailable(why: str) -> Response:

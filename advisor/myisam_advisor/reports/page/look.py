@@ -1,7 +1,4 @@
-"""What is kept of a look for those who ask between looks: the judgement, and of the facts what is small.
-
-The facts of a hundred thousand tables are not: of those the map remains.
-"""
+"""What is kept of a look for those who ask between looks: the judgement, and of the facts what is small."""
 
 from __future__ import annotations
 
@@ -15,7 +12,8 @@ from myisam_advisor.reports.wording import server_name
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
-KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache"})
+# Tables and indexes are those that the watch itself keeps for the next look: they cost nothing more.
+KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache", "tables", "indexes"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
 from myisam_advisor.reports.page.treemap import Rectangle
 from myisam_advisor.texts.templates import count, percent, printable, rate, size
@@ -38,6 +39,7 @@ class TileView:
     glyphs: str
     crashed: bool
     words: str
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +73,17 @@ class TableLine:
     resident: str
     activity: str
     marks: str
+    address: str = ""
 
 
-def map_view(tables: TableMap) -> MapView:
-    """The map of these tables."""
+def map_view(tables: TableMap, links: Links | None = None) -> MapView:
+    """The map of these tables; each leads to its page, where there are links."""
     tiles: list[TileView] = []
     frames = []
     for schema, place, placed in tables.placed():
         name = _fitting(printable(schema) or FURTHER, place.width) if has_header(place) else ""
         frames.append(FrameView(_short(place), name))
-        tiles += (_tile(tile, rectangle) for tile, rectangle in placed)
+        tiles += (_tile(tile, rectangle, links) for tile, rectangle in placed)
     drawn = sum(len(of_one) for _, of_one in tables.schemas)
     drawn_large = " Crashed tables are drawn large enough to be seen." if tables.marked.get(CRASHED) else ""
     more = f" The {count(drawn)} largest or marked have a rectangle each." if drawn < tables.tables else ""
@@ -95,7 +98,7 @@ def map_view(tables: TableMap) -> MapView:
     )
 
 
-def table_lines(tables: TableMap) -> Iterable[TableLine]:
+def table_lines(tables: TableMap, links: Links | None = None) -> Iterable[TableLine]:
     """The tables that are told one by one."""
     for tile in tables.listed:
         yield TableLine(
@@ -105,14 +108,26 @@ def table_lines(tables: TableMap) -> Iterable[TableLine]:
             percent(tile.resident_share),
             rate(tile.activity_per_second),
             ", ".join(tile.marks),
+            _address(tile, links),
         )
 
 
-def _tile(tile: Tile, place: Rectangle) -> TileView:
+def _tile(tile: Tile, place: Rectangle, links: Links | None) -> TileView:
     glyphs = "".join(GLYPHS[mark] for mark in GLYPHS if mark in tile.marks)
     has_room = place.width > LETTER_WIDTH * 1.5 and place.height > LABEL_HEIGHT * 0.8
     label = _label(tile, place, len(glyphs))
-    return TileView(_short(place), tile.shade, label, glyphs if has_room else "", CRASHED in tile.marks, _words(tile))
+    shown_glyphs = glyphs if has_room else ""
+    crashed = CRASHED in tile.marks
+    return TileView(_short(place), tile.shade, label, shown_glyphs, crashed, _words(tile), _address(tile, links))
+
+
+def _address(tile: Tile, links: Links | None) -> str:
+    """The table's page; of several tables, the list of their database's."""
+    if links is None:
+        return ""
+    if tile.table is not None:
+        return links.table(tile.schema, tile.table)
+    return links.tables(search=f"{tile.schema}.") if tile.schema else links.tables()
 
 
 def _label(tile: Tile, place: Rectangle, taken: int) -> str:
@@ -140,15 +155,14 @@ def _words(tile: Tile) -> str:
 
 
 def _name(tile: Tile, letters: int = SHOWN_NAME) -> str:
-    schema = _cut(tile.schema, letters) or FURTHER
+    schema = cut(tile.schema, letters) or FURTHER
     return (
-        f"{schema}.{_cut(tile.table, letters)}"
-        if tile.table is not None
-        else f"{count(tile.tables)} tables in {schema}"
+        f"{schema}.{cut(tile.table, letters)}" if tile.table is not None else f"{count(tile.tables)} tables in {schema}"
     )
 
 
-def _cut(name: str, letters: int) -> str:
+def cut(name: str, letters: int) -> str:
+    """A name as it may be shown, no longer than that."""
     shown = printable(name)
     return shown if len(shown) <= letters else shown[: letters - 1] + "…"
 

@@ -5,7 +5,7 @@ for (const block of document.querySelectorAll(".block")) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Copy";
-  button.setAttribute("aria-label", "Copy: " + block.querySelector("h4").textContent);
+  button.setAttribute("aria-label", "Copy: " + block.querySelector(".label").textContent);
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text.textContent);
@@ -16,5 +16,5 @@ for (const block of document.querySelectorAll(".block")) {
     }
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
-  block.querySelector("h4").after(button);
+  block.querySelector(".label").after(button);
 }

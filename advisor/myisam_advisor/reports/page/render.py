@@ -9,6 +9,8 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from myisam_advisor.reports.page.rule_view import RuleListView, RuleView
+from myisam_advisor.reports.page.table_list import TableListView
+from myisam_advisor.reports.page.table_page import NoTableView, TablePageView
 from myisam_advisor.reports.page.view import View
 from myisam_exporter.version import __version__
 
@@ -17,8 +19,15 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE, ICON_TYPE = "text/html; charset=utf-8", "image/svg+xml"
 # Each kind of page has a template that extends layout.html.
-_TEMPLATES = {View: "page.html", RuleView: "rule.html", RuleListView: "rules.html"}
-Page = View | RuleView | RuleListView
+_TEMPLATES = {
+    View: "page.html",
+    RuleView: "rule.html",
+    RuleListView: "rules.html",
+    TableListView: "tables.html",
+    TablePageView: "table.html",
+    NoTableView: "no_table.html",
+}
+Page = View | RuleView | RuleListView | TableListView | TablePageView | NoTableView
 
 
 def render(view: Page) -> str:
@@ -31,7 +40,7 @@ def render(view: Page) -> str:
             style=_part("page.css"),
             script=_part("page.js"),
             icon=icon(),
-            policy=policy(),
+            policy=policy(is_served=view.links is not None),
             version=__version__,
         )
     )
@@ -42,12 +51,16 @@ def icon() -> str:
     return _part("icon.svg").strip()
 
 
-@lru_cache(maxsize=1)
-def policy() -> str:
-    """The Content-Security-Policy: the document's own style and script by their hashes, the icon in it, nothing from anywhere."""
+@lru_cache(maxsize=2)
+def policy(*, is_served: bool) -> str:
+    """The Content-Security-Policy: the document's own style and script by their hashes, the icon in it, nothing from anywhere.
+
+    What a daemon serves may ask that daemon again: for the next look, and for tables by name.
+    """
+    own = "form-action 'self'; connect-src 'self'" if is_served else "form-action 'none'"
     return (
         f"default-src 'none'; style-src {_hash('page.css')}; script-src {_hash('page.js')}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"base-uri 'none'; {own}"
     )
 
 
