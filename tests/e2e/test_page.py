@@ -111,6 +111,67 @@ def test_it_is_accessible_in_every_dress(shown: Shown, width: int, dark: bool) -
         picture(browser, f"page-{width}-{'dark' if dark else 'light'}")
 
 
+# Every kind of page: rules found and not, the list of tables in its forms, a table of each kind, and one that is gone.
+PAGES = ("rules", f"rules/{RULE}", "rules/mmap-enable", "tables", "tables?search=no+such+name", "table?schema=demo&table=load_1",
+         "table?schema=%3Ci%3Eodd%3C%2Fi%3E&table=%3Cscript%3Ealert(1)%3C%2Fscript%3E", "table?schema=a&table=gone")  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (1200, True), (390, False), (390, True)])
+def test_every_other_page_is_accessible_too(shown: Shown, width: int, dark: bool) -> None:
+    with chromium(width, 800, dark=dark) as browser:
+        for number, page in enumerate(PAGES):
+            browser.get(f"http://127.0.0.1:{shown.daemon.port}/{page}")
+            for details in browser.find_elements(By.CSS_SELECTOR, "details:not([open]) > summary"):
+                details.click()
+            assert violations(browser) == [], page
+            overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert overflow == 0, f"{page} is wider than the window"
+            assert [one for one in complaints(browser) if "404 (Not Found)" not in one] == []
+            assert browser.find_elements(By.CSS_SELECTOR, "img, script + script") == []
+            picture(browser, f"page-{number}-{width}-{'dark' if dark else 'light'}")
+
+
+def test_all_tables_are_reached_without_javascript(shown: Shown) -> None:
+    with chromium(script=False) as browser:
+        browser.get(f"http://127.0.0.1:{shown.daemon.port}/")
+        browser.find_element(By.LINK_TEXT, "All tables").click()
+        field = browser.find_element(By.NAME, "search")
+        field.send_keys("<script>", Keys.ENTER)
+        assert wait_for(lambda: "search=" in browser.current_url)
+        browser.find_element(By.PARTIAL_LINK_TEXT, "<script>alert(1)</script>").click()
+        assert "<script>alert(1)</script>" in text_of(browser, "h1")
+        browser.find_element(By.LINK_TEXT, "rules").click()
+        browser.find_element(By.LINK_TEXT, RULE).click()
+        assert RULE in text_of(browser, "header")
+
+
+def test_the_next_look_comes_and_disturbs_nobody(shown: Shown) -> None:
+    with chromium() as browser:
+        browser.get(f"http://127.0.0.1:{shown.daemon.port}/")
+        assert re.fullmatch(r"\d+ s ago", text_of(browser, ".age"))
+        first = text_of(browser, ".taken time")
+        key = browser.find_element(By.CSS_SELECTOR, "details.finding").get_attribute("data-key")
+        was_open = browser.execute_script("const one = document.querySelector('details.finding'); one.open = !one.open; return !one.open")
+
+        def looked_again() -> bool:
+            browser.execute_async_script("const done = arguments[arguments.length - 1]; poll().then(done);")
+            return text_of(browser, ".taken time") != first
+
+        assert wait_for(looked_again, 30, 1.0)
+        kept = [one for one in browser.find_elements(By.CSS_SELECTOR, "details.finding") if one.get_attribute("data-key") == key]
+        assert all((one.get_attribute("open") is not None) != was_open for one in kept)
+        assert len(browser.find_elements(By.CSS_SELECTOR, ".block button")) == len(browser.find_elements(By.CSS_SELECTOR, ".block"))
+        # Whoever marks something keeps what is marked.
+        second = text_of(browser, ".taken time")
+        browser.execute_script("getSelection().selectAllChildren(document.querySelector('.verdict'))")
+        for _ in range(4):
+            browser.execute_async_script("const done = arguments[arguments.length - 1]; setTimeout(() => poll().then(done), 1000);")
+        assert text_of(browser, ".taken time") == second
+        browser.execute_script("getSelection().removeAllRanges()")
+        assert wait_for(lambda: looked_again() and text_of(browser, ".taken time") != second, 30, 1.0)
+        assert complaints(browser) == []
+
+
 def test_it_works_without_javascript_and_by_keyboard(shown: Shown) -> None:
     with chromium(script=False) as browser:
         browser.get(f"http://127.0.0.1:{shown.daemon.port}/")

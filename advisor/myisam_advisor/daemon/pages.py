@@ -9,8 +9,10 @@ import asyncio
 import gzip
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from email.utils import formatdate
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.daemon.board import Board
@@ -23,7 +25,7 @@ from myisam_advisor.reports.page.host_paths import document_without_paths, witho
 from myisam_advisor.reports.page.links import Links, base_of
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.render import CONTENT_TYPE as HTML
-from myisam_advisor.reports.page.render import ICON_TYPE, Page, icon, policy, render
+from myisam_advisor.reports.page.render import ICON_TYPE, Page, aged, icon, policy, render
 from myisam_advisor.reports.page.rule_view import RuleListView, RuleView, rule_list_view, rule_view
 from myisam_advisor.reports.page.table_list import LONGEST_SEARCH, SORTS, WORST, Chosen, TableListView, table_list_view
 from myisam_advisor.reports.page.table_page import NoTableView, TablePageView, table_page_view
@@ -40,6 +42,8 @@ JSON = "application/json"
 # The plugin waits two seconds.
 MUNIN_SECONDS = 1.5
 PEAK_SECONDS = 300.0
+# A look that is so late is said to be missed.
+STALE_INTERVALS = 3
 NOT_YET = "The first look at the server is under way: reload in a moment."
 NO_SERVER = "This daemon watches no server of its own; those that are probed are above."
 SAFE_HEADERS = (
@@ -96,7 +100,7 @@ class Pages:
         watch, name = self._watch(request, or_none=True)
         look = self.board.look(watch.label) if watch and not watch.failure else None
         links = self._links(request, name)
-        return await self._html(request, lambda: render(view(look, links)).encode("utf-8", "replace"))
+        return await self._html(request, look, lambda: render(view(look, links)).encode("utf-8", "replace"))
 
     async def _tables(self, request: Request) -> Response:
         chosen = _chosen(_single(request, "search"), _single(request, "sort") or WORST, _single(request, "page") or "1")
@@ -129,20 +133,33 @@ class Pages:
 
         shown = await asyncio.get_running_loop().run_in_executor(None, page)
         status = 503 if isinstance(shown, View) else 404 if isinstance(shown, NoTableView) else 200
-        return await self._html(request, lambda: render(shown).encode("utf-8", "replace"), status)
+        return await self._html(request, look, lambda: render(shown).encode("utf-8", "replace"), status)
 
     async def _icon(self, request: Request) -> Response:
         return Response(200, icon().encode(), ICON_TYPE, (("Cache-Control", "max-age=86400"), *SAFE_HEADERS[:3]))
 
     async def _status(self, request: Request) -> Response:
         watch, name = self._watch(request)
-        return await self._html(request, lambda: self._page(watch, name, request.is_identified))
+        look = self.board.look(watch.label) if watch else None
+        return await self._html(request, look, lambda: self._page(watch, name, request.is_identified))
 
-    async def _html(self, request: Request, work: Callable[[], bytes], status: int = 200) -> Response:
+    async def _html(
+        self, request: Request, look: Look | None, work: Callable[[], bytes], status: int = 200
+    ) -> Response:
+        """A page with its age, which is no part of what its ETag stands for: the look is."""
         body = await asyncio.get_running_loop().run_in_executor(None, work)
         security = ("Content-Security-Policy", f"{policy(is_served=True)}; frame-ancestors 'none'")
         headers = [security, *SAFE_HEADERS]
-        return _conditional(request, body, HTML, headers) if status == 200 else Response(status, body, HTML, headers)
+        sent = body
+        if look is not None:
+            now = time.time()
+            stale_after = STALE_INTERVALS * self.fleet.options.background_seconds
+            sent = aged(body, max(now - look.taken_at, 0.0), stale_after)
+            # By these two the page's script knows the age, also where nothing else changed (304).
+            headers += [("Date", _http_date(now)), ("Last-Modified", _http_date(look.taken_at))]
+        if status != 200:
+            return Response(status, sent, HTML, headers)
+        return _conditional(request, sent, HTML, headers, stands_for=body)
 
     def _links(self, request: Request, name: str) -> Links:
         return Links(base_of(request.path), name, self.telemetry_path)
@@ -276,9 +293,19 @@ def _json(document: object) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def _conditional(request: Request, body: bytes, content_type: str, headers: list[tuple[str, str]]) -> Response:
-    """The body with an ETag, compressed where that is wanted; nothing where the client has it already (RFC 9110, 13.1.2)."""
-    tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+def _http_date(seconds: float) -> str:
+    """RFC 9110, 5.6.7."""
+    return formatdate(seconds, usegmt=True)
+
+
+def _conditional(
+    request: Request, body: bytes, content_type: str, headers: list[tuple[str, str]], stands_for: bytes | None = None
+) -> Response:
+    """The body with an ETag, compressed where that is wanted; nothing where the client has it already (RFC 9110, 13.1.2).
+
+    Bodies that stand for the same are weakly the same, and have one tag.
+    """
+    tag = f'W/"{hashlib.sha256(stands_for or body).hexdigest()[:32]}"'
     headers = [*headers, ("ETag", tag), ("Vary", "Accept-Encoding")]
     known = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
     if "*" in known or tag in known or tag.removeprefix("W/") in known:

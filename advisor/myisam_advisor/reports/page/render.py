@@ -12,6 +12,7 @@ from myisam_advisor.reports.page.rule_view import RuleListView, RuleView
 from myisam_advisor.reports.page.table_list import TableListView
 from myisam_advisor.reports.page.table_page import NoTableView, TablePageView
 from myisam_advisor.reports.page.view import View
+from myisam_advisor.texts.templates import duration
 from myisam_exporter.version import __version__
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ def render(view: Page) -> str:
             version=__version__,
         )
     )
+
+
+def aged(page: bytes, seconds: float, stale_after: float) -> bytes:
+    """A rendered page with how long ago the look was: told when it is sent, so that it need not be rendered again."""
+    stale = " stale" if seconds > stale_after else ""
+    late = ": the next look is overdue" if stale else ""
+    said = f'<span class="age{stale}"{" data-stale" if stale else ""} data-seconds="{seconds:.0f}">{duration(seconds)} ago{late}</span>'
+    # What names hold is escaped: the first one is the template's own.
+    return page.replace(b'<span class="age"></span>', said.encode(), 1)
 
 
 def icon() -> str:

@@ -24,6 +24,8 @@ COMPLETED = {
 }
 # Told by the finding alone: a half of it would mislead.
 WHOLE_OR_NOT = ("How to undo it",)
+# Parts of sentences; other texts may begin with the name of a program.
+BEGIN_SMALL = ("What then holds the server back", "What was measured")
 FOUND, QUIET, NOT_JUDGED, SET_ASIDE, NOT_FOR_THIS = "found here", "quiet", "not judged", "set aside", "does not apply"
 
 
@@ -190,7 +192,9 @@ def _sections(rule: Rule) -> Iterable[RuleSection]:
             general = GeneralText((), (), is_complete=False)
         anchor = heading.lower().replace(" ", "-")
         said = " ".join(general.always)
-        yield RuleSection(anchor, heading, said[:1].upper() + said[1:], general.in_some_cases, not general.is_complete)
+        if heading in BEGIN_SMALL:
+            said = said[:1].upper() + said[1:]
+        yield RuleSection(anchor, heading, said, general.in_some_cases, not general.is_complete)
 
 
 def _in_a_row(headings: Sequence[str]) -> str:

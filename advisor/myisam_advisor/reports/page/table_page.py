@@ -110,6 +110,8 @@ def _curves(table: OneTable, end: float) -> list[CurveView]:
     for curve in table.curves:
         line = sparkline(curve.points, end, CURVE_SECONDS)
         if line is not None:
-            words = (in_words(curve.column, value) for value in (line.latest, line.lowest, line.highest))
-            views.append(CurveView(curve.label, line, *words))
+            latest, lowest, highest = (
+                in_words(curve.column, value) for value in (line.latest, line.lowest, line.highest)
+            )
+            views.append(CurveView(curve.label, line, latest, lowest, highest))
     return views
