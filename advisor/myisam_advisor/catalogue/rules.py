@@ -119,6 +119,7 @@ class Rule:
     verify: str
     sources: tuple[str, ...]
     to_do: str = ""
+    published: str = ""
     confidence: str = "likely"
     resource: str = ""
     resource_order: int = 0
@@ -247,7 +248,9 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     applies = content.get("applies_to", {})
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
     optional = {
-        name: content[name] for name in ("to_do", "confidence", "resource", "variable", "planner") if name in content
+        name: content[name]
+        for name in ("to_do", "published", "confidence", "resource", "variable", "planner")
+        if name in content
     }
     return Rule(
         **plain,

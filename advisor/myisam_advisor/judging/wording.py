@@ -92,7 +92,7 @@ class Wording:
                 to_do=fill(rule.to_do, shown),
                 price=price_of(admitted.remedy, self.known),
                 memory_bytes=plan.memory_bytes,
-                measured=self._measured(rule),
+                measured="" if values.get("proved") else self._measured(rule),
                 resource=rule.resource,
                 resource_order=rule.resource_order,
             )

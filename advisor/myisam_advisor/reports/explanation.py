@@ -77,6 +77,8 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     if rule.planner:
         yield "How that is worked out", (inspect.getdoc(sys.modules[planner_named(rule.planner).__module__]) or "")
     yield "What to expect", rule_text(rule, "expect")
+    if rule.published:
+        yield "What was published", rule.published
     yield "What it costs", rule_text(rule, "cost")
     yield "How to undo it", rule_text(rule, "undo")
     yield "How to verify it", rule_text(rule, "verify")

@@ -15,7 +15,7 @@ from myisam_advisor.judging.verdict import Verdict, verdict_of
 from myisam_advisor.remedies.price import in_words, together
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
-from myisam_advisor.texts.templates import with_unit
+from myisam_advisor.texts.templates import limit, with_unit
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet
 
@@ -148,7 +148,7 @@ def told_facts(evidence: Sequence[ShownFact]) -> tuple[ToldFact, ...]:
             fact.label or fact.fact,
             fact.fact,
             with_unit(fact.value, fact.unit),
-            with_unit(fact.threshold, fact.unit) if fact.threshold is not None else None,
+            limit(fact.threshold, fact.unit) if fact.threshold is not None else None,
             fact.source,
         )
         for fact in evidence

@@ -122,6 +122,11 @@ def with_unit(value: object, unit: str) -> str:
     return number if unit == "number" else f"{number} {_one(unit) if value == 1 else unit}"
 
 
+def limit(value: object, unit: str) -> str:
+    """A threshold: the value that it stands beside has the unit, where that is a word."""
+    return with_unit(value, unit if unit in _SPOKEN else "number")
+
+
 def _one(unit: str) -> str:
     """The singular of what is counted: 1 table."""
     return _COUNTED.sub(r"\1", unit)
@@ -152,6 +157,7 @@ _SPOKEN: dict[str, Callable[[float | None], str]] = {
     "bytes per second": _size_rate,
     "seconds per second": _time_rate,
     "version": _version,
+    "per second and core": rate,
 }
 
 

@@ -31,7 +31,7 @@ __all__ = ["exit_status", "render"]
 
 # From this width on what is wrong and what to do stand side by side.
 WIDE = 110
-NAMED_PER_LINE = 8
+NAMED_PER_LINE = 4
 NAMED_PER_GAP = 3
 CAUSES_PER_GAP = 2
 DROPS = 3

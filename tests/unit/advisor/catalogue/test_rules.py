@@ -347,9 +347,18 @@ def test_each_name_is_that_of_a_fact_that_is_shown() -> None:
     ("value", "unit", "text"),
     [
         (1_330_039, "per second", "1.33 million/s"), (48_095.3, "per second", "48,100/s"), (999_950, "per second", "1 million/s"), (12.345, "per second", "12.3/s"), (0.5, "per second", "0.5/s"),
-        (7, "per second", "7/s"), (5230.4, "per second and core", "5,230 per second and core"), (2_500_000_000, "rows", "2.5 billion rows"), (999_999, "tables", "999,999 tables"),
+        (7, "per second", "7/s"), (5230.4, "per second and core", "5,230/s"), (2_500_000_000, "rows", "2.5 billion rows"), (999_999, "tables", "999,999 tables"),
         (0.00083, "seconds per second", "0.83 ms/s"), (2.55, "seconds per second", "2.55 s/s"), (101119, "version", "10.11.19"), (1, "per statement", "1 per statement"), (4096, "tables", "4,096 tables"),
     ],
 )  # fmt: skip
 def test_what_is_measured_has_three_digits_and_what_is_counted_all(value: float, unit: str, text: str) -> None:
     assert with_unit(value, unit) == text
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_what_others_gained_is_for_explain_alone(rule: Any) -> None:
+    assert "ublished" not in rule.expect
+    if rule.measured:
+        assert not re.search(r"\d\.\d+ (to \d|times)", rule.expect), "the figures that were measured are quoted for the server that is judged"
+    if rule.published:
+        assert " ".join(rule.published.split()) in " ".join(explain_rule(rule.id, RULES).split())

@@ -25,7 +25,7 @@ SCREENS, GOLDEN = FOLDER / "screens", FOLDER / "golden" / "screens"
 NAMES = sorted(path.stem for path in SCREENS.glob("*.yaml"))
 WIDTHS = (80, 120)
 # A window of the usual height; what is longer has thirteen findings.
-LINES = {"thirteen": 46}
+LINES = {"thirteen": 40}
 USUAL_LINES = 24
 NO_RIGHT = Unknown("this account may not enter the data directory", READ_FILES)
 COLOURS = {"bold red": "\x1b[1;31m", "bold yellow": "\x1b[1;33m", "bold cyan": "\x1b[1;36m", "bold green": "\x1b[1;32m"}
