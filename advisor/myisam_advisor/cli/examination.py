@@ -1,10 +1,11 @@
-"""Every collector examined: working, degraded or off; what is missing, how to have it, and which rules would gain by it."""
+"""Every source examined: working, degraded, off, or not for this machine; what is missing, how to have it, and which rules would gain by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import pwd
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, TextIO
 
 from rich.console import RenderableType
@@ -20,12 +21,13 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+from myisam_exporter.server.version_number import PRODUCT_NAMES
 
-WORKING, DEGRADED, OFF = "working", "degraded", "off"
+WORKING, DEGRADED, OFF, NOT_HERE = "working", "degraded", "off", "not here"
 # One line for each problem, whatever its length: a pipe is read by grep.
 PIPED_WIDTH = 10_000
 KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})
-STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red"}
+STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red", NOT_HERE: "dim"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,30 @@ class Examination:
     problems: tuple[Unknown, ...]
     rules: tuple[str, ...]
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One thing to do, what it mends (a source and its problem), and the rules that would gain by it."""
+
+    what: str
+    mended: tuple[tuple[str, str], ...]
+    rules: tuple[str, ...]
+
+
+def who_asks(target: Target, timeout_seconds: int) -> str:
+    """As whom the server is asked, as whom this machine is looked at, and which server it is."""
+    with Session(target, timeout_seconds) as session:
+        account, version = session.account(), session.version
+    product = f"{PRODUCT_NAMES[version.flavour]} {'.'.join(map(str, version.number))}"
+    return f"As {account}, on this machine as {_system_user()}: {product} at {target.label}"
+
+
+def _system_user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # in a container there may be no name for the number
+        return f"the user of number {os.geteuid()}"
 
 
 def examine(
@@ -59,7 +85,9 @@ def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Seq
             for column in columns
             if column.name not in KEY_COLUMNS
         }
-        return Examination(collector.name, OFF, (sample,), _rules_that_use(gained, rules), seconds)
+        # Off without a remedy: this machine or this version has no such thing, or it is not needed.
+        state = NOT_HERE if sample.off and not sample.remedy else OFF
+        return Examination(collector.name, state, (sample,), _rules_that_use(gained, rules), seconds)
     unknown = collector.unknown_columns(sample)
     problems = tuple({problem.reason: problem for problem in (*collector.notes(sample), *unknown.values())}.values())
     # What is off here and cannot be switched on is no defect.
@@ -80,26 +108,69 @@ def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
     return tuple(rule.id for rule in rules if uses(rule))
 
 
-def examination_as_text(examinations: Sequence[Examination], reader: TextIO | None = None) -> str:
-    """A line for each collector, and below it what it lacks; for the stream `reader` (None: a file)."""
+def remedies_of(examinations: Sequence[Examination]) -> list[Remedy]:
+    """What there is to do, each thing once, what mends most first."""
+    mended: dict[str, list[tuple[str, str]]] = {}
+    rules: dict[str, dict[str, None]] = {}
+    for examination in examinations:
+        for problem in examination.problems:
+            if problem.remedy:
+                mended.setdefault(problem.remedy, []).append((examination.collector, problem.reason))
+                rules.setdefault(problem.remedy, {}).update(dict.fromkeys(examination.rules))
+    found = [Remedy(what, tuple(problems), tuple(sorted(rules[what]))) for what, problems in mended.items()]
+    return sorted(found, key=lambda remedy: (-len(remedy.rules), -len(remedy.mended)))
+
+
+def summary_of(examinations: Sequence[Examination], remedies: Sequence[Remedy]) -> str:
+    """How many sources see all that they could, and what is to be done for the others."""
+    here = [examination for examination in examinations if examination.state != NOT_HERE]
+    whole = sum(examination.state == WORKING for examination in here)
+    elsewhere = len(examinations) - len(here)
+    counted = f"{whole} of {len(here)} sources work" if whole < len(here) else "Every source works"
+    aside = f" ({elsewhere} more {'is' if elsewhere == 1 else 'are'} not for this machine)" if elsewhere else ""
+    things = "do this" if len(remedies) == 1 else f"do these {len(remedies)} things"
+    return f"{counted}{aside}{f'; {things} to see more' if remedies else ''}."
+
+
+def examination_as_text(examinations: Sequence[Examination], reader: TextIO | None = None, who: str = "") -> str:
+    """Who asks, a line for each source, what to do about what is missing, and how many work; for the stream `reader` (None: a file)."""
+    return without_padding(drawn(_parts(examinations, who), reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
+
+
+def _parts(examinations: Sequence[Examination], who: str) -> Iterable[RenderableType]:
+    if who:
+        yield Text(printable(who), style="bold")
+    remedies = remedies_of(examinations)
+    numbers = {remedy.what: number for number, remedy in enumerate(remedies, 1)}
     width = max(len(examination.collector) for examination in examinations)
-    lines = (line for examination in examinations for line in _lines(examination, width))
-    return without_padding(drawn(lines, reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
+    for examination in examinations:
+        yield from _source(examination, width, numbers)
+    for number, remedy in enumerate(remedies, 1):
+        yield Text.assemble((f"{number}. ", "bold"), (printable(remedy.what), "cyan"))
+        for reason, sources in _by_reason(remedy.mended).items():
+            yield Padding(Text(f"{', '.join(sources)}: {printable(reason)}"), (0, 0, 0, 3))
+        if remedy.rules:
+            yield Padding(Text(f"would help: {', '.join(remedy.rules)}", style="dim"), (0, 0, 0, 3))
+    yield Text(summary_of(examinations, remedies), style="bold")
 
 
-def _lines(examination: Examination, width: int) -> Iterable[RenderableType]:
-    margin = (0, 0, 0, width + 4)
+def _source(examination: Examination, width: int, numbers: Mapping[str, int]) -> Iterable[RenderableType]:
+    ways = sorted({numbers[problem.remedy] for problem in examination.problems if problem.remedy})
     yield Text.assemble(
         f"{examination.collector:{width}}  ",
         (f"{examination.state:8}", STYLES[examination.state]),
         (f"  {examination.seconds * 1000:6.1f} ms", "dim"),
+        f"  see {', '.join(map(str, ways))} below" if ways else "",
     )
-    # What one remedy mends stands above it, said once.
-    for remedy, mended in groupby(examination.problems, key=lambda problem: problem.remedy):
-        for problem in mended:
-            yield Padding(Text(printable(problem.reason)), margin)
-        if remedy:
-            yield Padding(Text.assemble(("remedy: ", "dim"), (printable(remedy), "cyan")), margin)
-    may_be_mended = any(problem.remedy or not problem.off for problem in examination.problems)
-    if may_be_mended and examination.rules:
-        yield Padding(Text(f"would help: {', '.join(examination.rules)}", style="dim"), margin)
+    for problem in examination.problems:
+        if not problem.remedy:
+            yield Padding(Text(printable(problem.reason), style="dim" if problem.off else ""), (0, 0, 0, width + 4))
+    if examination.rules and any(not problem.remedy and not problem.off for problem in examination.problems):
+        yield Padding(Text(f"would help: {', '.join(examination.rules)}", style="dim"), (0, 0, 0, width + 4))
+
+
+def _by_reason(mended: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for source, reason in mended:
+        found.setdefault(reason, []).append(source)
+    return found

@@ -14,11 +14,13 @@ from myisam_exporter.errors import UserError
 @connection_options
 @site_options
 def doctor(source: SourceOptions, site: SiteOptions) -> None:
-    """Say what each collector can see, what it lacks, how to grant it, and which rules that would enable."""
-    from myisam_advisor.cli.examination import examination_as_text, examine
+    """Say as whom the server is seen, what each source can see, what it lacks, how to grant it, and which rules that would enable."""
+    from myisam_advisor.cli.examination import examination_as_text, examine, who_asks
 
     if source.facts_file:
         raise UserError("doctor examines a server: it has no use for --facts.")
     rules, server = site.load().rules, source.server
-    examinations = examine(server.target(), server.timeout_seconds, server.key_caches, rules)
-    print(examination_as_text(examinations, sys.stdout), end="")
+    target = server.target()
+    who = who_asks(target, server.timeout_seconds)
+    examinations = examine(target, server.timeout_seconds, server.key_caches, rules)
+    print(examination_as_text(examinations, sys.stdout, who), end="")
