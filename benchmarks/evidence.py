@@ -108,8 +108,8 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
                 "variant": one.variant,
                 "baseline": workload.baseline,
                 "ratio": _rounded(one.ratio),
-                "low": _rounded(one.low),
-                "high": _rounded(one.high),
+                "low": None if one.low is None else _rounded(one.low),
+                "high": None if one.high is None else _rounded(one.high),
                 "verdict": one.verdict,
             }
             for result in results
@@ -198,7 +198,9 @@ def _rows(results: Sequence[TrialResult]) -> list[tuple[str, str]]:
 
 def _cell(result: TrialResult, workload: str, variant: str) -> str:
     one = _comparison(result.workloads, workload, variant)
-    return "-" if one is None else f"{_figure(one.ratio)} ({_figure(one.low)} - {_figure(one.high)})"
+    if one is None:
+        return "-"
+    return _figure(one.ratio) + (f" ({_figure(one.interval[0])} - {_figure(one.interval[1])})" if one.interval else "")
 
 
 def _comparison(workloads: Sequence[WorkloadResult], name: str, variant: str) -> Comparison | None:

@@ -51,7 +51,8 @@ def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
         figsize=(WIDTH_INCHES, max(FRAME_INCHES + INCHES_PER_BAR * len(bars), 2.5)), layout="constrained"
     )
     for place, (_, one) in enumerate(bars):
-        errors = [[max(one.ratio - one.low, 0)], [max(one.high - one.ratio, 0)]]
+        low, high = one.interval or (one.ratio, one.ratio)
+        errors = [[max(one.ratio - low, 0)], [max(high - one.ratio, 0)]]
         axes.barh(
             place,
             one.ratio,
@@ -60,7 +61,7 @@ def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
             height=0.7,
             error_kw={"elinewidth": 1, "capsize": 2},
         )
-        axes.text(max(one.high, one.ratio) * 1.02, place, f" {one.ratio:.2f} {one.verdict}", va="center", fontsize=8)
+        axes.text(max(high, one.ratio) * 1.02, place, f" {one.ratio:.2f} {one.verdict}", va="center", fontsize=8)
     axes.set_yticks(range(len(bars)), [printable(f"{name}: {one.variant}") for name, one in bars], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=0.8)

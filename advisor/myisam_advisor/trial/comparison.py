@@ -55,13 +55,21 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A variant held against the baseline: the ratio of their median rates, above 1 is faster, with its 95 % interval."""
+    """A variant held against the baseline: the ratio of their median rates, above 1 is faster, with its 95 % interval.
+
+    Too few rounds have no interval (None): one round drawn again and again would be as wide as a point.
+    """
 
     variant: str
     ratio: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     verdict: str
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval's ends; None where there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 def median_of(runs: Sequence[Run], name: str) -> float | None:
@@ -78,17 +86,17 @@ def compare(variant: str, baseline: Sequence[Run], changed: Sequence[Run]) -> Co
         for before, after in zip(baseline, changed, strict=True)
     ]
     ratio = _ratio(pairs)
+    if len(pairs) < MINIMUM_ROUNDS:
+        return Comparison(variant, ratio, None, None, UNCLEAR)
     generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
     resampled = sorted(_ratio(generator.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
     tail = (1 - CONFIDENCE) / 2
     low, high = resampled[int(tail * RESAMPLES)], resampled[int((1 - tail) * RESAMPLES) - 1]
-    return Comparison(variant, ratio, low, high, verdict_of(ratio, low, high, len(pairs)))
+    return Comparison(variant, ratio, low, high, verdict_of(ratio, low, high))
 
 
-def verdict_of(ratio: float, low: float, high: float, rounds: int) -> str:
+def verdict_of(ratio: float, low: float, high: float) -> str:
     """Worth it or worse when the whole interval and a worthwhile change say so; no difference when the interval is narrow; else unclear."""
-    if rounds < MINIMUM_ROUNDS:
-        return UNCLEAR
     if low > 1 and ratio >= 1 + WORTHWHILE_CHANGE:
         return WORTH_IT
     if high < 1 and ratio <= 1 / (1 + WORTHWHILE_CHANGE):

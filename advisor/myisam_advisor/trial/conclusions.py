@@ -39,5 +39,6 @@ def said(results: Sequence[WorkloadResult], variant: str) -> str:
 
 
 def times(comparison: Comparison) -> str:
-    """A ratio as words: `1.42 times (1.31 to 1.50)`."""
-    return f"{comparison.ratio:.2f} times ({comparison.low:.2f} to {comparison.high:.2f})"
+    """A ratio as words: `1.42 times (1.31 to 1.50)`; without the interval where too few rounds give none."""
+    between = comparison.interval
+    return f"{comparison.ratio:.2f} times" + (f" ({between[0]:.2f} to {between[1]:.2f})" if between else "")

@@ -14,7 +14,7 @@ from rich.text import Text
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import figure, printable
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, median_of
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 
@@ -36,7 +36,8 @@ def as_text(experiment: Experiment, result: TrialResult, reader: TextIO | None =
 
 
 def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableType]:
-    yield Text(f"Trial {result.experiment}: {experiment.title}", style="bold")
+    yield Text(printable(result.conclusion), style="bold")
+    yield Text(f"Trial {result.experiment}: {experiment.title}")
     server = f"{result.server} {result.version}, " if result.server else ""
     yield Text(printable(f"{server}{result.machine}; tables: {result.tables}"))
     for workload in result.workloads:
@@ -49,12 +50,12 @@ def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableTy
     yield Text()
     for line in client_lines(result):
         yield Text(printable(line))
-    yield Text(printable(result.conclusion), style="bold")
 
 
 def _table(workload: WorkloadResult) -> Table:
     unit, scale = _singular(workload.unit), THOUSAND if workload.unit in MANY else 1
     per = f"per {scale:,} {workload.unit}" if scale > 1 else f"per {unit}"
+    intervals = any(one.interval for one in workload.comparisons)
     counts = [name for name in COUNTS if _any(workload, name)]
     figures = sorted({name for runs in workload.runs.values() for run in runs for name in run.figures})
     table = Table(
@@ -68,7 +69,7 @@ def _table(workload: WorkloadResult) -> Table:
     for title in (
         printable(f"{workload.unit}/s"),
         "times",
-        "95 % interval",
+        *(["95 % interval"] if intervals else []),
         "CPU ms",
         *(COUNTS[name] for name in counts),
         *map(_words, figures),
@@ -82,13 +83,18 @@ def _table(workload: WorkloadResult) -> Table:
             Text(printable(variant)),
             figure(median_of(runs, "operations_per_second")),
             f"{one.ratio:.2f}" if one else "1",
-            f"{one.low:.2f} - {one.high:.2f}" if one else "",
+            *([_interval(one)] if intervals else []),
             figure(None if cpu is None else cpu * 1000 * scale),
             *(figure(_scaled(median_of(runs, name), scale)) for name in counts),
             *(figure(_figure(runs, name)) for name in figures),
             Text(one.verdict, style=STYLES[one.verdict]) if one else "baseline",
         )
     return table
+
+
+def _interval(one: Comparison | None) -> str:
+    between = one.interval if one else None
+    return f"{between[0]:.2f} - {between[1]:.2f}" if between else ""
 
 
 def client_lines(result: TrialResult) -> list[str]:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run, compare, median_of, verdict_of
+from myisam_advisor.trial.conclusions import times
 
 
 def runs(*rates: float) -> list[Run]:
@@ -16,7 +17,8 @@ def runs(*rates: float) -> list[Run]:
 def test_medians_ratio_and_interval() -> None:
     found = compare("new", runs(100, 102, 98, 101, 99, 100), runs(150, 149, 153, 151, 148, 152))
     assert found.ratio == pytest.approx(1.505, abs=0.01)
-    assert 1.4 < found.low <= found.ratio <= found.high < 1.6
+    assert found.interval is not None
+    assert 1.4 < found.interval[0] <= found.ratio <= found.interval[1] < 1.6
     assert found.verdict == WORTH_IT
 
 
@@ -30,7 +32,10 @@ def test_what_varies_more_than_it_differs_is_unclear() -> None:
 
 
 def test_too_few_rounds_conclude_nothing() -> None:
-    assert compare("new", runs(100, 100), runs(900, 900)).verdict == UNCLEAR
+    for rates in ((100,), (100, 100)):
+        found = compare("new", runs(*rates), runs(*(9 * rate for rate in rates)))
+        assert (found.verdict, found.interval, found.ratio) == (UNCLEAR, None, 9)
+        assert times(found) == "9.00 times"  # no interval of a single point
 
 
 def test_a_slow_minute_of_the_machine_falls_on_both() -> None:
@@ -55,7 +60,7 @@ def test_the_same_runs_give_the_same_interval() -> None:
 
 @pytest.mark.parametrize(("ratio", "low", "high", "verdict"), [(1.04, 1.01, 1.07, NO_DIFFERENCE), (1.2, 0.99, 1.5, UNCLEAR), (1.2, 1.01, 1.5, WORTH_IT), (0.9, 0.8, 0.99, WORSE)])
 def test_verdicts(ratio: float, low: float, high: float, verdict: str) -> None:
-    assert verdict_of(ratio, low, high, 6) == verdict
+    assert verdict_of(ratio, low, high) == verdict
 
 
 def test_an_unknown_count_is_no_zero() -> None:
