@@ -9,17 +9,12 @@ from pathlib import Path
 
 import click
 
+from myisam_advisor.cli.described import described, first_sentence, option_records
 from myisam_advisor.cli.main import cli
 from myisam_exporter.version import __version__
 
 PROGRAM = "myisam-advisor"
-EXIT_STATUSES = (
-    ("0", "Nothing to complain of."),
-    ("1", "A finding at or above the severity of --fail-on; verify: it became worse."),
-    ("2", "Bad input, or a server that cannot be reached: one message says what and what to do."),
-    ("3", "verify: not enough data; check --format nagios: UNKNOWN (there 0, 1, 2 and 3 are nagios' own)."),
-    ("130", "Interrupted."),
-)
+INTERRUPTED = ("130", "Interrupted.")
 FILES = (
     ("/etc/myisam-advisor/config.yaml", "Thresholds, suppressions, own rules, ignored schemas."),
     ("/var/lib/myisam-advisor/history.sqlite", "What the daemon recorded."),
@@ -80,31 +75,27 @@ def _page(context: click.Context, day: str) -> str:
     lines = [
         f'.TH "{name.replace(" ", "-").upper()}" 1 "{day}" "{PROGRAM} {__version__}" "User Commands"',
         ".SH NAME",
-        rf"{_text(name.replace(' ', '-'))} \- {_text(_first_sentence(paragraphs[0]))}",
+        rf"{_text(name.replace(' ', '-'))} \- {_text(first_sentence(command))}",
         ".SH SYNOPSIS",
         rf"\fB{_text(name)}\fR {_text(usage)}",
         ".SH DESCRIPTION",
     ]
     for paragraph in paragraphs:
         lines += [".PP", _text(paragraph)]
-    lines += _listed("OPTIONS", _options(context))
+    for title, records in option_records(command, context):
+        lines += _listed(title.upper(), records)
     if isinstance(command, click.Group):
         inner = ((each.command_path.replace(" ", "-"), each.command.help or "") for each in _below(context))
         lines += _listed("COMMANDS", ((f"{page}(1)", help_text.split("\n\n")[0]) for page, help_text in inner))
     if context.parent is None:
         lines += _listed("FILES", FILES)
         lines += _listed("ENVIRONMENT", VARIABLES)
-    lines += _listed("EXIT STATUS", EXIT_STATUSES)
+    examples, statuses = described(command)
+    lines += _listed("EXAMPLES", examples)
+    lines += _listed("EXIT STATUS", (*statuses, INTERRUPTED))
     parent = "" if context.parent is None else rf"\fB{_text(PROGRAM)}\fR(1), "
     lines += [".SH SEE ALSO", rf"{parent}\fBmyisamchk\fR(1); /usr/share/doc/{PROGRAM}"]
     return "\n".join(lines) + "\n"
-
-
-def _options(context: click.Context) -> Iterator[tuple[str, str]]:
-    for parameter in context.command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is not None:
-            yield record
 
 
 def _listed(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
@@ -114,10 +105,6 @@ def _listed(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
         for line in (".TP", rf"\fB{_text(term)}\fR", _text(" ".join(meaning.split())) or r"\&")
     ]
     return [f".SH {title}", *lines] if lines else []
-
-
-def _first_sentence(text: str) -> str:
-    return text.split(". ", maxsplit=1)[0].rstrip(".")
 
 
 def _text(text: str) -> str:

@@ -10,11 +10,26 @@ from typing import NoReturn
 import click
 
 from myisam_advisor.cli.commands.base import Commands
+from myisam_advisor.cli.described import FAILED
 from myisam_advisor.cli.ending import keep_traces, speak_any_text, status_of
 from myisam_exporter.version import __version__
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["--help", "-h", "-?"], "max_content_width": 110})
+@click.group(
+    cls=Commands,
+    examples=(
+        ("sudo myisam-advisor check", "What holds the server of this machine back, and what to do about it."),
+        ("myisam-advisor check -h db1 -u monitor -p", "The same of another one; asks for the password."),
+        ("myisam-advisor check --help", "All that a command takes."),
+    ),
+    statuses=(
+        ("0", "Done, and nothing reaches check's --fail-on."),
+        ("1", "check: a finding does; verify: something became worse."),
+        FAILED,
+        ("3", "verify: not enough data; check --format nagios: UNKNOWN."),
+    ),
+    context_settings={"help_option_names": ["--help", "-h", "-?"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="myisam-advisor")
 @click.option("--debug", is_flag=True, help="Show where an internal error happened (also MYISAM_ADVISOR_DEBUG=1).")
 def cli(debug: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from myisam_advisor.cli.described import ConnectionOption
 from myisam_advisor.cli.own_password import OwnPassword
 from myisam_exporter.outside.quantities import seconds_in
 
@@ -143,6 +144,10 @@ def with_options(command: Command, options: Sequence[Callable[[Command], Command
     return command
 
 
+def _connection(*names: str, **attributes: Any) -> Callable[[Command], Command]:
+    return click.option(*names, cls=ConnectionOption, **attributes)
+
+
 def server_options(
     command: Command,
     timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS,
@@ -153,18 +158,20 @@ def server_options(
     Their names and letters are those of mysql(1).
     """
     options = (
-        click.option("--host", "-h", help="Host of the server; localhost means its socket."),
-        click.option("--port", "-P", type=click.IntRange(1, 65535), help="TCP port."),
-        click.option("--socket", "-S", type=click.Path(path_type=Path), help="UNIX socket of the server."),
-        click.option("--user", "-u", help="Account."),
-        click.option(
+        _connection("--host", "-h", metavar="HOST", help="Host of the server; localhost means its socket."),
+        _connection("--port", "-P", metavar="PORT", type=click.IntRange(1, 65535), help="TCP port."),
+        _connection(
+            "--socket", "-S", metavar="FILE", type=click.Path(path_type=Path), help="UNIX socket of the server."
+        ),
+        _connection("--user", "-u", metavar="USER", help="Account; your own name where none is given."),
+        _connection(
             *password_names,
             "own_password",
             is_flag=True,
             callback=_asked_for,
             help="Ask for the password on the terminal; otherwise it comes from an option file or a login path.",
         ),
-        click.option(
+        _connection(
             "--defaults-file",
             "defaults_files",
             metavar="FILE",
@@ -172,27 +179,27 @@ def server_options(
             multiple=True,
             help="Option file to read instead of the standard ones.",
         ),
-        click.option(
+        _connection(
             "--defaults-extra-file",
             "extra_file",
             metavar="FILE",
             type=click.Path(path_type=Path),
             help="Option file to read besides them, before ~/.my.cnf.",
         ),
-        click.option(
+        _connection(
             "--defaults-group-suffix",
             "group_suffix",
             metavar="SUFFIX",
             default="",
             help="Also read groups with this suffix: [client_SUFFIX] for _SUFFIX.",
         ),
-        click.option("--login-path", metavar="NAME", help="Login path of mysql_config_editor (~/.mylogin.cnf)."),
-        click.option(
+        _connection("--login-path", metavar="NAME", help="Login path of mysql_config_editor (~/.mylogin.cnf)."),
+        _connection(
             "--allow-cleartext",
             is_flag=True,
             help="Let a hashed password and all that is asked travel to another host without TLS.",
         ),
-        click.option(
+        _connection(
             "--timeout",
             "timeout_seconds",
             metavar="SECONDS",
@@ -201,14 +208,14 @@ def server_options(
             show_default=True,
             help="Seconds that a connection or a query may take.",
         ),
-        click.option(
+        _connection(
             "--key-cache",
             "key_caches",
             multiple=True,
             metavar="NAME",
             help="A named key cache (MySQL cannot list them).",
         ),
-        click.option(
+        _connection(
             "--page-cache-seconds",
             metavar="SECONDS",
             type=click.FloatRange(0, 600),
@@ -226,7 +233,7 @@ def _asked_for(context: click.Context, parameter: click.Parameter, value: bool) 
 
 def connection_options(command: Command) -> Command:
     """The server's options, and where facts come from instead: the command's parameter `source`, a SourceOptions."""
-    facts = click.option(
+    facts = _connection(
         "--facts",
         "facts_file",
         metavar="FILE",
@@ -246,7 +253,7 @@ def history_option(command: Command) -> Command:
     """Which history to read."""
     path = click.Path(path_type=Path)
     return click.option(
-        "--history", "history_file", type=path, help="The daemon's history [default: where it is kept]."
+        "--history", "history_file", metavar="FILE", type=path, help="The daemon's history [default: where it is kept]."
     )(command)
 
 
@@ -270,11 +277,17 @@ def site_options(command: Command) -> Command:
     configuration = click.option(
         "--config",
         "configuration_file",
+        metavar="FILE",
         type=click.Path(path_type=Path),
         help="Thresholds, suppressions, own rules, ignored schemas [default: /etc/myisam-advisor/config.yaml].",
     )
     rules = click.option(
-        "--rules", "rule_folders", type=click.Path(path_type=Path), multiple=True, help="A folder of further rules."
+        "--rules",
+        "rule_folders",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        help="A folder of further rules.",
     )
     return configuration(rules(gathered(SiteOptions, "site")(command)))
 

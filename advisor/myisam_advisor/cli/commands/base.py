@@ -8,13 +8,14 @@ from typing import cast
 
 import click
 
+from myisam_advisor.cli.described import DescribedGroup, write_commands
 from myisam_advisor.cli.own_password import refuse_words
 from myisam_advisor.texts.units import unit_names
 
 FOLDER = Path(__file__).parent
 
 
-class Commands(click.Group):
+class Commands(DescribedGroup):
     """The commands in `commands/`: NAME.py holds the command NAME, and is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -36,3 +37,8 @@ class Commands(click.Group):
         if command is not None:
             refuse_words(command, words, click.Context(command, parent=ctx, info_name=name))
         return name, command, words
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """By task, each with its whole sentence."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        write_commands(formatter, ((name, command) for name, command in found if command and not command.hidden))

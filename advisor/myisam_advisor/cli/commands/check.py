@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from myisam_advisor.cli.completion import rule_ids
+from myisam_advisor.cli.described import FAILED, FIND, Described
 from myisam_advisor.cli.options import (
     SiteOptions,
     SourceOptions,
@@ -24,7 +25,22 @@ DEFAULT_INTERVAL = "10s"
 REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FIND,
+    examples=(
+        ("sudo myisam-advisor check", "What holds the server of this machine back."),
+        ("myisam-advisor check 2", "Its second finding in full; a rule's name does as well, and --full all of them."),
+        ("myisam-advisor check --interval 60s --format json > found.json", "Over a minute, for a program."),
+        ("myisam-advisor check --facts facts.json", "In what `snapshot` wrote elsewhere."),
+    ),
+    statuses=(
+        ("0", "No finding reaches --fail-on."),
+        ("1", "One does."),
+        FAILED,
+        ("0 to 3", "With --format nagios: OK, WARNING, CRITICAL, UNKNOWN."),
+    ),
+)
 @click.argument("chosen", nargs=-1, metavar="[NUMBER|RULE]...", shell_complete=rule_ids)
 @connection_options
 @interval_option(DEFAULT_INTERVAL)

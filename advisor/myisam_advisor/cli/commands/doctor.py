@@ -6,11 +6,16 @@ import sys
 
 import click
 
+from myisam_advisor.cli.described import FIND, Described
 from myisam_advisor.cli.options import SiteOptions, SourceOptions, connection_options, site_options
 from myisam_exporter.errors import UserError
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FIND,
+    examples=(("sudo myisam-advisor doctor", "What can be seen here, and what each right would add."),),
+)
 @connection_options
 @site_options
 def doctor(source: SourceOptions, site: SiteOptions) -> None:

@@ -7,10 +7,21 @@ import sys
 import click
 
 from myisam_advisor.cli.completion import rule_ids
+from myisam_advisor.cli.described import FIND, Described
 from myisam_advisor.cli.options import SiteOptions, site_options
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FIND,
+    examples=(
+        ("myisam-advisor explain", "All rules."),
+        (
+            "myisam-advisor explain key-buffer-too-small",
+            "One of them, with its thresholds and the lines that change them.",
+        ),
+    ),
+)
 @click.argument("rule_id", metavar="[RULE]", required=False, shell_complete=rule_ids)
 @click.option("--sql", is_flag=True, help="Also show the query that the rule asks of the facts.")
 @site_options

@@ -7,11 +7,19 @@ import sys
 import click
 
 from myisam_advisor.cli.completion import fact_tables
+from myisam_advisor.cli.described import FACTS, Described
 from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option, raw_option
 from myisam_advisor.cli.sources import gather
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FACTS,
+    examples=(
+        ("myisam-advisor facts key_cache", "One table of facts."),
+        ("myisam-advisor facts --describe tables", "What its columns mean."),
+    ),
+)
 @click.argument("table", required=False, shell_complete=fact_tables)
 @connection_options
 @interval_option("0")

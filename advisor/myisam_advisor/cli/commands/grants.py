@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from myisam_advisor.cli.described import SET_UP, Described
 from myisam_advisor.cli.options import Command, ServerOptions, server_options
 
 
@@ -12,7 +13,14 @@ def _server_options(command: Command) -> Command:
     return server_options(command, password_names=("-p",))
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=SET_UP,
+    examples=(
+        ("myisam-advisor grants | sudo mysql", "Make the account for the user of this name."),
+        ("myisam-advisor grants --password --account-host 10.0.0.%", "One that comes from elsewhere, by a password."),
+    ),
+)
 @_server_options
 @click.option("--account", default="myisam-advisor", show_default=True, help="Name of the account.")
 @click.option("--account-host", default="localhost", show_default=True, help="Where it connects from.")

@@ -7,10 +7,18 @@ from pathlib import Path
 
 import click
 
+from myisam_advisor.cli.described import WATCH, Described
 from myisam_advisor.cli.options import LongDuration, history_option
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=WATCH,
+    examples=(
+        ("myisam-advisor history", "Which findings held, and when."),
+        ("myisam-advisor history status.Questions.per_second --since 6h", "The curve of a fact."),
+    ),
+)
 @click.argument("fact", required=False)
 @history_option
 @click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from myisam_advisor.cli.described import WATCH, DescribedGroup
 from myisam_advisor.cli.options import Command, ServerOptions, SiteOptions, server_options, site_options, was_given
 from myisam_advisor.munin.places import CONFIGURATIONS, PLUGINS, SOCKET
 
@@ -21,7 +22,15 @@ def _server_options(command: Command) -> Command:
     return server_options(command, TIMEOUT_SECONDS)
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    invoke_without_command=True,
+    cls=DescribedGroup,
+    task=WATCH,
+    examples=(
+        ("sudo myisam-advisor munin install", "Link the plugin into munin-node."),
+        ("sudo myisam-advisor munin uninstall", "Take it away again."),
+    ),
+)
 @_server_options
 @site_options
 @click.option("--state", "state_file", type=PATH, help="File that remembers mysqld's counters for the next call.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.completion import rule_ids
+from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.options import (
     SiteOptions,
     SourceOptions,
@@ -26,7 +27,14 @@ DEFAULT_INTERVAL = "10s"
 FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=CHANGE,
+    examples=(
+        ("myisam-advisor plan > change.sql", "One script of all findings, to be read before it is run."),
+        ("myisam-advisor plan key-buffer-too-small --format markdown", "One rule's, for a change request."),
+    ),
+)
 @click.argument("findings", nargs=-1, metavar="[RULE|RULE:OBJECT]...", shell_complete=rule_ids)
 @connection_options
 @interval_option(DEFAULT_INTERVAL)

@@ -6,12 +6,20 @@ import sys
 
 import click
 
+from myisam_advisor.cli.described import FACTS, Described
 from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option, raw_option
 from myisam_advisor.cli.sources import gather
 from myisam_exporter.errors import UserError
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FACTS,
+    examples=(
+        ("myisam-advisor query 'SELECT * FROM tables WHERE crashed = 1'", "The crashed tables."),
+        ("myisam-advisor query 'SELECT * FROM key_cache' --format csv", "For a spreadsheet."),
+    ),
+)
 @click.argument("statement", metavar="SELECT")
 @connection_options
 @interval_option("0")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from myisam_advisor.cli.described import WATCH, Described
 from myisam_advisor.cli.options import (
     Command,
     Duration,
@@ -211,7 +212,17 @@ def _daemon_options(command: Command) -> Command:
     return server_options(with_options(command, (*_WEB, *_TARGETS, *_COLLECT, *_HISTORY, *_LOG)), SERVE_TIMEOUT_SECONDS)
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=WATCH,
+    examples=(
+        ("myisam-advisor serve", "Metrics, the page and advice at http://127.0.0.1:9942/."),
+        (
+            "myisam-advisor serve --web.listen-address :9942 --web.config.file web.yaml",
+            "On all addresses, with TLS and logins.",
+        ),
+    ),
+)
 @_daemon_options
 @site_options
 def serve(

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import click
 
+from myisam_advisor.cli.described import FACTS, Described
 from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option
 from myisam_advisor.cli.sources import gather
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FACTS,
+    examples=(
+        ("myisam-advisor snapshot > facts.json", "To be judged anywhere: check --facts facts.json."),
+        ("myisam-advisor snapshot --anonymise > ticket.json", "Without names, for a ticket."),
+    ),
+)
 @connection_options
 @interval_option("10s")
 @click.option(

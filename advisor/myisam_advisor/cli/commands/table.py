@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from myisam_advisor.cli.described import FIND, Described
 from myisam_advisor.cli.options import (
     LongDuration,
     SiteOptions,
@@ -32,7 +33,14 @@ if TYPE_CHECKING:
 DEFAULT_INTERVAL = "10s"
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FIND,
+    examples=(
+        ("sudo myisam-advisor table shop.orders", "All that is known of one table."),
+        ("myisam-advisor table '`a.b`.`c`'", "Of one whose name has a dot in it."),
+    ),
+)
 @click.argument("name", metavar="DB.TABLE")
 @connection_options
 @interval_option(DEFAULT_INTERVAL)

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from myisam_advisor.cli.described import FIND, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options
 
 DEFAULT_INTERVAL = "2s"
@@ -28,7 +29,14 @@ class Pace(Duration):
         return seconds
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=FIND,
+    examples=(
+        ("sudo myisam-advisor top", "What the server of this machine does, each two seconds."),
+        ("myisam-advisor top --once", "One screen, for a pipe."),
+    ),
+)
 @server_options
 @click.option(
     "--interval",

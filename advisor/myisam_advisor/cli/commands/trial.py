@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, gathered, server_options
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.texts.units import unit_names
@@ -60,7 +61,14 @@ class Wanted:
     server: ServerOptions
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=CHANGE,
+    examples=(
+        ("myisam-advisor trial key-cache", "Several key caches against one, on made-up tables."),
+        ("sudo myisam-advisor trial pack-keys --table shop.words", "On a copy of your own table."),
+    ),
+)
 @click.argument("experiment", type=click.Choice(EXPERIMENTS))
 @server_options
 @click.option(

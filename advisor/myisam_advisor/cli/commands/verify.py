@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from myisam_advisor.cli.completion import rule_ids as offered_rule_ids
+from myisam_advisor.cli.described import CHANGE, FAILED, Described
 from myisam_advisor.cli.options import Duration, LongDuration, SiteOptions, history_option, site_options
 from myisam_exporter.errors import UserError
 
@@ -58,7 +59,15 @@ def _parsed(text: str, form: str) -> float | None:
     return moment.timestamp()
 
 
-@click.command()
+@click.command(
+    cls=Described,
+    task=CHANGE,
+    examples=(
+        ("myisam-advisor verify", "What the last change did that the daemon noticed."),
+        ("myisam-advisor verify key-buffer-too-small --at '2026-11-21 14:30'", "What this one did that was made then."),
+    ),
+    statuses=(("0", "Improved, or unchanged."), ("1", "Something became worse."), FAILED, ("3", "Not enough data.")),
+)
 @click.argument("rule_ids", nargs=-1, metavar="[RULE|FACT]...", shell_complete=offered_rule_ids)
 @history_option
 @click.option(

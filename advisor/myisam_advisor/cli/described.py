@@ -1,0 +1,103 @@
+"""What --help says of a command besides its options: for which task it is, examples, and how it ends. The man pages say the same.
+
+The options of the connection, which most commands share, come last, behind what is the command's own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+# The tasks, in the order in which somebody comes to them.
+FIND, CHANGE, WATCH, FACTS, SET_UP = "Find out", "Change", "Watch", "Facts", "Set up"
+TASKS = (FIND, CHANGE, WATCH, FACTS, SET_UP)
+OTHERS = "More"
+CONNECTION = "Connection"
+
+Pairs = Sequence[tuple[str, str]]
+FAILED = ("2", "Bad input, or a server that cannot be reached: one message says what, and what to do.")
+STATUSES: Pairs = (("0", "Done."), FAILED)
+
+
+class ConnectionOption(click.Option):
+    """An option that says which server to look at, and how."""
+
+
+class _Described(click.Command):
+    """A command with a task, examples (what to type, what it does) and the statuses it may end with."""
+
+    def __init__(
+        self, *arguments: Any, task: str = OTHERS, examples: Pairs = (), statuses: Pairs = STATUSES, **further: Any
+    ) -> None:
+        super().__init__(*arguments, **further)
+        self.task, self.examples, self.statuses = task, examples, statuses
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options, then its subcommands, then those of the connection."""
+        for title, records in option_records(self, ctx):
+            if title == CONNECTION and isinstance(self, click.Group):
+                self.format_commands(ctx, formatter)
+            _write(formatter, title, records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples and statuses."""
+        _write(formatter, "Examples", self.examples)
+        _write(formatter, "Exit status", self.statuses)
+
+
+class Described(_Described):
+    """A command."""
+
+
+class DescribedGroup(_Described, click.Group):
+    """A command with commands of its own."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with its whole sentence."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        _write(formatter, "Commands", [(name, first_sentence(command)) for name, command in found if command])
+
+
+def option_records(command: click.Command, context: click.Context) -> list[tuple[str, Pairs]]:
+    """The options as --help shows them, under their titles."""
+    titles: dict[str, list[tuple[str, str]]] = {"Options": [], CONNECTION: []}
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None and not isinstance(parameter, click.Argument):
+            titles[CONNECTION if isinstance(parameter, ConnectionOption) else "Options"].append(record)
+    return list(titles.items())
+
+
+def task_of(command: click.Command) -> str:
+    """What it is for."""
+    return command.task if isinstance(command, _Described) else OTHERS
+
+
+def described(command: click.Command) -> tuple[Pairs, Pairs]:
+    """Its examples and statuses."""
+    return (command.examples, command.statuses) if isinstance(command, _Described) else ((), STATUSES)
+
+
+def first_sentence(command: click.Command) -> str:
+    """What the command does, whole: no line is cut."""
+    text = " ".join(inspect.cleandoc(command.help or "").partition("\n\n")[0].split())
+    return text.partition(". ")[0].rstrip(".")
+
+
+def write_commands(formatter: click.HelpFormatter, commands: Iterable[tuple[str, click.Command]]) -> None:
+    """The commands by their tasks."""
+    tasks: dict[str, list[tuple[str, str]]] = {task: [] for task in (*TASKS, OTHERS)}
+    for name, command in commands:
+        tasks[task_of(command)].append((name, first_sentence(command)))
+    width = max((len(name) for rows in tasks.values() for name, _ in rows), default=0)
+    for task, rows in tasks.items():
+        _write(formatter, task, [(f"{name:{width}}", text) for name, text in rows])
+
+
+def _write(formatter: click.HelpFormatter, title: str, records: Pairs) -> None:
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)

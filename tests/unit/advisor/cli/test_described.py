@@ -1,0 +1,73 @@
+"""Help that a newcomer can use: by task, with examples that work, statuses, and no line cut short."""
+
+import os
+import shlex
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from myisam_advisor.cli.described import CONNECTION, TASKS, described, first_sentence, option_records, task_of
+from myisam_advisor.cli.main import cli
+from tests.support.program import run
+
+CONTEXT = click.Context(cli, info_name="myisam-advisor")
+COMMANDS = {name: command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))}
+COLUMNS = (80, 120)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    for command in (cli, *COMMANDS.values()):
+        yield from described(command)[0]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_a_task_and_examples(name: str) -> None:
+    command = COMMANDS[name]
+    assert task_of(command) in TASKS
+    shown, statuses = described(command)
+    assert shown
+    assert all(name in words for words, _ in shown)
+    assert {status for status, _ in statuses} >= {"0", "2"}
+    assert first_sentence(command)
+
+
+@pytest.mark.parametrize(("words", "meaning"), list(examples()))
+def test_examples_are_understood(words: str, meaning: str) -> None:
+    assert meaning.endswith((".", "--facts facts.json.", "/."))
+    program, *rest = shlex.split(words.partition(" > ")[0].partition(" | ")[0].removeprefix("sudo "))
+    assert program == "myisam-advisor"
+    if rest[-1] != "--help":
+        name, command, arguments = cli.resolve_command(CONTEXT, rest)
+        assert command is not None
+        command.make_context(name, arguments, parent=CONTEXT)
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), ("munin", "install")], ids=" ".join)
+def test_no_line_is_cut_or_too_long(words: tuple[str, ...], columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
+    done = run(*words, "--help")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert all(len(line) <= columns for line in lines)
+    assert not any(line.endswith("...") and not line.startswith("Usage:") for line in lines)
+    assert "Exit status:" in lines or words == ("munin", "install")
+
+
+def test_the_commands_stand_below_their_tasks() -> None:
+    lines = run("--help").stdout.splitlines()
+    titles = [line.rstrip(":") for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert titles == ["Options", *TASKS, "Examples", "Exit status"]
+    assert [line.split()[0] for line in lines if line.startswith("  ") and line.split()[0] in COMMANDS and line[2] != " "] == [
+        name for task in TASKS for name in COMMANDS if task_of(COMMANDS[name]) == task
+    ]
+
+
+def test_the_connection_comes_last() -> None:
+    context = click.Context(COMMANDS["check"], info_name="check", parent=CONTEXT)
+    titles = dict(option_records(COMMANDS["check"], context))
+    assert [name for name, _ in titles[CONNECTION][:5]] == ["-h, --host HOST", "-P, --port PORT", "-S, --socket FILE", "-u, --user USER", "-p, --password"]
+    assert any(name.startswith("--fail-on") for name, _ in titles["Options"])
+    text = run("munin", "--help").stdout
+    assert text.index("Options:") < text.index("Commands:") < text.index("Connection:") < text.index("Examples:")
