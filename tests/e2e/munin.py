@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.daemon import free_port, wait_for
+from tests.support.daemon import free_port, wait_for
 from tests.support.repository import ROOT
 from tools.fetched_servers import cache_directory
 

@@ -16,8 +16,9 @@ import pytest
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.munin import GROUP, HOST, NAME, PLUGIN, Munin, munin_lab
-from tests.servers.conftest import PROGRAM, binaries_of, working
-from tests.servers.daemon import Daemon, serving, wait_for
+from tests.support.daemon import Daemon, serving, wait_for
+from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of, working
 
 HOSTILE = ("a'b\"c", "#\\ multigraph evil\ngraph_title x", "root", "ünï☃cödé", "x" * 64, "\u202egnp", "a.b", "a_b")
 FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -34,7 +35,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=16M"]) as server, munin_lab() as munin:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=16M"]) as server, munin_lab() as munin:
         server.execute("CREATE DATABASE shop", "SET GLOBAL `hot cache`.key_buffer_size = 4194304")
         quoted = ["`" + name.replace("`", "``") + "`" for name in HOSTILE]
         for name in ("orders", *quoted):
@@ -197,7 +198,7 @@ def test_without_a_daemon_the_program_is_asked(settings: Munin, lab: Lab, tmp_pa
 
 
 def test_a_server_that_is_down(tmp_path: Path) -> None:
-    with PrivateServer(binaries_of("mariadb-10.11")) as server, munin_lab() as munin:
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, munin_lab() as munin:
         server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
         socket = munin.folder / "run" / "s"
         group = ("--web.socket-group", "nogroup") if os.geteuid() == 0 else ()
@@ -220,7 +221,7 @@ def test_a_server_that_is_down(tmp_path: Path) -> None:
 
 
 def test_no_tables_is_no_reason_to_graph() -> None:
-    with PrivateServer(binaries_of("mariadb-10.11")) as server, munin_lab() as munin:
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, munin_lab() as munin:
         socket = munin.folder / "run" / "s"
         group = ("--web.socket-group", "nogroup") if os.geteuid() == 0 else ()
         with serving("--socket", server.socket, "--user", "root", "--web.socket", socket, *group) as daemon:

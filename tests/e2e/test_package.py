@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from myisam_exporter.version import __version__
 from tests.e2e.debian import System, chrooted, in_chroot, small_debian
-from tests.servers.daemon import free_port, wait_for
+from tests.support.daemon import free_port, wait_for
 from tests.support.repository import ROOT
 
 SERVICE = "myisam-advisor.service"

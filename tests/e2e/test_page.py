@@ -15,8 +15,8 @@ from selenium.webdriver.common.keys import Keys
 from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.browser import chromium, complaints, picture, violations
-from tests.servers.conftest import binaries_of
-from tests.servers.daemon import Daemon, serving, wait_for
+from tests.support.daemon import Daemon, serving, wait_for
+from tests.support.servers import CopiedServer, binaries_of
 
 HOSTILE = ("<script>alert(1)</script>", "\"><img src=x onerror=alert(2)>", "{{ 7 * 7 }}", "\u202egnp.exe", "a'b`c;DROP", "ünï☃" * 16)
 RULE = "key-cache-contention"
@@ -34,7 +34,7 @@ class Shown:
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Shown]:
     options = ["--key-buffer-size=256M", "--myisam-recover-options=OFF", "--performance-schema=OFF"]
-    with PrivateServer(binaries_of("mariadb-10.11"), options) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), options) as server:
         server.execute("CREATE DATABASE `<i>odd</i>`")
         for name in HOSTILE:
             quoted = name.replace("`", "``")
@@ -220,7 +220,7 @@ def test_advice_is_there_for_programs_too(shown: Shown) -> None:
 
 def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
     secret = tmp_path / "secret-options.cnf"
-    with PrivateServer(binaries_of("mariadb-10.11"), [f"--tmpdir={tmp_path}"] if os.geteuid() else []) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), [f"--tmpdir={tmp_path}"] if os.geteuid() else []) as server:
         server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
         secret.write_text(f"[client]\nuser=root\npassword=hunter2hunter2\nsocket={server.socket}\n")
         # The account has no password: what the option file holds is not sent wrongly, but must not be shown.
@@ -246,7 +246,7 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
 def test_ten_thousand_tables(tmp_path: Path) -> None:
     from benchmarks.common import make_tables
 
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=400"]) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--table-open-cache=400"]) as server:
         make_tables(server, 10_000, 50)
         with serving("--socket", server.socket, "--user", "root", "--collect.interval", "5s") as daemon:
             daemon.looked(60)

@@ -18,9 +18,9 @@ import yaml
 
 from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.servers.conftest import binaries_of
-from tests.servers.daemon import Daemon, free_port, peer, serving, wait_for
+from tests.support.daemon import Daemon, free_port, peer, serving, wait_for
 from tests.support.repository import ROOT
+from tests.support.servers import CopiedServer, binaries_of
 
 RULES = ROOT / "rules" / "prometheus"
 DASHBOARDS = sorted((ROOT / "dashboards").glob("*.json"))
@@ -104,7 +104,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     processes = []
     with (
         templates_in_place(alertmanager) as within,
-        PrivateServer(binaries_of("mariadb-10.11"), options) as server,
+        CopiedServer(binaries_of("mariadb-10.11"), options) as server,
         serving("--socket", server.socket, "--user", "root", "--collect.interval", "3s") as daemon,
     ):
         ports = free_port(), free_port()
@@ -249,7 +249,7 @@ def fleet_configuration(folder: Path, exporter: str) -> dict[str, Any]:
 def test_the_documented_fleet_configuration_probes_every_listed_target(tmp_path: Path) -> None:
     count = 20
     prometheus = peer("prometheus")
-    with PrivateServer(binaries_of("mariadb-10.11")) as server:
+    with CopiedServer(binaries_of("mariadb-10.11")) as server:
         aliases = {f"shop{number}": server.directory / f"s{number}" for number in range(count)}
         for alias in aliases.values():
             alias.symlink_to(server.socket)

@@ -225,7 +225,7 @@ def conversation() -> bytes:
     from myisam_exporter.look.snapshot import take_snapshot
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
-    from tests.servers.hostile import Client, HostileServer, honest, rows
+    from tests.support.lying_server import Client, HostileServer, honest, rows
 
     said: list[bytes] = []
     switched_on = [(b"performance_schema", b"ON"), (b"userstat", b"ON"), (b"key_buffer_size", b"8388608"), (b"key_cache_segments", b"0")]
@@ -254,7 +254,7 @@ def conversation() -> bytes:
 
 def openings() -> list[bytes]:
     """Beginnings that an honest conversation does not have: errors, a change of plugin, more authentication."""
-    from tests.servers.hostile import OK, error, greeting, packet
+    from tests.support.lying_server import OK, error, greeting, packet
 
     start = packet(0, greeting())
     return [

@@ -1,60 +1,53 @@
-"""Real servers. One that was not fetched is skipped by name, and is a failure in CI: there all four must run."""
+"""Real servers, and how tests look at them."""
 
 import os
 import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
+from functools import lru_cache
 
 import pytest
 from MySQLdb.connections import Connection
 
 from myisam_advisor.catalogue.rules import Parameter, Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
-from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
-from tools.fetched_servers import FETCHED_SERVERS, find_server
+from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of
+from tools.fetched_servers import FETCHED_SERVERS
 
-PROGRAM = Path(sys.executable).with_name("myisam-advisor")
+FLAVOURS = ("mariadb-10.11", "mysql-9.7")
 OTHER_UID = 54321
 
 
-def mariadb_path() -> str:
-    """What `trial --server` is given: the program of the first server."""
-    found = find_server("mariadb-10.11")
-    return str(found.mysqld) if found else "mariadb-10.11 was not fetched"
-
-
-MARIADB = mariadb_path()
-
-
-def binaries_of(name: str) -> ServerBinaries:
-    found = find_server(name)
-    if found is None:
-        message = f"{name} is not in the cache: run script/servers {name}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+@pytest.fixture(scope="session")
+def running() -> Iterator[Callable[[str], PrivateServer]]:
+    """Servers by kind, each started when it is first asked for and kept: tests of another module find the same again."""
+    with ExitStack() as stack:
+        # Which is skipped, where it was not fetched, is not remembered.
+        yield lru_cache(lambda kind: stack.enter_context(CopiedServer(binaries_of(kind), ["--key-buffer-size=256M"])))
 
 
 @pytest.fixture(scope="session", params=FETCHED_SERVERS)
-def server(request: pytest.FixtureRequest) -> Iterator[PrivateServer]:
-    """A running server of each kind, shared by the tests that leave it as they found it."""
-    with PrivateServer(binaries_of(request.param), ["--key-buffer-size=256M"]) as running:
-        yield running
+def server(request: pytest.FixtureRequest, running: Callable[[str], PrivateServer]) -> PrivateServer:
+    """A running server of each kind, for what its version may change, shared by the tests that leave it as they found it."""
+    return running(request.param)
+
+
+@pytest.fixture(scope="session", params=FLAVOURS)
+def flavour(request: pytest.FixtureRequest, running: Callable[[str], PrivateServer]) -> PrivateServer:
+    """One of MariaDB and one of MySQL, for what differs between the two (logins, privileges, their words), but not with their versions."""
+    return running(request.param)
 
 
 @pytest.fixture(scope="session")
 def mariadb() -> Iterator[PrivateServer]:
-    """MariaDB 10.11 alone, for what does not depend on the server."""
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64M"]) as running:
+    """MariaDB 10.11 alone, for what does not depend on the server: files, processes, the network, our own programs."""
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64M"]) as running:
         yield running
 
 
@@ -123,25 +116,3 @@ def with_thresholds(rule: str, **values: float) -> Site:
         return replace(one, parameters=parameters) if one.id == rule else one
 
     return Site([changed(one) for one in shipped_rules()])
-
-
-@contextmanager
-def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
-    """One connection for each statement, which it repeats until the end."""
-    stop = threading.Event()
-
-    def repeat(statement: str) -> None:
-        with server.session(database) as connection, closing(connection.cursor()) as cursor:
-            while not stop.is_set():
-                cursor.execute(statement)
-                cursor.fetchall()
-
-    threads = [threading.Thread(target=repeat, args=(statement,)) for statement in statements]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()

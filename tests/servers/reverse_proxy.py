@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.daemon import free_port, wait_for
 from tools.fetched_servers import cache_directory
 
-from .daemon import free_port, wait_for
 from .test_web_security import make_certificate
 
 CONFIGURATION = """

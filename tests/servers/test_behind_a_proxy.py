@@ -11,9 +11,9 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, wait_for
 
 from .conftest import schema
-from .daemon import Daemon, wait_for
 from .reverse_proxy import Proxy, proxied
 from .test_unix_socket import ask
 

@@ -21,8 +21,9 @@ from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.account import statements
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+from tests.support.servers import working
 
-from .conftest import as_other_user, schema, target, working
+from .conftest import as_other_user, schema, target
 
 ACCOUNT, PASSWORD = "looker", "correct horse 5!"
 STATE_CHANGED_POSITION = 26

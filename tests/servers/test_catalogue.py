@@ -18,7 +18,8 @@ from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from tests.rules.test_cases import CASES, judged
-from tests.servers.conftest import look, schema, with_thresholds, working
+from tests.servers.conftest import look, schema, with_thresholds
+from tests.support.servers import working
 
 
 def found(server: PrivateServer, rule: str, site: Site | None = None, seconds: float = 0.0) -> list[Finding]:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, serving
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of
-from .daemon import Daemon, serving
 from .test_unix_socket import ask
 
 CROWD = 250  # more than all that are served at once
@@ -116,7 +116,7 @@ def test_a_crowd_on_the_unix_socket_leaves_the_addresses_alone(mariadb: PrivateS
 
 
 def test_a_scrape_that_waits_for_the_server_keeps_its_connection_in_a_crowd() -> None:
-    with PrivateServer(binaries_of("mariadb-10.11")) as own, serving("--socket", own.socket, "--user", "root", "--collect.interval", "60s") as daemon:
+    with CopiedServer(binaries_of("mariadb-10.11")) as own, serving("--socket", own.socket, "--user", "root", "--collect.interval", "60s") as daemon:
         daemon.get()
         os.kill(own.pid, signal.SIGSTOP)
         try:

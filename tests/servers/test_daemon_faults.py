@@ -15,9 +15,10 @@ import pytest
 from myisam_advisor.daemon.serve import READERS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.watching.fleet import LOOKS_AT_ONCE
+from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, connections_taken, run
-from .daemon import Daemon, free_port, serving, wait_for
+from .conftest import connections_taken, run
 
 SECRET = "correct-horse?&%#$;@"
 OTHER_THREADS = 5  # its own, the deadlines', one for logins, one that connects, one to spare
@@ -27,7 +28,7 @@ QUICK = {"X-Prometheus-Scrape-Timeout-Seconds": "2"}
 @pytest.fixture
 def own() -> Iterator[PrivateServer]:
     """A MariaDB that the test may break."""
-    with PrivateServer(binaries_of("mariadb-10.11")) as running:
+    with CopiedServer(binaries_of("mariadb-10.11")) as running:
         yield running
 
 

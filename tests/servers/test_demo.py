@@ -24,8 +24,7 @@ from myisam_advisor.trial.private.own_user import RANGES
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
-
-from .conftest import binaries_of
+from tests.support.servers import binaries_of
 
 
 def left_behind(folder: Path) -> list[str]:

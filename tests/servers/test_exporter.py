@@ -20,10 +20,10 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
+from tests.support.daemon import Daemon, peer, serving, wait_for
 from tests.support.repository import ROOT
 
 from .conftest import schema
-from .daemon import Daemon, peer, serving, wait_for
 
 DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
 HOSTILE_NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "emoji😀", "a/b", "{}=,", "x" * 64, "ünï", "'; DROP TABLE x; --"]

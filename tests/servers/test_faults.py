@@ -22,9 +22,11 @@ from myisam_exporter.files.schema_reader import YOUNG_SECONDS, LeftOut
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
+from tests.support.daemon import wait_for
+from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import PROGRAM, as_other_user, binaries_of, connections_taken, look, run, schema, target
-from .daemon import wait_for
+from .conftest import as_other_user, connections_taken, look, run, schema, target
 
 SECRET = "correct-horse-#?&%$"
 
@@ -32,7 +34,7 @@ SECRET = "correct-horse-#?&%$"
 @pytest.fixture
 def own(request: pytest.FixtureRequest) -> object:
     """A MariaDB that the test may break."""
-    with PrivateServer(binaries_of("mariadb-10.11")) as running:
+    with CopiedServer(binaries_of("mariadb-10.11")) as running:
         yield running
     return None
 
@@ -300,7 +302,7 @@ def test_a_query_is_stopped_by_the_server_or_by_us(server: PrivateServer) -> Non
 
 
 def test_tcp_is_asked_as_well_as_the_socket() -> None:
-    with PrivateServer(binaries_of("mariadb-10.11"), port=_free_port()) as running:
+    with CopiedServer(binaries_of("mariadb-10.11"), port=_free_port()) as running:
         running.execute("CREATE USER 'tcp'@'127.0.0.1' IDENTIFIED BY ''")
         done = run("facts", "server", "--host", "127.0.0.1", "--port", running.port, "--user", "tcp", "--format", "json")
         assert done.returncode == 0, done.stderr

@@ -33,9 +33,11 @@ from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.account import statements
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+from tests.support.daemon import Answer, Daemon, free_port, wait_for
+from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of, working
 
-from .conftest import OTHER_UID, PROGRAM, binaries_of, schema, target, working
-from .daemon import Answer, Daemon, free_port, wait_for
+from .conftest import OTHER_UID, schema, target
 
 ACCOUNT, PASSWORD = "looker", "correct horse 5!"
 FAR = "127.0.0.2"  # this machine, by an address that is not known as its own
@@ -67,7 +69,7 @@ def reachable(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     if subprocess.run([*PROFILE_A, str(PROGRAM), "--version"], capture_output=True, check=False).returncode:
         pytest.skip("this checkout, or its Python, is closed to other users")
     options = ["--bind-address=0.0.0.0", "--loose-userstat=1", "--myisam-recover-options=BACKUP,QUICK"]
-    with PrivateServer(binaries_of(request.param), options, port=free_port()) as running, schema(running, "words") as name:
+    with CopiedServer(binaries_of(request.param), options, port=free_port()) as running, schema(running, "words") as name:
         running.execute(
             "CREATE TABLE whole (id INT PRIMARY KEY AUTO_INCREMENT) ENGINE=MyISAM", "CREATE TABLE broken (id INT PRIMARY KEY) ENGINE=MyISAM",
             "CREATE TABLE wide (id INT PRIMARY KEY AUTO_INCREMENT, short VARCHAR(20) NOT NULL) ENGINE=MyISAM ROW_FORMAT=DYNAMIC",
@@ -268,7 +270,7 @@ def test_from_afar_an_init_file_is_added_to_and_not_replaced(reachable: PrivateS
     present = reachable.directory / "owner's.sql"
     present.write_text("SELECT 1;\n")
     reachable.give_away(present)
-    with PrivateServer(reachable.binaries, [f"--init-file={present}", "--bind-address=0.0.0.0"], port=free_port()) as other:
+    with CopiedServer(reachable.binaries, [f"--init-file={present}", "--bind-address=0.0.0.0"], port=free_port()) as other:
         other.execute(f"CREATE USER '{ACCOUNT}'@'localhost' IDENTIFIED BY '{PASSWORD}'", f"GRANT PROCESS ON *.* TO '{ACCOUNT}'@'localhost'")
         facts, _ = seen(other, FAR)
         admitted = RemedyGate(PlanFacts(facts)).admit(Remedy(my_cnf=(option_line("init_file", "/etc/mysql/key-caches.sql"),)))

@@ -24,8 +24,9 @@ from myisam_advisor.remedies.statements.tables import RepairTable
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, look, run, schema
+from .conftest import look, run, schema
 
 DISK_MEGABYTES = 192
 LEFT_BYTES = 64 << 10
@@ -42,7 +43,7 @@ def cramped() -> Iterator[PrivateServer]:
         place.rmdir()
         pytest.skip("no file system can be mounted here: mount -t tmpfs")
     try:
-        with PrivateServer(binaries_of("mariadb-10.11"), ["--myisam-recover-options=OFF"], directory=place) as running:
+        with CopiedServer(binaries_of("mariadb-10.11"), ["--myisam-recover-options=OFF"], directory=place) as running:
             yield running
     finally:
         subprocess.run(["umount", "--lazy", str(place)], check=False)

@@ -17,9 +17,9 @@ from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS,
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import parse_version
+from tests.support.daemon import serving
 
 from .conftest import as_other_user, look, run, schema
-from .daemon import serving
 
 ACCOUNT = "o'brien-advisor"
 QUOTED = "`o'brien-advisor`@'localhost'"

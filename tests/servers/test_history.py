@@ -19,10 +19,11 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.session import Session
+from tests.support.daemon import Daemon, serving, wait_for
 from tests.support.moved_clock import MovedClock
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, look, run, schema, target
-from .daemon import Daemon, serving, wait_for
+from .conftest import look, run, schema, target
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def judge_again(words: list[object]) -> None:
 
 def test_facts_of_another_or_a_restarted_server_are_not_used(recorded: tuple[Daemon, Path], mariadb: PrivateServer) -> None:
     _, path = recorded
-    with PrivateServer(binaries_of("mariadb-10.11")) as other, Session(target(other)) as session:
+    with CopiedServer(binaries_of("mariadb-10.11")) as other, Session(target(other)) as session:
         assert recent_look(path, session) is None
     with Session(target(mariadb)) as session:
         assert recent_look(path, session) is not None

@@ -18,9 +18,10 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_account, quote_identifier, quote_table
 from tests.rules.test_cases import CASES
+from tests.support.servers import CopiedServer, binaries_of
 from tools.fetched_servers import FETCHED_SERVERS
 
-from .conftest import binaries_of, look, schema
+from .conftest import look, schema
 
 # Of 64 letters, and in a file's name of 255 bytes each may take five.
 LETTERS_A_NAME = 30
@@ -98,7 +99,7 @@ def test_what_every_rule_would_have_one_run_does_what_it_says(kind: str) -> None
     """All rules' cases, their tables under hostile names: each statement that names a table is run on tables that have those names."""
     run: dict[str, int] = {}
     # A server of its own: key caches that were made once are told of for ever.
-    with PrivateServer(binaries_of(kind)) as server, schema(server, "odd`; --") as database, server.session(database) as connection, closing(connection.cursor()) as cursor:
+    with CopiedServer(binaries_of(kind)) as server, schema(server, "odd`; --") as database, server.session(database) as connection, closing(connection.cursor()) as cursor:
         columns = "(id INT NOT NULL PRIMARY KEY, k INT, v VARCHAR(9), KEY {} (k)) ENGINE=MyISAM"
         names = [name for name in (*INJECTIONS, *packed(LETTERS_A_NAME, 12)) if created(cursor, f"CREATE TABLE {quote_identifier(name)} {columns.format(quote_identifier(name))}")]
         assert len(names) > 150

@@ -18,10 +18,11 @@ from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
 from tests.support.hostile import EVIL_NUMBER, EVIL_OPTION, MARKER, NAMES, PRECIOUS, hostile_plans
+from tests.support.servers import CopiedServer, binaries_of
 from tools.fetched_servers import FETCHED_SERVERS
 
 from .clients import CLIENTS, client
-from .conftest import binaries_of, schema
+from .conftest import schema
 
 MODES = ("", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES")
 # A test server has no room for the sizes of the cases.
@@ -100,7 +101,7 @@ def test_each_statement_by_itself_names_what_it_names_in_a_client(precious: Priv
 @pytest.mark.parametrize("kind", FETCHED_SERVERS)
 def test_my_cnf_sets_what_was_meant_and_nothing_else(kind: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    server = PrivateServer(binaries_of(kind))
+    server = CopiedServer(binaries_of(kind))
     try:
         lines = [format_named("cnf").render(plan) for _, _, plan in plans()]
         lines += [f"[mysqld]\n{option_line('key_buffer_size', 65536, name)}\n" for name in NAMES]

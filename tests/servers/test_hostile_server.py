@@ -20,10 +20,8 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
-
-from .conftest import PROGRAM, binaries_of, run
-from .daemon import free_port, serving, wait_for
-from .hostile import (
+from tests.support.daemon import free_port, serving, wait_for
+from tests.support.lying_server import (
     ANSWERS,
     CAPABILITIES,
     EOF,
@@ -38,6 +36,10 @@ from .hostile import (
     rows,
     text,
 )
+from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of
+
+from .conftest import run
 
 LATIN1 = "Excesso de conexões".encode("latin-1")
 MEGABYTE = 1 << 20
@@ -169,7 +171,7 @@ def test_what_the_error_says_is_shown_in_whatever_encoding_it_came() -> None:
 
 
 def test_a_real_server_that_speaks_latin1_before_the_handshake_is_understood() -> None:
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--lc-messages=pt_BR", "--character-set-server=latin1", "--max-connections=10", "--extra-max-connections=1"], port=free_port()) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--lc-messages=pt_BR", "--character-set-server=latin1", "--max-connections=10", "--extra-max-connections=1"], port=free_port()) as server:
         server.execute("CREATE USER 'u'@'127.0.0.1' IDENTIFIED BY ''")
         sessions = []
         try:

@@ -18,8 +18,9 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS
 from myisam_exporter.look.fact_set import FactSet
 from tests.support.myi import of_length
+from tests.support.servers import working
 
-from .conftest import look, run, schema, working
+from .conftest import look, run, schema
 
 SECRET_BYTES = 300_000
 TABLE = "CREATE TABLE {} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM"

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.program import PROGRAM
 from tests.support.repository import ROOT
 
-from .conftest import PROGRAM, run
-from .daemon import Daemon, free_port, serving, wait_for
+from .conftest import run
 
 FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 MEGABYTE = 1 << 20

@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import serving, wait_for
+from tests.support.program import PROGRAM
 from tests.support.repository import ROOT
+from tests.support.servers import working
 
-from .conftest import OTHER_UID, run, schema, working
-from .daemon import serving, wait_for
+from .conftest import OTHER_UID, run, schema
 
 PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 ALWAYS = (
@@ -71,8 +73,6 @@ def test_a_watcher_without_rights_says_less_and_nothing_wrong(mariadb: PrivateSe
         mariadb.execute("CREATE USER looker@localhost", "GRANT PROCESS ON *.* TO looker@localhost")
         try:
             words = ["setpriv", f"--reuid={OTHER_UID}", f"--regid={OTHER_UID}", "--clear-groups"] if os.geteuid() == 0 else []
-            from .conftest import PROGRAM
-
             if words and subprocess.run([*words, str(PROGRAM), "--version"], capture_output=True, check=False).returncode:
                 words = []  # this checkout, or its Python, is closed to others
             done = subprocess.run([*words, str(PROGRAM), "munin", "--socket", str(mariadb.socket), "--user", "looker"], capture_output=True, text=True, check=False,

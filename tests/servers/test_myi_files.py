@@ -16,8 +16,9 @@ from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
+from tests.support.servers import binaries_of
 
-from .conftest import binaries_of, look, schema, target
+from .conftest import look, schema, target
 
 CREATE = {
     "fixed": "(id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL, c CHAR(10) NOT NULL, KEY (a), UNIQUE KEY (c, a))",

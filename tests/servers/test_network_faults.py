@@ -10,9 +10,10 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, run
-from .daemon import Daemon, free_port, serving, wait_for
+from .conftest import run
 from .proxy import DRIP, HOLE, PASS, Proxy
 
 QUICK = {"X-Prometheus-Scrape-Timeout-Seconds": "2"}
@@ -21,7 +22,7 @@ QUICK = {"X-Prometheus-Scrape-Timeout-Seconds": "2"}
 @pytest.fixture(scope="module")
 def remote() -> Iterator[PrivateServer]:
     """One that is asked over TCP."""
-    with PrivateServer(binaries_of("mariadb-10.11"), port=free_port()) as running:
+    with CopiedServer(binaries_of("mariadb-10.11"), port=free_port()) as running:
         running.execute("CREATE USER 'far'@'127.0.0.1' IDENTIFIED BY ''", "GRANT PROCESS ON *.* TO 'far'@'127.0.0.1'")
         yield running
 

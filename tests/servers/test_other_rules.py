@@ -11,8 +11,9 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, look, schema, target
+from .conftest import look, schema, target
 from .test_verdicts import under_load
 
 
@@ -38,7 +39,7 @@ def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:
 
 
 def test_a_table_cache_that_is_too_small_is_found() -> None:
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--table-open-cache=20", "--table-open-cache-instances=1", "--open-files-limit=4096"]) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--table-open-cache=20", "--table-open-cache-instances=1", "--open-files-limit=4096"]) as server:
         server.execute("CREATE DATABASE d", *(f"CREATE TABLE d.t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(200)))
         stop = threading.Event()
 

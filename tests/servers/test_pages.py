@@ -8,9 +8,9 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import serving, wait_for
 
 from .conftest import schema
-from .daemon import serving, wait_for
 
 
 def test_each_probed_server_has_its_page(mariadb: PrivateServer, tmp_path: Path) -> None:

@@ -17,10 +17,11 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.server import default_sockets, driver
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target, target_from_options
+from tests.support.daemon import free_port, serving
+from tests.support.lying_server import CAN_TLS, CAPABILITIES, OK, Client, HostileServer, greeting
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import as_other_user, binaries_of, run
-from .daemon import free_port, serving
-from .hostile import CAN_TLS, CAPABILITIES, OK, Client, HostileServer, greeting
+from .conftest import as_other_user, run
 
 SECRET = "S3cret-of-prod"
 IN = "in"
@@ -59,7 +60,7 @@ def servers(certificates: Path) -> Iterator[dict[str, PrivateServer]]:
         started = {}
         for kind in CERTIFICATES:
             options = [] if kind == "none" else [f"--ssl-cert={certificates / kind}.pem", f"--ssl-key={certificates / kind}.key"]
-            server = started[kind] = stack.enter_context(PrivateServer(binaries_of("mariadb-10.11"), options, port=free_port()))
+            server = started[kind] = stack.enter_context(CopiedServer(binaries_of("mariadb-10.11"), options, port=free_port()))
             server.execute(f"CREATE USER 'mon'@'127.0.0.1' IDENTIFIED BY '{SECRET}'")
         yield started
 
@@ -205,7 +206,7 @@ def test_ed25519_without_its_library_is_said(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(_auth, "_nacl_bindings", False)
     monkeypatch.setitem(sys.modules, "nacl", None)
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--plugin-load-add=auth_ed25519"]) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--plugin-load-add=auth_ed25519"]) as server:
         server.execute(f"CREATE USER 'mon'@'localhost' IDENTIFIED VIA ed25519 USING PASSWORD('{SECRET}')")
         said = outcome(Target("mon", SECRET, socket=server.socket))
         assert "'client_ed25519', which needs the Python library PyNaCl" in said
@@ -215,7 +216,7 @@ def test_ed25519_without_its_library_is_said(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_account_by_another_plugin_of_a_real_server_is_told_of_it() -> None:
     """PAM asks questions: what it would have sent shows the password."""
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--plugin-load-add=auth_pam_v1"]) as server:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--plugin-load-add=auth_pam_v1"]) as server:
         server.execute("CREATE USER 'mon'@'localhost' IDENTIFIED VIA pam USING 'mariadb'")
         assert "asks for the password by dialog" in outcome(Target("mon", SECRET, socket=server.socket))
 
@@ -228,7 +229,7 @@ def test_accounts_of_every_kind_get_in(name: str, certificates: Path, tmp_path: 
         "mariadb-10.11": ["IDENTIFIED BY '{}'", "IDENTIFIED VIA ed25519 USING PASSWORD('{}')"],
         "mysql-9.7": ["IDENTIFIED WITH caching_sha2_password BY '{}'", "IDENTIFIED WITH sha256_password BY '{}'"],
     }.get(name, ["IDENTIFIED BY '{}'"])
-    with PrivateServer(binaries_of(name), [*tls, *(["--plugin-load-add=auth_ed25519"] if name == "mariadb-10.11" else [])], port=free_port()) as server:
+    with CopiedServer(binaries_of(name), [*tls, *(["--plugin-load-add=auth_ed25519"] if name == "mariadb-10.11" else [])], port=free_port()) as server:
         for index, kind in enumerate(kinds):
             for host in ("localhost", "127.0.0.1"):
                 server.execute(f"CREATE USER 'mon{index}'@'{host}' {kind.format(SECRET)}")

@@ -19,10 +19,11 @@ from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.watching.connection import LONGEST_PAUSE_SECONDS
 from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.watch import Watch
+from tests.support.daemon import Answer, wait_for
 from tests.support.moved_clock import MovedClock
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, target
-from .daemon import Answer, wait_for
+from .conftest import target
 
 PHASES = tuple(collector.name for collector in all_collectors())
 # On MySQL those that ask it something that MariaDB is not asked, or answers otherwise.
@@ -34,7 +35,7 @@ at_every_phase = pytest.mark.parametrize(("victim", "phase"), CASES, indirect=["
 @pytest.fixture(scope="module")
 def victim(request: pytest.FixtureRequest) -> Iterator[PrivateServer]:
     """A server with tables that a crash leaves open, and that checks them then."""
-    with PrivateServer(binaries_of(request.param), ["--myisam-recover-options=BACKUP,QUICK"]) as server:
+    with CopiedServer(binaries_of(request.param), ["--myisam-recover-options=BACKUP,QUICK"]) as server:
         server.execute("CREATE DATABASE shop", "CREATE TABLE shop.t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT, KEY (k)) ENGINE=MyISAM")
         yield server
 

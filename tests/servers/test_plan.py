@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import serving, wait_for
 
 from .conftest import run, schema
-from .daemon import serving, wait_for
 
 BUFFER = 64 << 20
 

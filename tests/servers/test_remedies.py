@@ -30,8 +30,9 @@ from myisam_advisor.remedies.statements.tables import AlterTable, AnalyzeTable, 
 from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_table, statement
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, look, schema
+from .conftest import look, schema
 
 TOO_MANY_FILES = 24
 
@@ -39,7 +40,7 @@ TOO_MANY_FILES = 24
 @pytest.fixture(scope="module")
 def logging() -> Iterator[PrivateServer]:
     """A MariaDB that writes a binary log."""
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--log-bin=binlog", "--server-id=1"]) as running:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--log-bin=binlog", "--server-id=1"]) as running:
         yield running
 
 
@@ -117,7 +118,7 @@ def test_the_spelling_of_old_versions_is_read_by_a_server(tmp_path: Path) -> Non
 def test_a_table_cache_beyond_the_files_is_refused_and_would_end_in_error_24() -> None:
     tables, files = 200, 300
     options = [f"--open-files-limit={files}", "--max-connections=20", "--table-open-cache=64"]
-    with few_files(files), PrivateServer(binaries_of("mysql-5.6"), options) as server, schema(server, "files") as database:
+    with few_files(files), CopiedServer(binaries_of("mysql-5.6"), options) as server, schema(server, "files") as database:
         assert server.execute("SELECT @@GLOBAL.open_files_limit") == [(files,)]
         wanted = set_global("table_open_cache", 2000)
         passed = admitted(server, wanted, my_cnf=(option_line("table_open_cache", 2000),))

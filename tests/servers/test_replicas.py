@@ -15,9 +15,10 @@ from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql, quote_table, statement
+from tests.support.daemon import free_port
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, look
-from .daemon import free_port
+from .conftest import look
 
 REFUSED_BY_THE_GROUP = 3098
 TABLE = quote_table("d", "t")
@@ -56,7 +57,7 @@ def test_a_replica_is_known_while_it_runs_and_by_mysql_while_it_is_stopped(name:
     mysql = name == "mysql-9.7"
     word, source = ("REPLICA", "SOURCE") if mysql else ("SLAVE", "MASTER")
     options = ["--log-bin=binlog", "--bind-address=127.0.0.1"]
-    with PrivateServer(binaries_of(name), [*options, "--server-id=1"], port=free_port()) as first, PrivateServer(binaries_of(name), [*options, "--server-id=2"]) as second:
+    with CopiedServer(binaries_of(name), [*options, "--server-id=1"], port=free_port()) as first, CopiedServer(binaries_of(name), [*options, "--server-id=2"]) as second:
         first.execute("CREATE USER 'r'@'127.0.0.1' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO 'r'@'127.0.0.1'")
         assert channels(second) == []
         assert state(second).is_replica is None
@@ -85,7 +86,7 @@ def member() -> Iterator[PrivateServer]:
     binaries = binaries_of("mysql-9.7")
     address = f"127.0.0.1:{free_port()}"
     options = ["--server-id=1", "--log-bin=binlog", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"]
-    with PrivateServer(binaries, options) as server:
+    with CopiedServer(binaries, options) as server:
         server.execute("CREATE DATABASE d", f"CREATE TABLE {TABLE} (a INT NOT NULL PRIMARY KEY, b VARCHAR(9)) ENGINE=MyISAM", f"INSERT INTO {TABLE} VALUES (1, 'x')")
         server.execute("INSTALL PLUGIN group_replication SONAME 'group_replication.so'")
         assert state(server).is_group_member is False
@@ -144,7 +145,7 @@ def test_a_member_outside_its_group_is_read_only_and_is_sent_to_the_primary(memb
 
 @pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-10.11"])
 def test_who_may_optimize_a_read_only_server_is_as_said(name: str) -> None:
-    with PrivateServer(binaries_of(name), ["--server-id=1", "--log-bin=binlog"]) as server:
+    with CopiedServer(binaries_of(name), ["--server-id=1", "--log-bin=binlog"]) as server:
         server.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT) ENGINE=MyISAM", "CREATE USER 'o'@'localhost' IDENTIFIED BY 'x'", "GRANT ALL ON d.* TO 'o'@'localhost'", "SET GLOBAL read_only = ON")
         passed = admitted(server, OPTIMIZE)
         assert "OPTIMIZE NO_WRITE_TO_BINLOG TABLE by an administrator (ordinary accounts are refused) works here" in " ".join(passed.instead)

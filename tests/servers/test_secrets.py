@@ -11,9 +11,10 @@ import psutil
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, serving, wait_for
+from tests.support.program import PROGRAM
 
-from .conftest import PROGRAM, run
-from .daemon import Daemon, serving, wait_for
+from .conftest import run
 
 SECRET = "Tr0ub4dor&3-#;'$(x)"
 COMMANDS = (

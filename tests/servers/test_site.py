@@ -7,9 +7,10 @@ from pathlib import Path
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
+from tests.support.daemon import serving, wait_for
+from tests.support.program import PROGRAM
 
-from .conftest import PROGRAM, schema
-from .daemon import serving, wait_for
+from .conftest import schema
 
 CRASHED = {"rule": "table-crashed", "severity": "critical", "scope": "table"}
 

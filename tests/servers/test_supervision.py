@@ -13,13 +13,11 @@ import pytest
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.notify import Notifier
 from myisam_advisor.daemon.supervision import LONGEST_LOOK_SECONDS, supervise
-from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.options import WatchOptions
-
-from .conftest import binaries_of
-from .daemon import serving, wait_for
+from tests.support.daemon import serving, wait_for
+from tests.support.servers import CopiedServer, binaries_of
 
 
 class Listener:
@@ -62,7 +60,7 @@ def is_judged(systemd: Listener) -> bool:
 @pytest.mark.parametrize("abstract", [False, True])
 def test_systemd_hears_of_every_turn(tmp_path: Path, abstract: bool) -> None:
     address = f"@myisam-advisor-{os.getpid()}" if abstract else str(tmp_path / "notify")
-    with PrivateServer(binaries_of("mariadb-10.11")) as server, listening(address) as systemd:
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, listening(address) as systemd:
         environment = {"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "600000"}
         with serving("--socket", server.socket, "--user", "root", "--timeout", "1", environment=environment) as daemon:
             assert wait_for(lambda: systemd.said("READY=1") == 1)

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.program import PROGRAM
+from tests.support.servers import binaries_of, working
 from tests.support.terminal import OnTerminal, on_terminal
 
-from .conftest import OTHER_UID, PROGRAM, binaries_of, run, schema, working
+from .conftest import OTHER_UID, run, schema
 
 TABLE = "CREATE TABLE {} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, KEY (k)) ENGINE=MyISAM"
 LOAD = ["INSERT INTO busy (k) SELECT 1 FROM (SELECT SLEEP(0.02)) paused"]

@@ -26,9 +26,11 @@ from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import find_sources
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.server.sql import quote_table
+from tests.support.daemon import wait_for
+from tests.support.program import PROGRAM
+from tests.support.servers import MARIADB, CopiedServer, binaries_of, working
 
-from .conftest import MARIADB, PROGRAM, as_other_user, binaries_of, schema, working
-from .daemon import wait_for
+from .conftest import as_other_user, schema
 from .test_daemon_faults import small_disk
 
 SMALL_DISK_KILOBYTES = 400 << 10
@@ -349,7 +351,7 @@ def test_a_disk_that_fills_up_in_mid_copy(mariadb: PrivateServer, temporary: Pat
     with (
         small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk,
         schema(mariadb, "large") as database,
-        PrivateServer(mariadb.binaries, directory=disk / "s") as private,
+        CopiedServer(mariadb.binaries, directory=disk / "s") as private,
     ):
         make_table(mariadb, database, doublings=7)
         with (disk / "filler").open("wb") as file:

@@ -18,10 +18,11 @@ import pytest
 
 from myisam_advisor.trial.private import own_user
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import wait_for
 from tests.support.repository import ROOT
+from tests.support.servers import MARIADB, binaries_of
 
-from .conftest import MARIADB, OTHER_UID, binaries_of, schema
-from .daemon import wait_for
+from .conftest import OTHER_UID, schema
 from .test_trial import SMALL, begin, fails, long_trial, make_table, measured, temporary
 
 __all__ = ["temporary"]

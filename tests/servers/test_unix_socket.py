@@ -13,9 +13,10 @@ import bcrypt
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.program import PROGRAM
 
-from .conftest import PROGRAM, run
-from .daemon import Daemon, free_port, serving, wait_for
+from .conftest import run
 
 HANDING_OVER = """
 import os, socket, sys

@@ -23,10 +23,11 @@ from myisam_exporter.watching.background import STALE_INTERVALS
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.options import DEFAULT_BACKGROUND_SECONDS, WatchOptions
 from myisam_exporter.watching.watch import Watch
+from tests.support.daemon import Answer, free_port, serving, wait_for
 from tests.support.moved_clock import MovedClock
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import binaries_of, look, schema, target
-from .daemon import Answer, free_port, serving, wait_for
+from .conftest import look, schema, target
 
 
 class Broken:
@@ -195,7 +196,7 @@ def test_readings_that_overlap_count_nothing_twice(watch: Watch) -> None:
 
 def test_what_cannot_be_seen_of_a_remote_server_is_no_failure() -> None:
     port = free_port()
-    with PrivateServer(binaries_of("mariadb-10.11"), ["--bind-address=127.0.0.2"], port=port) as server, ThreadPoolExecutor(4) as pool:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--bind-address=127.0.0.2"], port=port) as server, ThreadPoolExecutor(4) as pool:
         server.execute("CREATE USER 'away'@'%' IDENTIFIED BY ''", "GRANT PROCESS ON *.* TO 'away'@'%'", "CREATE DATABASE d", "CREATE TABLE d.t (id INT) ENGINE=MyISAM", "GRANT SELECT ON d.* TO 'away'@'%'")
         server.execute("INSERT INTO t VALUES (1)", "SELECT * FROM t", database="d")
         watching = Watch("away", lambda: Target("away", host="127.0.0.2", port=port), pool, WatchOptions(), TableChooser())
@@ -260,7 +261,7 @@ def test_what_is_remembered_from_look_to_look_changes_no_fact(name: str) -> None
         (), ("DROP TABLE a", "INSERT INTO c VALUES (5)"), (), ("RENAME TABLE b TO d",), (), ("ALTER TABLE c ADD name VARCHAR(9), ADD KEY (name)",), ("INSERT INTO d VALUES (6)",),
         ("ALTER TABLE c DISABLE KEYS",), ("INSERT INTO d VALUES (7)",), ("ALTER TABLE c DROP KEY name",), (),
     ]  # fmt: skip
-    with PrivateServer(binaries_of(name)) as server, schema(server, "looked"), ThreadPoolExecutor(4) as pool:
+    with CopiedServer(binaries_of(name)) as server, schema(server, "looked"), ThreadPoolExecutor(4) as pool:
         server.execute(*(f"CREATE TABLE {one} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for one in "ab"), database="looked")
         watching = Watch("here", lambda: target(server), pool, WatchOptions(), TableChooser(), [listener])
         before = indexes_before = None

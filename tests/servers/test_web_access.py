@@ -15,9 +15,9 @@ import pytest
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
+from tests.support.daemon import Daemon, free_port, serving, wait_for
 
 from .conftest import as_other_user, run, schema
-from .daemon import Daemon, free_port, serving, wait_for
 from .test_unix_socket import UnixConnection, answers, ask
 from .test_web_security import login, make_certificate, secure_status, socket_daemon
 

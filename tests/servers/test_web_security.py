@@ -18,9 +18,9 @@ import bcrypt
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, wait_for
 
 from .conftest import run
-from .daemon import Daemon, wait_for
 
 PASSWORD = "open: sesame ü"
 

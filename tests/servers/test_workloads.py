@@ -12,7 +12,8 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.servers.conftest import binaries_of, look, schema, with_thresholds, working
+from tests.servers.conftest import look, schema, with_thresholds
+from tests.support.servers import CopiedServer, binaries_of, working
 
 SECONDS = 2.0
 
@@ -20,7 +21,7 @@ SECONDS = 2.0
 @pytest.fixture(scope="module", params=["mariadb-10.11", "mysql-5.6"])
 def busy(request: pytest.FixtureRequest) -> Iterator[PrivateServer]:
     """A server of its own, which the tests may set up as they like, with a table of 20,000 rows."""
-    with PrivateServer(binaries_of(request.param), ["--key-buffer-size=64M"]) as running, schema(running, "work") as name:
+    with CopiedServer(binaries_of(request.param), ["--key-buffer-size=64M"]) as running, schema(running, "work") as name:
         running.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, k INT NOT NULL, long_key CHAR(200) NOT NULL, pad CHAR(60), KEY (long_key, k)) ENGINE=MyISAM CHARSET=utf8", database=name)
         with running.session(name) as connection, contextlib.closing(connection.cursor()) as cursor:
             rows = [(number, number % 7, f"{number * 7919 % 20000:08d}") for number in range(20000)]

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from myisam_advisor.cli.described import FIND, Described
+from myisam_advisor.cli.described import WATCH, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options
 
 DEFAULT_INTERVAL = "2s"
@@ -31,7 +31,7 @@ class Pace(Duration):
 
 @click.command(
     cls=Described,
-    task=FIND,
+    task=WATCH,
     examples=(
         ("sudo myisam-advisor top", "What the server of this machine does, each two seconds."),
         ("myisam-advisor top --once", "One screen, for a pipe."),

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.program import PROGRAM
 from tools.fetched_servers import cache_directory
-
-from .conftest import PROGRAM
 
 PEERS = cache_directory() / "prometheus" / "usr" / "bin"
 

@@ -1,0 +1,100 @@
+"""Private servers for tests, without the seconds that it takes to make a data directory: each kind's is made once in a run, and copied."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.unprivileged import own_number
+from tools.fetched_servers import find_server
+
+# Where tests/conftest.py has this run's directories: the workers of a run share them.
+PREPARED_VARIABLE = "PREPARED_SERVERS"
+# What must differ between servers that know each other: the UUID that MySQL makes when it starts without this file.
+OWN_OF_A_SERVER = "auto.cnf"
+
+
+def binaries_of(name: str) -> ServerBinaries:
+    """The server's programs. One that was not fetched is skipped by name, and is a failure in CI: there all four must run."""
+    found = find_server(name)
+    if found is None:
+        message = f"{name} is not in the cache: run script/servers {name}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def mariadb_path() -> str:
+    """What `trial --server` is given: the program of the first server."""
+    found = find_server("mariadb-10.11")
+    return str(found.mysqld) if found else "mariadb-10.11 was not fetched"
+
+
+MARIADB = mariadb_path()
+
+
+def prepared_directory(binaries: ServerBinaries) -> Path:
+    """A data directory as the product makes it, by whoever of this run's workers needs it first."""
+    place = Path(os.environ[PREPARED_VARIABLE])
+    made, directory = place / f"{binaries.name}.made", place / binaries.name
+    with (place / f"{binaries.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            server = PrivateServer(binaries, directory=directory)
+            server.initialise()
+            (server.data_directory / OWN_OF_A_SERVER).unlink(missing_ok=True)
+            made.touch()
+    return directory / "data"
+
+
+class CopiedServer(PrivateServer):
+    """A private server whose data directory is a copy, and which is killed at its end: nobody looks at what it leaves."""
+
+    def initialise(self) -> None:
+        """Copy the data directory, for the user that this worker's servers run as; an existing one is kept."""
+        if self.data_directory.exists():
+            return
+        self.directory.mkdir(parents=True, exist_ok=True)
+        # The directory is still ours: nobody can put links in the way of root before it is given away.
+        subprocess.run(["cp", "--archive", "--reflink=auto", "--", prepared_directory(self.binaries), self.data_directory], check=True)
+        number = own_number()
+        if number is not None:
+            subprocess.run(["chown", "--recursive", "--no-dereference", f"{number}:{number}", "--", self.data_directory], check=True)
+        self.directory.chmod(0o755)
+        self.give_away(self.directory)
+
+    def close(self) -> None:
+        with suppress(ProcessLookupError):
+            self.stop(signal.SIGKILL)
+        super().close()
+
+
+@contextmanager
+def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
+    """One connection for each statement, which it repeats until the end."""
+    stop = threading.Event()
+
+    def repeat(statement: str) -> None:
+        with server.session(database) as connection, closing(connection.cursor()) as cursor:
+            while not stop.is_set():
+                cursor.execute(statement)
+                cursor.fetchall()
+
+    threads = [threading.Thread(target=repeat, args=(statement,)) for statement in statements]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
