@@ -12,6 +12,7 @@ Afterwards: pytest tests/unit --update-golden, and numbers in tests that say wha
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import platform
@@ -32,7 +33,7 @@ from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import run
 from myisam_exporter.collectors.base import Context
-from myisam_exporter.collectors.disk_space import free_bytes
+from myisam_exporter.collectors.disk_space import space_of
 from myisam_exporter.errors import StatementRefusedError
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.files.sweeper import Sweeper
@@ -270,7 +271,7 @@ def _snapshot(
         "libc": list(platform.libc_ver()),
         "disk": _disk(server.data_directory),
         "open_files": len(os.listdir(f"/proc/{server.pid}/fd")),
-        "free_bytes": free_bytes(server.data_directory),
+        "space": dataclasses.asdict(space_of(server.data_directory)),
         "modified": {name: path.stat().st_mtime for name, path in files.items()},
         "other_engines": dict(_other_engines(server.data_directory)),
         "pages": {

@@ -226,7 +226,7 @@ class RecordedMachine:
             patch.setattr(psutil, "cpu_count", lambda logical=True: self.moment["cpu_count"])
             patch.setattr(platform, "release", lambda: self.moment["kernel"])
             patch.setattr(platform, "libc_ver", lambda: tuple(self.moment["libc"]))
-            patch.setattr(disk_space, "free_bytes", lambda path: self.moment["free_bytes"])
+            patch.setattr(disk_space, "space_of", lambda path: disk_space.Space(**self.moment["space"]))
             patch.setattr(residency, "file_system_type", lambda libc, descriptor: residency.EXT)
             patch.setattr(sweeper, "Prober", RecordedProber)
             patch.setattr(RecordedProber, "machine", self, raising=False)

@@ -55,7 +55,7 @@ class Advice:
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Judge these facts."""
         if self._history is not None:
-            facts = self._history.with_former_key_caches(label, facts)
+            facts = self._history.with_remembered(label, facts)
         site = self._site()
         ready = prepared(facts, site)
         judgement = self._judged(label, ready)

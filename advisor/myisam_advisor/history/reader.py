@@ -22,9 +22,9 @@ from myisam_advisor.history.format import (
     unpack_facts,
     unpack_sample_of,
 )
-from myisam_advisor.history.former_key_caches import with_former_key_caches
 from myisam_advisor.history.noticed_changes import Change, read_changes
 from myisam_advisor.history.records import Records
+from myisam_advisor.history.remembered import with_remembered
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.past import Episode, Key, dated, standing
 from myisam_exporter.look.fact_set import FactSet
@@ -105,7 +105,7 @@ def _recent_look(records: Records, server: str, started: float, now: float) -> R
         "first_seen",
     )
     since = {one.key: one for one in current}
-    return RecentLook(with_former_key_caches(facts, records, target), since, taken_at)
+    return RecentLook(with_remembered(facts, records, target), since, taken_at)
 
 
 def recorded_episodes(path: Path, now: float | None = None) -> list[Recorded]:

@@ -29,10 +29,10 @@ from myisam_advisor.history.format import (
     pack_sample,
     target_id,
 )
-from myisam_advisor.history.former_key_caches import with_former_key_caches
 from myisam_advisor.history.memory import Clocks, Memory, Turns
 from myisam_advisor.history.noticed_changes import note_changes
 from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
+from myisam_advisor.history.remembered import with_remembered
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import Episode, Key, Past, Silence
 from myisam_exporter.errors import UserError, brief
@@ -124,12 +124,10 @@ class History:
         yield Value("history_size_bytes", counted[2])
         yield Value("history_damaged_entries", counted[3])
 
-    def with_former_key_caches(self, label: str, facts: FactSet) -> FactSet:
-        """The facts with the key caches that a restart of the server lost; see the module of that name."""
+    def with_remembered(self, label: str, facts: FactSet) -> FactSet:
+        """The facts with what only the past tells; see the module of that name."""
         with self._lock:
-            return (
-                self._attempt(lambda records: with_former_key_caches(facts, records, _target(records, label))) or facts
-            )
+            return self._attempt(lambda records: with_remembered(facts, records, _target(records, label))) or facts
 
     def remember(self, label: str, findings: Sequence[Finding], silence: Silence, clocks: Clocks) -> Remembered | None:
         """Note that these findings hold now; what is remembered of the server. None where the file cannot be read: nothing is known of before."""

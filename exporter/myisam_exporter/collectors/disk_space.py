@@ -21,13 +21,23 @@ from myisam_exporter.outside.foreign_files import ForeignFiles
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
 
+NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more tells it", "myisam-advisor serve with a history")
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What a file system has left, and how large it is."""
+
+    free_bytes: int
+    total_bytes: int
+
 
 @dataclass(frozen=True, slots=True)
 class FreeSpace:
-    """Free bytes in both places."""
+    """Space in both places."""
 
-    data_bytes: int
-    temporary_bytes: int | Unknown
+    data: Space
+    temporary: Space | Unknown
 
 
 class DiskSpaceCollector(Collector[FreeSpace]):
@@ -40,7 +50,14 @@ class DiskSpaceCollector(Collector[FreeSpace]):
     sections = {  # noqa: RUF012
         "host": columns(
             ("data_directory_free_bytes", "integer", "Free space where the tables are."),
+            ("data_directory_total_bytes", "integer", "Size of that file system."),
+            (
+                "data_directory_growth_bytes_per_day",
+                "real",
+                "How fast free space went over the last week; only a daemon's history tells, after a day.",
+            ),
             ("temporary_directory_free_bytes", "integer", "Free space in tmpdir; the least where it names several."),
+            ("temporary_directory_total_bytes", "integer", "Size of that file system."),
             source=source,
         )
     }
@@ -55,46 +72,53 @@ class DiskSpaceCollector(Collector[FreeSpace]):
         if isinstance(directory, Unknown):
             return directory
         try:
-            data_bytes = free_bytes(directory)
+            data = space_of(directory)
         except OSError as error:
             return Unknown(f"the free space of {directory} cannot be read ({error.strerror})")
-        return FreeSpace(data_bytes, _temporary(variables))
+        return FreeSpace(data, _temporary(variables))
 
     def facts(self, pair: Pair[FreeSpace]) -> Iterable[Block]:
-        """Two columns of the machine."""
-        temporary = pair.after.temporary_bytes
-        row = {
-            "data_directory_free_bytes": pair.after.data_bytes,
-            "temporary_directory_free_bytes": None if isinstance(temporary, Unknown) else temporary,
-        }
+        """Columns of the machine."""
+        data, temporary = pair.after.data, pair.after.temporary
+        row = {"data_directory_free_bytes": data.free_bytes, "data_directory_total_bytes": data.total_bytes}
+        if not isinstance(temporary, Unknown):
+            row |= {
+                "temporary_directory_free_bytes": temporary.free_bytes,
+                "temporary_directory_total_bytes": temporary.total_bytes,
+            }
         return [single("host", row)]
 
     def unknown_columns(self, sample: FreeSpace) -> Mapping[str, Unknown]:
         """tmpdir, where it is out of sight: systemd gives many servers a /tmp of their own."""
-        temporary = sample.temporary_bytes
-        return {"host.temporary_directory_free_bytes": temporary} if isinstance(temporary, Unknown) else {}
+        unknown = {"host.data_directory_growth_bytes_per_day": NOT_FROM_ONE_LOOK}
+        temporary = sample.temporary
+        if isinstance(temporary, Unknown):
+            unknown |= dict.fromkeys(
+                ("host.temporary_directory_free_bytes", "host.temporary_directory_total_bytes"), temporary
+            )
+        return unknown
 
 
-def _temporary(variables: Variables | Unknown) -> int | Unknown:
+def _temporary(variables: Variables | Unknown) -> Space | Unknown:
     if isinstance(variables, Unknown):
         return variables
     places = [Path(place) for place in variables.values.get("tmpdir", "").split(":") if place]
     try:
-        return min(free_bytes(place) for place in places)
+        return min((space_of(place) for place in places), key=lambda space: space.free_bytes)
     except OSError as error:
         return Unknown(f"the server's tmpdir cannot be seen from here ({error.strerror})")
     except ValueError:
         return Unknown("the server names no tmpdir")
 
 
-def free_bytes(path: Path) -> int:
-    """What an unprivileged program may still write there. Raises OSError."""
+def space_of(path: Path) -> Space:
+    """What an unprivileged program may still write there, and what it could if there was nothing. Raises OSError."""
     descriptor = ForeignFiles.place(path)
     try:
         status = os.fstatvfs(descriptor)
     finally:
         os.close(descriptor)
-    return status.f_bavail * status.f_frsize
+    return Space(status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize)
 
 
 COLLECTOR = DiskSpaceCollector()

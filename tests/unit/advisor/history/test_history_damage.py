@@ -192,7 +192,7 @@ def test_a_damaged_sample_is_skipped_counted_and_said_once(written: Path, caplog
     history = History(written)
     now = facts(30.0)
     for _ in range(3):
-        assert "hot" in history.with_former_key_caches(LABEL, facts(90.0)).tables["key_cache"].values("name")
+        assert "hot" in history.with_remembered(LABEL, facts(90.0)).tables["key_cache"].values("name")
         kept = look(history, now)
     assert kept["history_damaged_entries"] == 1
     assert kept["history_writable"] == 1
@@ -245,7 +245,7 @@ def test_a_file_without_checksums_is_read_and_goes_on(tmp_path: Path) -> None:
     assert (episodes(path)[0].rule, changes_of(path, LABEL), targets_of(path)) == ("recovery-disabled", [], [LABEL])
     history = History(path)
     assert held(history, now) == {("recovery-disabled", ""): now - 600}
-    assert "hot" in history.with_former_key_caches(LABEL, facts(30.0)).tables["key_cache"].values("name")
+    assert "hot" in history.with_remembered(LABEL, facts(30.0)).tables["key_cache"].values("name")
     assert look(history, facts(30.0))["history_writable"] == 1
     history.close()
     assert len(samples_of_target(path, LABEL, 0, time.time())) == 2
@@ -260,7 +260,7 @@ def test_the_file_of_a_newer_version_is_left_alone_and_said(tmp_path: Path, capl
     before = path.read_bytes()
     history = History(path)
     assert look(history, facts())["history_writable"] == 0
-    assert history.with_former_key_caches(LABEL, facts()).tables["key_cache"].rows
+    assert history.with_remembered(LABEL, facts()).tables["key_cache"].rows
     history.close()
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["h.sqlite"]

@@ -6,33 +6,42 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.disk_space import COLLECTOR, FreeSpace, free_bytes
+from myisam_exporter.collectors.disk_space import COLLECTOR, FreeSpace, Space, space_of
 from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.unknown import Unknown
 from tests.support.recorded import RecordedLook
 
 
 def test_the_recorded_machine_has_what_the_kernel_said(look: RecordedLook) -> None:
-    free = look.machine.moment["free_bytes"]
-    assert free > 1 << 30
-    assert look.rows("disk_space", "host") == [{"data_directory_free_bytes": free, "temporary_directory_free_bytes": free}]
+    free, total = look.machine.moment["space"].values()
+    assert total > free > 1 << 30
+    assert look.rows("disk_space", "host") == [
+        {
+            "data_directory_free_bytes": free,
+            "data_directory_total_bytes": total,
+            "temporary_directory_free_bytes": free,
+            "temporary_directory_total_bytes": total,
+        }
+    ]
 
 
 def test_free_is_what_an_unprivileged_program_may_write(tmp_path: Path) -> None:
     status = os.statvfs(tmp_path)
-    assert free_bytes(tmp_path) == pytest.approx(status.f_bavail * status.f_frsize, rel=0.05)
+    space = space_of(tmp_path)
+    assert space.free_bytes == pytest.approx(status.f_bavail * status.f_frsize, rel=0.05)
+    assert space.total_bytes == status.f_blocks * status.f_frsize
     with pytest.raises(FileNotFoundError):
-        free_bytes(tmp_path / "nothing")
+        space_of(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize(("tmpdir", "reason"), [("", "names no tmpdir"), (":", "names no tmpdir")])
 def test_a_server_without_tmpdir_leaves_that_part_unknown(look: RecordedLook, tmpdir: str, reason: str) -> None:
     sample = look.collected("disk_space", variables=Variables({"tmpdir": tmpdir}))
     assert isinstance(sample, FreeSpace)
-    assert sample.data_bytes == look.machine.moment["free_bytes"]
+    assert sample.data == Space(**look.machine.moment["space"])
     assert reason in COLLECTOR.unknown_columns(sample)["host.temporary_directory_free_bytes"].reason
     (block,) = COLLECTOR.facts(Pair(sample))
-    assert next(iter(block.rows))[1] is None
+    assert not {column for column in block.columns if column.startswith("temporary")}
 
 
 def test_without_the_servers_place_nothing_is_asked(look: RecordedLook) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from myisam_exporter.collectors.disk_space import free_bytes
+from myisam_exporter.collectors.disk_space import space_of
 from myisam_exporter.collectors.key_caches import _in_init_file
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.location import Location, locate
@@ -153,8 +153,8 @@ def test_an_init_file_is_read_for_its_key_caches(tmp_path: Path) -> None:
 
 
 def test_free_space_is_that_of_a_directory_and_of_nothing_else(tmp_path: Path) -> None:
-    assert free_bytes(tmp_path) > 0
+    assert space_of(tmp_path).free_bytes > 0
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path / "a\0b"):
         with pytest.raises(OSError):  # noqa: PT011
-            free_bytes(path)
+            space_of(path)

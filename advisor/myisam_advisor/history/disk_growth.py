@@ -1,0 +1,52 @@
+"""How fast the data directory's file system fills, by the samples of the last week."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+from myisam_advisor.history.format import SAMPLE, unpack_sample_of
+from myisam_advisor.history.records import Records
+from myisam_exporter.look.fact_set import FactRows, FactSet
+
+# A day has one night: less says nothing of the nightly jobs. More than a week says nothing of this week.
+SHORTEST_SECONDS, LONGEST_SECONDS = 86_400.0, 7 * 86_400.0
+# Damaged ones are passed over, to the next.
+SAMPLES_TRIED = 20
+_FREE, _TOTAL = "data_directory_free_bytes", "data_directory_total_bytes"
+GROWTH = "data_directory_growth_bytes_per_day"
+
+
+def with_disk_growth(facts: FactSet, records: Records, target: int) -> FactSet:
+    """The facts, with what the oldest sample of the week says of free space then; negative where space was freed.
+
+    Unknown stays unknown: without a sample of a day ago, and where the file system has another size since.
+    """
+    host, now = facts.single("host"), time.time()
+    free, total = host.get(_FREE), host.get(_TOTAL)
+    if not isinstance(free, int) or not isinstance(total, int):
+        return facts
+    window = (target, now - LONGEST_SECONDS, now - SHORTEST_SECONDS)
+    rows = records.rows(SAMPLE, "target = ? AND taken_at BETWEEN ? AND ?", window, "taken_at")
+    for _, taken_at, _, packed in islice(rows, SAMPLES_TRIED):
+        before = unpack_sample_of(records, packed) or {}
+        free_before, total_before = before.get(f"host.{_FREE}"), before.get(f"host.{_TOTAL}")
+        if free_before is not None and total_before is not None and _same(total, total_before):
+            days = (now - taken_at) / SHORTEST_SECONDS
+            return _with_host(facts, GROWTH, (free_before - free) / days)
+    return facts
+
+
+def _same(size: float, before: float) -> bool:
+    # Samples have six digits.
+    return abs(size - before) <= 1e-5 * size
+
+
+def _with_host(facts: FactSet, column: str, value: float) -> FactSet:
+    rows = facts.tables["host"]
+    changed = [
+        [value if name == column else cell for name, cell in zip(rows.columns, row, strict=True)] for row in rows.rows
+    ]
+    unknown = {name: reason for name, reason in facts.unknown.items() if name != f"host.{column}"}
+    tables = {**facts.tables, "host": FactRows(rows.columns, changed)}
+    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
