@@ -115,6 +115,28 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "integer",
                 "1 when AUTO_INCREMENT is not the first column of its index and counts within a group.",
             ),
+            (
+                "auto_increment_value",
+                "integer",
+                "The last AUTO_INCREMENT value; unknown where it counts within a group.",
+            ),
+            ("auto_increment_maximum", "integer", "What the AUTO_INCREMENT column can hold."),
+            ("delay_key_write", "integer", "1 when made with DELAY_KEY_WRITE=1."),
+            (
+                "not_analyzed",
+                "integer",
+                "1 when it has rows and an index without statistics: none were ever collected since it was filled.",
+            ),
+            (
+                "open_count",
+                "integer",
+                "Open handles that the header counts; what a crash leaves stays until CHECK TABLE.",
+            ),
+            (
+                "written_since_start",
+                "integer",
+                "1 when the data file changed since the server started.",
+            ),
             ("pack_keys_option", "integer", "PACK_KEYS as declared: 0 or 1; unknown for DEFAULT."),
             ("key_cache", "text", "The key cache that CACHE INDEX assigned the table to."),
             (
@@ -140,6 +162,12 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("key_parts", "integer", "Number of columns."),
             ("key_description", "text", "The columns' types, lengths in bytes."),
             ("is_enabled", "integer", "0 after ALTER TABLE ... DISABLE KEYS: no statement uses it."),
+            ("duplicate_of", "integer", "The number of the index of the same columns that makes this one superfluous."),
+            (
+                "is_left_prefix_of",
+                "integer",
+                "The number of the index that begins with all columns of this one, in order.",
+            ),
             source=source,
         ),
     }
@@ -179,7 +207,8 @@ class MyiCollector(Collector[DataDirectoryScan]):
             return idle if found is NOTHING_WRITTEN else _write_rates(found, pair, told)
 
         indexes = _indexes(pair)
-        rows = (table_row(name, files, pair.after.now, rates(name)) for name, files in tables.items())
+        age = _age_of_server(pair)
+        rows = (table_row(name, files, pair.after.now, age, rates(name)) for name, files in tables.items())
         return [
             # A part must not pass for the whole.
             *([] if self.incomplete(pair.after) else [single("totals", totals(pair.after, tables))]),
@@ -238,6 +267,12 @@ def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
     if not left_out:
         return []
     return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
+
+
+def _age_of_server(pair: Pair[DataDirectoryScan]) -> float | None:
+    """Seconds from the server's start to the scan; None where it does not say."""
+    status = pair.other(STATUS)
+    return None if isinstance(status, Unknown) else status.number("Uptime")
 
 
 def write_statements(pair: Pair[DataDirectoryScan]) -> dict[TableName, int]:

@@ -6,7 +6,7 @@ Kept are the tables and the definitions that they share. What SQLite will hold o
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from typing import Protocol, overload
 
@@ -24,6 +24,7 @@ SHARED = ("schema_name", "table_name")
 DEFINED = RowMaker((
     "index_number", "index_name", "algorithm", "is_unique", "is_packed", "is_variable_length", "binary_search",
     "binary_search_without_packing", "page_bytes", "maximum_key_bytes", "key_parts", "key_description", "is_enabled",
+    "duplicate_of", "is_left_prefix_of",
 ))  # fmt: skip
 COLUMNS = (*SHARED, *DEFINED.columns)
 NAME_PLACE = COLUMNS.index("index_name")
@@ -45,7 +46,7 @@ class IndexRows(ColumnwiseRows):
     def __init__(
         self, tables: Mapping[TableName, Sequence[WithHeader]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
     ) -> None:
-        self._tables: list[tuple[TableName, tuple[Key, ...], int]] = []
+        self._tables: list[tuple[TableName, Definition, int]] = []
         self.tables_left_out = 0
         self.generation = new_generation()
         sizes: dict[int, int] = {}
@@ -62,20 +63,20 @@ class IndexRows(ColumnwiseRows):
                 self.tables_left_out += 1
                 continue
             room = room_after
-            self._tables.append((name, definition.keys, header.enabled_keys))
-        self._ends = list(accumulate(len(keys) for _, keys, _ in self._tables))
+            self._tables.append((name, definition, header.enabled_keys))
+        self._ends = list(accumulate(len(_keys(definition)) for _, definition, _ in self._tables))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
     def __iter__(self) -> Iterator[Row]:
         known: dict[tuple[int, int], list[Row]] = {}
-        for name, keys, enabled in self._tables:
-            described = known.get((id(keys), enabled))
+        for name, definition, enabled in self._tables:
+            described = known.get((id(definition), enabled))
             if described is None:
                 if len(known) >= _SHAPES_AT_HAND:
                     known.clear()
-                described = known[id(keys), enabled] = list(_described(keys, enabled))
+                described = known[id(definition), enabled] = list(_described(definition, enabled))
             for index in described:
                 yield name + index
 
@@ -84,8 +85,8 @@ class IndexRows(ColumnwiseRows):
         if place == NAME_PLACE:
             yield from repeat(None, len(self))
         elif place < len(SHARED):
-            for name, keys, _ in self._tables:
-                yield from repeat(name[place], len(keys))
+            for name, definition, _ in self._tables:
+                yield from repeat(name[place], len(_keys(definition)))
         else:
             yield from (row[place] for row in self)
 
@@ -100,20 +101,26 @@ class IndexRows(ColumnwiseRows):
             return [self[one] for one in range(*place.indices(len(self)))]
         whole = range(len(self))[place]
         table = bisect_right(self._ends, whole)
-        name, keys, enabled = self._tables[table]
-        number = whole - self._ends[table] + len(keys)
-        return name + _index(number + 1, keys[number], enabled)
+        name, definition, enabled = self._tables[table]
+        number = whole - self._ends[table] + len(_keys(definition))
+        return name + _index(number + 1, definition, enabled)
+
+
+def _keys(definition: Definition) -> tuple[Key, ...]:
+    return definition.keys or ()
 
 
 def _text_bytes(definition: Definition) -> int:
     return sum(ROW_BYTES + PART_BYTES * key.part_count for key in definition.keys or ())
 
 
-def _described(keys: Iterable[Key], enabled: int) -> Iterator[Row]:
-    return (_index(number, key, enabled) for number, key in enumerate(keys, 1))
+def _described(definition: Definition, enabled: int) -> Iterator[Row]:
+    return (_index(number, definition, enabled) for number in range(1, len(_keys(definition)) + 1))
 
 
-def _index(number: int, key: Key, enabled: int) -> Row:
+def _index(number: int, definition: Definition, enabled: int) -> Row:
+    key = _keys(definition)[number - 1]
+    other = next((one for one in definition.redundant if one.index == number), None)
     return DEFINED.row(
         {
             "index_number": number,
@@ -129,5 +136,7 @@ def _index(number: int, key: Key, enabled: int) -> Row:
             "key_parts": key.part_count,
             "key_description": key.description(),
             "is_enabled": enabled >> (number - 1) & 1,
+            "duplicate_of": other.by if other and other.is_duplicate else None,
+            "is_left_prefix_of": other.by if other and not other.is_duplicate else None,
         }
     )

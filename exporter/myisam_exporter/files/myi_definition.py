@@ -8,7 +8,8 @@ equal ones are one object, equal definitions too, and all of them together take 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from weakref import WeakValueDictionary
@@ -24,7 +25,8 @@ SEGMENT_SPACE_PACK, SEGMENT_VAR_LENGTH, SEGMENT_NULL, SEGMENT_BLOB = 1, 8, 16, 3
 _SEGMENT_VARIES = SEGMENT_VAR_LENGTH | SEGMENT_NULL | SEGMENT_BLOB
 
 _KEY = struct.Struct(">B B H H H H H")
-_SEGMENT = struct.Struct(">B 5x H H 8x")
+# type, flag, length, and where in the row the column begins with its bit for NULL: what tells two columns apart.
+_SEGMENT = struct.Struct(">B 5x H H 8s")
 _BASE = struct.Struct(">5Q 8I B B B B H H")
 _KEPT_KEY, _KEPT_PART = struct.Struct(">B H H H"), struct.Struct(">B H H")
 # Measured with sys.getsizeof: a Key, the bytes in it, its place in a tuple; a Definition with its numbers.
@@ -38,6 +40,12 @@ KEY_TYPES = {
     17: "VARCHAR", 18: "VARBINARY", 19: "BIT",
 }  # fmt: skip
 SIZED_TYPES = frozenset({1, 2, 15, 16, 17, 18})
+# What a column of each type can count up to; a BINARY of one byte is TINYINT UNSIGNED. Floating numbers count to their last whole one.
+COUNTS_TO = {
+    3: 2**15 - 1, 4: 2**31 - 1, 5: 2**24, 6: 2**53, 8: 2**16 - 1, 9: 2**32 - 1, 10: 2**63 - 1, 11: 2**64 - 1, 12: 2**23 - 1,
+    13: 2**24 - 1, 14: 2**7 - 1,
+}  # fmt: skip
+BINARY, TINYINT_UNSIGNED_MAXIMUM = 2, 255
 
 
 class HeaderError(Exception):
@@ -136,6 +144,10 @@ class Key:
         """Whether PACK_KEYS=0 would bring binary search: only if every part has a fixed length and is NOT NULL."""
         return self.kind == "btree" and all(not flag & _SEGMENT_VARIES for _, flag, _ in self._parts())
 
+    def first_part(self) -> tuple[int, int, int]:
+        """Type, flag and length of its first column; of an index without any, zeros."""
+        return next(iter(self._parts()), (0, 0, 0))
+
     def description(self) -> str:
         """The columns' types, for a person."""
         return ", ".join([_described(kind, flag & SEGMENT_NULL, length) for kind, flag, length in self._parts()])
@@ -151,11 +163,21 @@ def _described(kind: int, nullable: int, length: int) -> str:
     return sized if nullable else f"{sized} NOT NULL"
 
 
+@dataclass(frozen=True, slots=True)
+class Redundant:
+    """An index that another one makes superfluous, both by their numbers from 1: the same columns, or more behind them."""
+
+    index: int
+    by: int
+    is_duplicate: bool
+
+
 @dataclass(frozen=True)
 class Definition:
     """What does not change while the table lives: one object for all tables of the same shape.
 
-    `keys` is None where there is no room for them: see Definitions.
+    `auto_increment_maximum` is what the counter's column can hold, None without one that the engine keeps. `keys` is None where there is no
+    room for them: see Definitions.
     """
 
     maximum_data_bytes: int
@@ -163,6 +185,8 @@ class Definition:
     record_bytes: int
     blob_columns: int
     auto_increment_within_index: bool
+    auto_increment_maximum: int | None
+    redundant: tuple[Redundant, ...]
     keys: tuple[Key, ...] | None
 
 
@@ -219,14 +243,7 @@ class Definitions:
         else:
             self._intern(own)
         self._kept_bytes += bytes_more
-        return Definition(
-            definition.maximum_data_bytes,
-            definition.maximum_index_bytes,
-            definition.record_bytes,
-            definition.blob_columns,
-            definition.auto_increment_within_index,
-            own,
-        )
+        return replace(definition, keys=own)
 
     def _intern(self, keys: tuple[Key, ...]) -> None:
         if len(self._keys) + len(keys) > _INTERNED_KEYS:
@@ -248,10 +265,11 @@ def _size(key: Key) -> int:
 def _parsed(data: bytes, key_count: int, variable_rows: bool) -> Definition:
     try:
         base = _BASE.unpack_from(data)
-        keys, position = [], BASE_BYTES
+        keys, columns, position = [], [], BASE_BYTES
         for _ in range(key_count):
-            key, position = _parse_key(data, position)
+            key, own_columns, position = _parse_key(data, position)
             keys.append(key)
+            columns.append(own_columns)
     except struct.error:
         raise HeaderError("its index descriptions reach beyond its header") from None
     record_bytes, data_pointer, key_pointer = base[7], base[13], base[14]
@@ -267,15 +285,48 @@ def _parsed(data: bytes, key_count: int, variable_rows: bool) -> Definition:
         base[18],
         # The engine keeps the counter only where it is the first column of its index (ha_myisam.cc, with_auto_increment).
         base[16] == 0 and any(key.flag & KEY_AUTO for key in keys),
+        _counts_to(keys, base[16]),
+        _redundant(keys, columns),
         tuple(keys),
     )
 
 
-def _parse_key(data: bytes, position: int) -> tuple[Key, int]:
+def _counts_to(keys: Sequence[Key], counted: int) -> int | None:
+    """What the first column of the counter's index, numbered from 1, can hold."""
+    if not 1 <= counted <= len(keys):
+        return None
+    kind, _, length = keys[counted - 1].first_part()
+    return TINYINT_UNSIGNED_MAXIMUM if kind == BINARY and length == 1 else COUNTS_TO.get(kind)
+
+
+def _redundant(keys: Sequence[Key], columns: Sequence[tuple[bytes, ...]]) -> tuple[Redundant, ...]:
+    """The indexes that another one can stand for: btree, and neither unique nor alone in being first.
+
+    Of two equal ones the later is superfluous, unless it is the one that forbids duplicates.
+    """
+    plain = [number for number, key in enumerate(keys) if key.kind == "btree"]
+    found = []
+    for one in plain:
+        covering = [other for other in plain if other != one and columns[other][: len(columns[one])] == columns[one]]
+        equal = [other for other in covering if len(columns[other]) == len(columns[one])]
+        longer = [other for other in covering if len(columns[other]) > len(columns[one])]
+        stays = [other for other in equal if keys[other].unique or not keys[one].unique]
+        stays = [other for other in stays if other < one or (keys[other].unique and not keys[one].unique)]
+        if stays:
+            found.append(Redundant(one + 1, stays[0] + 1, True))
+        elif longer and not keys[one].unique:
+            found.append(Redundant(one + 1, longer[0] + 1, False))
+    return tuple(found)
+
+
+def _parse_key(data: bytes, position: int) -> tuple[Key, tuple[bytes, ...], int]:
+    """An index, its columns as what tells them apart, and where the next one begins."""
     part_count, algorithm, flag, page_bytes, _, _, maximum_bytes = _KEY.unpack_from(data, position)
     position += _KEY.size
-    kept = [_KEPT_KEY.pack(algorithm, flag, page_bytes, maximum_bytes)]
+    kept, columns = [_KEPT_KEY.pack(algorithm, flag, page_bytes, maximum_bytes)], []
     for _ in range(part_count):
-        kept.append(_KEPT_PART.pack(*_SEGMENT.unpack_from(data, position)))
+        *part, place = _SEGMENT.unpack_from(data, position)
+        kept.append(_KEPT_PART.pack(*part))
+        columns.append(kept[-1] + place)
         position += _SEGMENT.size
-    return Key(b"".join(kept)), position
+    return Key(b"".join(kept)), tuple(columns), position

@@ -8,6 +8,7 @@ from dataclasses import replace
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_rows import TableName
+from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM
 from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.schema_reader import TableFile
 from myisam_exporter.outside.numbers import bounded_sum
@@ -46,7 +47,7 @@ def is_crashed(file: TableFile) -> bool:
     return file.header is None or file.header.crashed
 
 
-def table_row(name: TableName, files: list[TableFile], now: float, rates: Row) -> Row:
+def table_row(name: TableName, files: list[TableFile], now: float, server_age: float | None, rates: Row) -> Row:
     """What is known of one table by the names of the columns; `rates` are what its writes gave. Of a damaged one little is known."""
     header, newest, problem = _whole(files)
     age = None if newest is None else max(now - newest, 0.0)
@@ -86,6 +87,14 @@ def table_row(name: TableName, files: list[TableFile], now: float, rates: Row) -
         "fixed_row_bytes": None if definition.blob_columns else definition.record_bytes,
         "blob_columns": definition.blob_columns,
         "auto_increment_within_index": int(definition.auto_increment_within_index),
+        "auto_increment_value": None if definition.auto_increment_maximum is None else header.auto_increment,
+        "auto_increment_maximum": None
+        if definition.auto_increment_maximum is None
+        else min(definition.auto_increment_maximum, INTEGER_MAXIMUM),
+        "delay_key_write": int(header.delay_key_write),
+        "not_analyzed": int(header.not_analyzed),
+        "open_count": header.open_count,
+        "written_since_start": None if age is None or server_age is None else int(age < server_age),
     }
 
 
@@ -141,4 +150,7 @@ def _whole_table(headers: list[Header]) -> Header | None:
         has_holes=any(header.has_holes for header in headers),
         crashed=any(header.crashed for header in headers),
         recovery_failed=any(header.recovery_failed for header in headers),
+        auto_increment=max(header.auto_increment for header in headers),
+        open_count=max(header.open_count for header in headers),
+        not_analyzed=any(header.not_analyzed for header in headers),
     )
