@@ -120,7 +120,7 @@ def test_the_storage_moves_what_is_a_share_of_it(tmp_path: Path) -> None:
     flash = site(tmp_path, "storage_reads_per_second: 10000")
     assert not judge(prepared(facts, flash)).findings
     moved = {rule.id: parameter.default for rule in flash.rules for parameter in rule.parameters.values() if parameter.storage_share}
-    assert len(moved) == 7
+    assert len(moved) == 8
     assert set(moved.values()) == {5000}
     assert "5000.0 misses per second (here; shipped: 50)" in " ".join(explain_rule("key-buffer-too-small", flash.rules).split())
     # What the site says of one threshold goes before what it says of all.
