@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
+from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.variables import VARIABLES
@@ -43,6 +45,7 @@ SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIME
 
 KEY_CACHE_LOCK_OFF = Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
 
+FIRST, SECOND = itemgetter(0), itemgetter(1)
 TableCounters = Mapping[tuple[str, str], int]
 
 
@@ -116,13 +119,15 @@ class PerformanceSchemaCollector(Collector[Waits]):
         before = pair.before
         yield MUTEX_ROWS.block("mutex_wait", _mutex_rows(pair, before))
         for column, counters, unit in TABLE_COUNTERS:
-            grew = growth(counters(before), counters(pair.after))
+            known = both(counters(before), counters(pair.after))
+            former, present = known or ({}, {})
+            rates = map(pair.rate, map(former.get, present, repeat(0)), present.values())
             yield by_column(
                 "tables",
                 {
-                    "schema_name": (schema for schema, _ in grew),
-                    "table_name": (table for _, table in grew),
-                    column: (pair.per_second(count, unit) for count in grew.values()),
+                    "schema_name": map(FIRST, present),
+                    "table_name": map(SECOND, present),
+                    column: rates if unit == 1 else (None if rate is None else rate / unit for rate in rates),
                 },
                 extends=True,
             )
@@ -186,11 +191,15 @@ def _mutex_rows(pair: Pair[Waits], before: Waits) -> Iterable[Row]:
             }
 
 
+def both(before: TableCounters | Unknown, after: TableCounters | Unknown) -> tuple[TableCounters, TableCounters] | None:
+    """The counters at both ends; None where one is not known."""
+    return None if isinstance(before, Unknown) or isinstance(after, Unknown) else (before, after)
+
+
 def growth(before: TableCounters | Unknown, after: TableCounters | Unknown) -> Mapping[tuple[str, str], int | None]:
     """How much each table's counter grew, where both ends are known; None where it went backwards."""
-    if isinstance(before, Unknown) or isinstance(after, Unknown):
-        return {}
-    return {name: grown(before.get(name, 0), value) for name, value in after.items()}
+    former, present = both(before, after) or ({}, {})
+    return {name: grown(former.get(name, 0), value) for name, value in present.items()}
 
 
 def rows_read(pair: Pair[Waits]) -> Mapping[tuple[str, str], int | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import starmap
+from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.variables import VARIABLES
@@ -16,6 +16,7 @@ QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM informati
 
 ReadAndChanged = tuple[int | None, int | None]
 NOTHING: ReadAndChanged = (0, 0)
+FIRST, SECOND = itemgetter(0), itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,15 @@ class UserStatisticsCollector(Collector[TableStatistics]):
             return
         before = pair.before.rows
         after = pair.after.rows
-        reads = ((before.get(name, NOTHING)[0], read) for name, (read, _) in after.items())
-        changes = ((before.get(name, NOTHING)[1], changed) for name, (_, changed) in after.items())
+        former = [before.get(name, NOTHING) for name in after]
+        # There may be a row for each of half a million tables: what is one step of a map here is a tenth of the time.
         yield by_column(
             "tables",
             {
-                "schema_name": (schema for schema, _ in after),
-                "table_name": (table for _, table in after),
-                "rows_read_per_second": starmap(pair.rate, reads),
-                "rows_changed_per_second": starmap(pair.rate, changes),
+                "schema_name": map(FIRST, after),
+                "table_name": map(SECOND, after),
+                "rows_read_per_second": map(pair.rate, map(FIRST, former), map(FIRST, after.values())),
+                "rows_changed_per_second": map(pair.rate, map(SECOND, former), map(SECOND, after.values())),
             },
             extends=True,
         )
