@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from myisam_advisor.judging.findings import Suspicion
 from myisam_advisor.texts.templates import count, object_name
@@ -90,7 +91,7 @@ def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
     tables = dict(facts.tables)
     unknown = dict(facts.unknown)
     doubtful: dict[str, list[tuple[int, str]]] = {}
-    for table, cells, suspicion in (*_impossible_pairs(facts), *_out_of_bounds(facts), *_status(facts)):
+    for table, cells, suspicion in (*_of_tables(facts), *_status(facts)):
         found.append(suspicion)
         doubtful.setdefault(table, []).extend(cells)
     for table, cells in doubtful.items():
@@ -108,13 +109,14 @@ def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
 Doubt = tuple[str, list[tuple[int, str]], Suspicion]
 
 
-def _impossible_pairs(facts: FactSet) -> Iterator[Doubt]:
-    for check in PAIRS_OF_COLUMNS:
+def _of_tables(facts: FactSet) -> Iterator[Doubt]:
+    checks: tuple[AtMost | Between, ...] = (*PAIRS_OF_COLUMNS, *BOUNDS)
+    for check in checks:
+        yield from facts.tables[check.table].once(check, partial(_doubts, check))
 
-        def find(rows: FactRows, check: AtMost = check) -> list[Doubt]:
-            return list(_impossible_pair(check, rows))
 
-        yield from facts.tables[check.table].once(check, find)
+def _doubts(check: AtMost | Between, rows: FactRows) -> list[Doubt]:
+    return list(_impossible_pair(check, rows) if isinstance(check, AtMost) else _out_of_bound(check, rows))
 
 
 def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
@@ -132,15 +134,6 @@ def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
         names = (f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")
         suspicion = Suspicion(names, _object(rows, place), check.why(scaled, float(large)))
         yield check.table, [(place, column) for column in about], suspicion
-
-
-def _out_of_bounds(facts: FactSet) -> Iterator[Doubt]:
-    for bound in BOUNDS:
-
-        def find(rows: FactRows, bound: Between = bound) -> list[Doubt]:
-            return list(_out_of_bound(bound, rows))
-
-        yield from facts.tables[bound.table].once(bound, find)
 
 
 def _out_of_bound(bound: Between, rows: FactRows) -> Iterator[Doubt]:

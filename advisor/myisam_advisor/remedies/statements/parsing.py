@@ -102,7 +102,7 @@ def _maintenance(found: re.Match[str], command: Sql) -> Statement:
         return OptimizeTable(name, is_unlogged)
     if found["verb"] == "ANALYZE":
         return AnalyzeTable(name, is_unlogged)
-    return RepairTable(name, found["how"] is not None, is_unlogged)
+    return RepairTable(name, is_unlogged, by_definition=found["how"] is not None)
 
 
 def _flush(found: re.Match[str], command: Sql) -> Statement:

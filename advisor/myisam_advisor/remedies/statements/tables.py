@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import (
@@ -45,6 +45,38 @@ class OnTable(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Alteration(OnTable):
+    """ALTER TABLE, of which there is no form that keeps it out of the binary log."""
+
+    verb: ClassVar[str] = "ALTER TABLE"
+
+    @property
+    def logged(self) -> Logged:
+        """Always."""
+        return Logged.ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance(OnTable):
+    """A statement that goes to the binary log unless it is told not to."""
+
+    is_unlogged: bool = False
+
+    @property
+    def logged(self) -> Logged:
+        """Unless told."""
+        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
+
+    def unlogged(self) -> Statement | None:
+        """With NO_WRITE_TO_BINLOG."""
+        return None if self.is_unlogged else replace(self, is_unlogged=True, written=None)
+
+    @property
+    def _quietly(self) -> Sql:
+        return statement(" NO_WRITE_TO_BINLOG" if self.is_unlogged else "")
+
+
+@dataclass(frozen=True, slots=True)
 class TableOption:
     """One option of a table, or several that are given together: names and values."""
 
@@ -62,22 +94,16 @@ def option(**pairs: str | int) -> TableOption:
 
 
 @dataclass(frozen=True, slots=True)
-class AlterTable(OnTable):
+class AlterTable(Alteration):
     """ALTER TABLE that sets options: the table is copied once, whatever their number."""
 
     options: tuple[TableOption, ...]
-    verb: ClassVar[str] = "ALTER TABLE"
 
     @property
     def changes(self) -> frozenset[Change]:
         """By its options."""
         pairs = {f"{name}={value}" for one in self.options for name, value in one.pairs}
         return frozenset(change for change in Change if change.value in pairs)
-
-    @property
-    def logged(self) -> Logged:
-        """ALTER TABLE has no NO_WRITE_TO_BINLOG."""
-        return Logged.ALWAYS
 
     @property
     def only_option(self) -> TableOption | None:
@@ -113,21 +139,15 @@ def together(alterations: Sequence[AlterTable]) -> AlterTable:
 
 
 @dataclass(frozen=True, slots=True)
-class AlterKeys(OnTable):
+class AlterKeys(Alteration):
     """ALTER TABLE ... DISABLE KEYS, and ENABLE KEYS, which builds them."""
 
     enabled: bool
-    verb: ClassVar[str] = "ALTER TABLE"
 
     @property
     def changes(self) -> frozenset[Change]:
         """The keys."""
         return frozenset({Change.KEYS_ON if self.enabled else Change.KEYS_OFF})
-
-    @property
-    def logged(self) -> Logged:
-        """ALTER TABLE has no NO_WRITE_TO_BINLOG."""
-        return Logged.ALWAYS
 
     def taken_back(self, now: Now) -> Statement:
         """The other way round."""
@@ -139,16 +159,10 @@ class AlterKeys(OnTable):
 
 
 @dataclass(frozen=True, slots=True)
-class DropIndex(OnTable):
+class DropIndex(Alteration):
     """ALTER TABLE ... DROP INDEX: what takes back the index that a site's own rule adds."""
 
     index: str
-    verb: ClassVar[str] = "ALTER TABLE"
-
-    @property
-    def logged(self) -> Logged:
-        """ALTER TABLE has no NO_WRITE_TO_BINLOG."""
-        return Logged.ALWAYS
 
     def taken_back(self, now: Now) -> Statement:
         """Which columns it had is not known."""
@@ -159,31 +173,20 @@ class DropIndex(OnTable):
 
 
 @dataclass(frozen=True, slots=True)
-class OptimizeTable(OnTable):
+class OptimizeTable(Maintenance):
     """OPTIMIZE TABLE: the table is rebuilt without holes."""
 
-    is_unlogged: bool = False
     verb: ClassVar[str] = "OPTIMIZE TABLE"
 
-    @property
-    def logged(self) -> Logged:
-        """Unless told."""
-        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
-
-    def unlogged(self) -> Statement | None:
-        """With NO_WRITE_TO_BINLOG."""
-        return None if self.is_unlogged else OptimizeTable(self.name, is_unlogged=True)
-
     def _sql(self) -> Sql:
-        return statement("OPTIMIZE{} TABLE {};", _quietly(self.is_unlogged), quoted(self.name))
+        return statement("OPTIMIZE{} TABLE {};", self._quietly, quoted(self.name))
 
 
 @dataclass(frozen=True, slots=True)
-class RepairTable(OnTable):
+class RepairTable(Maintenance):
     """REPAIR TABLE; `by_definition` (USE_FRM) makes the index file anew."""
 
     by_definition: bool = False
-    is_unlogged: bool = False
     verb: ClassVar[str] = "REPAIR TABLE"
 
     @property
@@ -191,39 +194,20 @@ class RepairTable(OnTable):
         """USE_FRM."""
         return self.by_definition
 
-    @property
-    def logged(self) -> Logged:
-        """Unless told."""
-        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
-
-    def unlogged(self) -> Statement | None:
-        """With NO_WRITE_TO_BINLOG."""
-        return None if self.is_unlogged else RepairTable(self.name, self.by_definition, is_unlogged=True)
-
     def _sql(self) -> Sql:
         how = statement(" USE_FRM" if self.by_definition else "")
-        return statement("REPAIR{} TABLE {}{};", _quietly(self.is_unlogged), quoted(self.name), how)
+        return statement("REPAIR{} TABLE {}{};", self._quietly, quoted(self.name), how)
 
 
 @dataclass(frozen=True, slots=True)
-class AnalyzeTable(OnTable):
+class AnalyzeTable(Maintenance):
     """ANALYZE TABLE: its statistics are counted anew."""
 
-    is_unlogged: bool = False
     verb: ClassVar[str] = "ANALYZE TABLE"
     rewrites: ClassVar[bool] = False
 
-    @property
-    def logged(self) -> Logged:
-        """Unless told."""
-        return Logged.NEVER if self.is_unlogged else Logged.UNLESS_TOLD
-
-    def unlogged(self) -> Statement | None:
-        """With NO_WRITE_TO_BINLOG."""
-        return None if self.is_unlogged else AnalyzeTable(self.name, is_unlogged=True)
-
     def _sql(self) -> Sql:
-        return statement("ANALYZE{} TABLE {};", _quietly(self.is_unlogged), quoted(self.name))
+        return statement("ANALYZE{} TABLE {};", self._quietly, quoted(self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +239,3 @@ def verification_of(verb: str, table: tuple[str, str] | None) -> Statement | Non
     if verb in ("CHECK TABLE", "REPAIR TABLE", "ANALYZE TABLE"):
         return CheckTable(table, fast=True)
     return ShowTable(table)
-
-
-def _quietly(is_unlogged: bool) -> Sql:
-    return statement(" NO_WRITE_TO_BINLOG" if is_unlogged else "")
