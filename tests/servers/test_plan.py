@@ -37,7 +37,7 @@ def test_part_one_runs_and_part_four_takes_it_back(server: PrivateServer, tmp_pa
             assert server.execute("SELECT @@GLOBAL.read_buffer_size") == [(BUFFER,)]  # it applied nothing itself
             feed(server, script)
             assert server.execute("SELECT @@GLOBAL.read_buffer_size") == [(131072,)]
-            rollback = script.split("-- 4. Rollback")[1].split("-- ====")[1]
+            rollback = script.split("-- ==== Rollback")[1].split("-- ====")[0]
             feed(server, "\n".join(line.removeprefix("-- ") for line in rollback.splitlines() if line.startswith("-- SET GLOBAL")))
             assert server.execute("SELECT @@GLOBAL.read_buffer_size") == [(BUFFER,)]
             assert re.search(r"^read_buffer_size = 131072$", (tmp_path / "p" / "my.cnf").read_text(), re.MULTILINE)

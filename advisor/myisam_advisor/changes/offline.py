@@ -10,16 +10,19 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.effects import needed_bytes, row_of, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts
-from myisam_advisor.remedies.statements.base import Change, Remark, Statement
+from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.values import number_of
+
+REPAIR = "REPAIR TABLE"
 
 
 @dataclass(frozen=True, slots=True)
 class Offline:
     """One statement (with remarks around it) for a quiet hour, and the findings that want it.
 
+    `before` is what must be done first: the copy of a crashed table's files.
     `needed_bytes` is disk space while it runs, None when unknown; `fits` says whether that is free, None when that is unknown.
     """
 
@@ -30,6 +33,7 @@ class Offline:
     needed_bytes: int | None
     free_bytes: int | None
     afterwards: str = ""
+    before: tuple[Command, ...] = ()
 
     @property
     def fits(self) -> bool | None:
@@ -47,6 +51,15 @@ class Offline:
         if self.free_bytes is None:
             return f"{needed} of disk needed; how much is free is not known here (df)"
         return f"{needed} of disk needed, {size(self.free_bytes)} free"
+
+
+def copied_first(groups: Sequence[tuple[Command, ...]]) -> tuple[Sequence[tuple[Command, ...]], tuple[Command, ...]]:
+    """The groups from the first that goes over a table on, and all that must stand before it: nothing of a repair runs without its copy."""
+    verbs = [next((one.verb for one in group if isinstance(one, Statement) and one.verb), "") for group in groups]
+    if REPAIR not in verbs:
+        return groups, ()
+    first = next(place for place, verb in enumerate(verbs) if verb)
+    return groups[first:], tuple(command for group in groups[:first] for command in group)
 
 
 def in_one_copy(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
+from myisam_advisor.changes.offline import Offline, copied_first, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -88,8 +88,12 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     steps: list[Step] = []
     offline: list[tuple[Finding, tuple[Statement, ...]]] = []
     shell: list[ShellLine] = []
+    copies: dict[tuple[Command, ...], tuple[Command, ...]] = {}
     for finding in findings:
-        for group in grouped(finding.remedy.commands):
+        groups, before = copied_first(grouped(finding.remedy.commands))
+        if before:
+            copies[groups[0]] = before
+        for group in groups:
             phase = _phase(group, present)
             shell += [command for command in group if isinstance(command, ShellLine)]
             statements = tuple(command for command in group if isinstance(command, Statement))
@@ -112,7 +116,10 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
         settings,
         init_lines,
         present.variable(INIT_FILE) or "",
-        [describe_offline(wanting, group, known, rates) for wanting, group in in_one_copy(offline)],
+        [
+            replace(describe_offline(wanting, group, known, rates), before=copies.get(group, ()))
+            for wanting, group in in_one_copy(offline)
+        ],
         [(finding, _way_back(finding, present)) for finding in reversed(findings) if finding.commands],
         [(finding, _queries(finding)) for finding in findings],
         list(_notes(facts, present, ordered, offline, all_lines)),
@@ -149,14 +156,13 @@ def _settings(findings: Iterable[Finding], present: _Present) -> Iterable[Settin
 
 
 def _way_back(finding: Finding, present: _Present) -> list[Statement]:
-    """What the finding's own planner says, else the reverse of each statement, last first."""
+    """What the finding's own planner says, else the reverse of each statement, last first; nothing where no statement takes any of it back."""
     if finding.remedy.undo_commands:
         return list(finding.remedy.undo_commands)
-    return [
-        command.taken_back(present) if isinstance(command, Statement) else nothing_to_take_back(command)
-        for command in reversed(finding.remedy.commands)
-        if not isinstance(command, Remark)
-    ]
+    statements = [one for one in finding.remedy.commands if isinstance(one, Statement) and not isinstance(one, Remark)]
+    back = [statement.taken_back(present) for statement in reversed(statements)]
+    nothing = {nothing_to_take_back(statement.sql) for statement in statements}
+    return back if not nothing.issuperset(back) else []
 
 
 def _queries(finding: Finding) -> list[Statement]:

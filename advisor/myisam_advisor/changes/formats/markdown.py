@@ -29,17 +29,28 @@ def render(plan: ChangePlan) -> str:
     lines += _findings(plan.findings)
     lines += [f"> {_plain(note)}" for note in plan.notes] + ([""] if plan.notes else [])
     if not plan.is_empty:
-        lines += ["## 1. Online", "", *_sql(line for step in plan.online for line in step.statements)]
-        lines += _block(plan.shell, "sh") if plan.shell else []
-        lines += ["## 2. my.cnf and init_file", "", *_block(option_file_text(plan).splitlines(), "ini")]
-        lines += _sql(plan.init_file) if plan.init_file else []
-        lines += ["## 3. Offline", "", *_offline(plan)]
-        lines += ["## 4. Rollback", "", *_sql(line for _, undo in plan.rollback for line in undo)]
-        lines += ["## 5. Verification", "", *_verification(plan)]
+        lines += _parts(plan)
     if plan.without_change:
         lines += ["## Not in this plan, because no statement does it", ""]
         lines += [f"- **{one.rule}** {_plain(one.object)}: {_plain(one.recommendation)}" for one in plan.without_change]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _parts(plan: ChangePlan) -> Iterable[str]:
+    """Each that has something to say."""
+    if plan.online or plan.shell:
+        yield from ("## Online", "")
+        yield from _sql([line for step in plan.online for line in step.statements])
+        yield from _block(plan.shell, "sh")
+    if plan.settings or plan.init_file:
+        yield from ("## my.cnf and init_file", "")
+        yield from _block(option_file_text(plan).splitlines() if plan.settings else [], "ini")
+        yield from _sql(plan.init_file)
+    if plan.offline:
+        yield from ("## Offline", "", *_offline(plan))
+    if plan.rollback:
+        yield from ("## Rollback", "", *_rollback(plan))
+    yield from ("## Verification", "", *_verification(plan))
 
 
 def _findings(findings: Sequence[Finding]) -> Iterable[str]:
@@ -59,13 +70,21 @@ def _findings(findings: Sequence[Finding]) -> Iterable[str]:
 
 
 def _offline(plan: ChangePlan) -> Iterable[str]:
-    if not plan.offline:
-        yield from ("Nothing.", "")
     for one in plan.offline:
         room = " **Not enough disk: make room first.**" if one.fits is False else ""
         about = ", ".join(f"`{finding.rule}` {_plain(finding.object)}".strip() for finding in one.findings)
         yield f"{about}: {_plain(one.lock)}; lasts {_plain(one.lasts)}; {_plain(one.disk)}.{room}"
-        yield from ("", *_sql(one.statements))
+        yield ""
+        for command in one.before:
+            yield from _sql([command]) if isinstance(command, Statement) else _block([command], "sh")
+        yield from _sql(one.statements)
+
+
+def _rollback(plan: ChangePlan) -> Iterable[str]:
+    yield from _sql([line for _, undo in plan.rollback for line in undo])
+    said = [(finding, finding.undo) for finding, undo in plan.rollback if not undo]
+    yield from (f"- `{finding.rule}` {_plain(finding.object)}: {_plain(undo)}" for finding, undo in said)
+    yield from [""] if said else []
 
 
 def _verification(plan: ChangePlan) -> Iterable[str]:
@@ -73,16 +92,18 @@ def _verification(plan: ChangePlan) -> Iterable[str]:
         yield f"- `{finding.rule}`: {_plain(finding.verify)}"
     yield from ("- An hour after the change, with a running daemon: `myisam-advisor verify`", "")
     queries = list(dict.fromkeys(query for _, of_one in plan.verification for query in of_one))
-    yield from _sql(queries) if queries else ()
+    yield from _sql(queries)
 
 
-def _sql(commands: Iterable[Statement]) -> list[str]:
+def _sql(commands: Sequence[Statement]) -> list[str]:
     return _block(for_copying(commands), "sql")
 
 
 def _block(lines: Sequence[str], language: str) -> list[str]:
-    """A fenced block, with a fence longer than any run of backticks within."""
-    text = "\n".join(lines) or ("-- nothing" if language == "sql" else "# nothing")
+    """A fenced block, with a fence longer than any run of backticks within; nothing without a line."""
+    if not lines:
+        return []
+    text = "\n".join(lines)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", text, fence, ""]

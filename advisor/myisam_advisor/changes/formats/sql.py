@@ -1,4 +1,4 @@
-"""The whole plan as one SQL script. Fed to a client as it is, only part 1 runs: the rest is in comments until a person takes them away."""
+"""The whole plan as one SQL script. Fed to a client as it is, only what is online runs: the rest is in comments until a person takes them away."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from myisam_advisor.changes.formats.base import option_file_text
+from myisam_advisor.changes.offline import Offline
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import Script
+from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.texts.templates import printable, with_unit
 
 FILE_NAME = "plan.sql"
@@ -28,16 +30,19 @@ def render(plan: ChangePlan) -> str:
     for note in plan.notes:
         script.remark()
         _wrapped(script, f"Note: {note}")
-    _heading(script, "1. Online: runs at once, lost at a restart")
-    _online(script, plan)
-    _heading(script, "2. my.cnf and init_file: so that it survives a restart")
-    script.remark(option_file_text(plan).rstrip("\n"))
-    _init_file(script, plan)
-    _heading(script, "3. Offline: each locks its table. Take the '-- ' before ALTER, OPTIMIZE, ... away to run it")
-    _offline(script, plan)
-    _heading(script, "4. Rollback: the way back, last change first. In comments: run it only to go back")
-    _rollback(script, plan)
-    _heading(script, "5. Verification")
+    if plan.online or plan.shell:
+        _heading(script, "Online: runs at once, lost at a restart")
+        _online(script, plan)
+    if plan.settings or plan.init_file:
+        _heading(script, "my.cnf and init_file: so that it survives a restart")
+        _lasting(script, plan)
+    if plan.offline:
+        _heading(script, "Offline: each locks its table. Take the '-- ' away to run it")
+        _offline(script, plan)
+    if plan.rollback or plan.settings:
+        _heading(script, "Rollback: the way back, last change first. Run it only to go back")
+        _rollback(script, plan)
+    _heading(script, "Verification")
     _verification(script, plan)
     _advice(script, plan.without_change)
     return script.text()
@@ -46,7 +51,8 @@ def render(plan: ChangePlan) -> str:
 def _header(script: Script, plan: ChangePlan) -> None:
     script.remark("myisam-advisor: a plan to review, not to run unread")
     script.remark(printable(f"{plan.server}, {plan.made_at}"))
-    script.remark("Fed to a client as it is, only part 1 runs.")
+    runs = "only the part Online" if plan.online else "nothing"
+    script.remark(f"Fed to a client as it is, {runs} runs.")
 
 
 def _evidence(script: Script, findings: Sequence[Finding]) -> None:
@@ -66,8 +72,6 @@ def _evidence(script: Script, findings: Sequence[Finding]) -> None:
 
 
 def _online(script: Script, plan: ChangePlan) -> None:
-    if not (plan.online or plan.shell):
-        script.remark("nothing")
     for finding, steps in groupby(plan.online, key=lambda step: step.finding):
         script.remark(_about([finding]))
         for step in steps:
@@ -78,9 +82,14 @@ def _online(script: Script, plan: ChangePlan) -> None:
             script.remark(f"  {line}")
 
 
+def _lasting(script: Script, plan: ChangePlan) -> None:
+    if plan.settings:
+        script.remark(option_file_text(plan).rstrip("\n"))
+    if plan.init_file:
+        _init_file(script, plan)
+
+
 def _init_file(script: Script, plan: ChangePlan) -> None:
-    if not plan.init_file:
-        return
     present = printable(plan.init_file_present)
     script.remark(f"init_file{f' (there is one already, {present}: append these lines to it)' if present else ''}:")
     for line in plan.init_file:
@@ -88,25 +97,36 @@ def _init_file(script: Script, plan: ChangePlan) -> None:
 
 
 def _offline(script: Script, plan: ChangePlan) -> None:
-    if not plan.offline:
-        script.remark("nothing")
-    for one in plan.offline:
-        script.remark(_about(one.findings))
-        _wrapped(script, f"Lock: {one.lock}. Lasts {one.lasts}. Disk: {one.disk}.")
-        if one.afterwards:
-            _wrapped(script, f"Afterwards: {one.afterwards}.")
-        if one.fits is False:
-            script.remark("NOT ENOUGH DISK: make room first.")
-        script.offer(one.statements)
+    for findings, statements in groupby(plan.offline, key=lambda one: one.findings):
+        script.remark(_about(findings))
+        for one in statements:
+            _offered(script, one)
+
+
+def _offered(script: Script, one: Offline) -> None:
+    for command in one.before:
+        if isinstance(command, Statement):
+            script.offer([command])
+        else:
+            script.remark(f"in a shell: {command}")
+    _wrapped(script, f"Lock: {one.lock}. Lasts {one.lasts}. Disk: {one.disk}.")
+    if one.afterwards:
+        _wrapped(script, f"Afterwards: {one.afterwards}.")
+    if one.fits is False:
+        script.remark("NOT ENOUGH DISK: make room first.")
+    script.offer(one.statements)
 
 
 def _rollback(script: Script, plan: ChangePlan) -> None:
     for finding, lines in plan.rollback:
-        script.remark(_about([finding]))
-        script.offer(lines)
+        if lines:
+            script.remark(_about([finding]))
+            script.offer(lines)
+        else:
+            _wrapped(script, f"{_about([finding])}: {finding.undo}")
     settings = [setting for setting in plan.settings if setting.variable]
     if settings:
-        script.remark("my.cnf: remove the lines of part 2, or set what was there:")
+        script.remark("my.cnf: remove the lines above, or set what was there:")
     for setting in settings:
         was = "unknown here" if setting.present is None else setting.present or "empty"
         script.remark(f"  {setting.variable}: was {printable(was)}")
@@ -133,8 +153,7 @@ def _about(findings: Sequence[Finding]) -> str:
 
 def _heading(script: Script, text: str) -> None:
     script.blank()
-    for line in ("=" * (WIDTH - 3), text, "=" * (WIDTH - 3)):
-        script.remark(line)
+    script.remark(f"==== {text} ".ljust(WIDTH - 3, "="))
 
 
 def _wrapped(script: Script, text: str) -> None:

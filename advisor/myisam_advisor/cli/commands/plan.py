@@ -81,8 +81,9 @@ def _write(made: ChangePlan, folder: Path) -> None:
     from myisam_exporter.errors import UserError
 
     texts = {module.FILE_NAME: module.render(made) for module in map(format_named, FORMATS)}
-    if not made.init_file:
-        del texts[format_named("init-file").FILE_NAME]
+    for form, content in (("init-file", made.init_file), ("cnf", made.settings)):
+        if not content:
+            del texts[format_named(form).FILE_NAME]
     try:
         with OutputDirectory(folder, create=True) as directory:
             present = [name for name in texts if directory.holds(name)]

@@ -1,6 +1,6 @@
 -- myisam-advisor: a plan to review, not to run unread
 -- MariaDB 10.11.19-MariaDB-0+deb12u1 on recorded, TIME
--- Fed to a client as it is, only part 1 runs.
+-- Fed to a client as it is, nothing runs.
 --
 -- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
 --   or return wrong rows.
@@ -21,54 +21,32 @@
 -- Cost: The variable is read-only: a restart. After a crash the first statement on each table waits for its
 --   check, and for its repair where one is needed: for a table of many gigabytes these can be hours. BACKUP
 --   needs disk space for a copy of the data file.
---
--- Note: FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a
---   quiet time.
 
--- ===========================================================================================================
--- 1. Online: runs at once, lost at a restart
--- ===========================================================================================================
--- table-crashed archive.broken
-FLUSH TABLES `archive`.`broken`;
--- in a shell:
---   cp -p /srv/recorded/data/archive/broken.* "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
-
--- ===========================================================================================================
--- 2. my.cnf and init_file: so that it survives a restart
--- ===========================================================================================================
+-- ==== my.cnf and init_file: so that it survives a restart ==================================================
 -- # myisam-advisor, MariaDB 10.11.19-MariaDB-0+deb12u1 on recorded, TIME
 -- [mysqld]
 -- # recovery-disabled; now: OFF
 -- myisam_recover_options = BACKUP,QUICK
 
--- ===========================================================================================================
--- 3. Offline: each locks its table. Take the '-- ' before ALTER, OPTIMIZE, ... away to run it
--- ===========================================================================================================
+-- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
 -- table-crashed archive.broken
+-- FLUSH TABLES `archive`.`broken`;
+-- in a shell: cp -p /srv/recorded/data/archive/broken.* "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
 -- Lock: writers wait until it is done. Lasts about 0.1 s (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19
 --   with everything in the page cache; a slow disk takes longer). Disk: no disk space needed.
 -- CHECK TABLE `archive`.`broken`;
--- table-crashed archive.broken
 -- Lock: readers and writers wait until it is done. Lasts about 0.1 s (3.5 KiB at 48.3 MiB/s, measured on
 --   MariaDB 10.11.19 with everything in the page cache; a slow disk takes longer). Disk: about 3.5 KiB of disk
 --   needed, 72.5 GiB free.
 -- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded.
 -- REPAIR TABLE `archive`.`broken`;
 
--- ===========================================================================================================
--- 4. Rollback: the way back, last change first. In comments: run it only to go back
--- ===========================================================================================================
--- table-crashed archive.broken
--- -- nothing to take back: REPAIR TABLE `archive`.`broken`;
--- -- nothing to take back: CHECK TABLE `archive`.`broken`;
--- -- nothing to take back: cp -p /srv/recorded/data/archive/broken.* "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
--- -- nothing to take back: FLUSH TABLES `archive`.`broken`;
--- my.cnf: remove the lines of part 2, or set what was there:
+-- ==== Rollback: the way back, last change first. Run it only to go back ====================================
+-- table-crashed archive.broken: Put the copies of the files back with the server stopped.
+-- my.cnf: remove the lines above, or set what was there:
 --   myisam_recover_options: was OFF
 
--- ===========================================================================================================
--- 5. Verification
--- ===========================================================================================================
+-- ==== Verification =========================================================================================
 -- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
 --   crashed = 1" gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
@@ -76,9 +54,7 @@ FLUSH TABLES `archive`.`broken`;
 -- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
 -- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
 
--- ===========================================================================================================
--- Not in this plan, because no statement does it
--- ===========================================================================================================
+-- ==== Not in this plan, because no statement does it =======================================================
 -- table-lock-contention: MyISAM locks whole tables: shorten the statements that hold the lock, take writes
 --   off the read path (counters updated on every view go to a table of their own), close holes with OPTIMIZE
 --   TABLE so that inserts need not wait for readers (or set concurrent_insert=ALWAYS, which never fills holes

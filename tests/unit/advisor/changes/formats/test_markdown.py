@@ -12,7 +12,10 @@ def test_the_page_has_every_part(look: RecordedLook) -> None:
     lines = page.splitlines()
     assert lines[0].startswith("# Change plan: M")
     headings = [line for line in lines if line.startswith("## ")]
-    assert headings[:5] == ["## 1. Online", "## 2. my.cnf and init_file", "## 3. Offline", "## 4. Rollback", "## 5. Verification"]
+    parts = ["## Online"] if plan.online or plan.shell else []
+    assert headings[: len(parts) + 4] == [*parts, "## my.cnf and init_file", "## Offline", "## Rollback", "## Verification"]
+    offline = page.partition("## Offline")[2]
+    assert offline.index("cp -p ") < offline.index("CHECK TABLE") < offline.index("REPAIR TABLE")
     assert sum(line.startswith("```") for line in lines) % 2 == 0
     assert "REPAIR TABLE `archive`.`broken`;" in page
     for finding in plan.findings:
@@ -20,6 +23,14 @@ def test_the_page_has_every_part(look: RecordedLook) -> None:
     rest = page.partition("## Not in this plan")[2]
     assert plan.without_change
     assert all(f"**{finding.rule}**" in rest for finding in plan.without_change)
+
+
+def test_a_part_that_has_nothing_to_say_is_left_out(look: RecordedLook) -> None:
+    crashed = [finding for finding in look.judgement.findings if finding.rule == "table-crashed"]
+    page = plan_text("markdown", plan_of(look, crashed))
+    assert [line for line in page.splitlines() if line.startswith("## ")] == ["## Offline", "## Rollback", "## Verification"]
+    assert "nothing to set" not in page
+    assert crashed[0].undo in page
 
 
 def test_names_become_no_markup(look: RecordedLook) -> None:

@@ -13,14 +13,39 @@ def test_only_what_changes_no_table_runs(on_mariadb: RecordedLook, on_mysql: Rec
     assert "SET GLOBAL table_open_cache = 400;" in live(plan_text("sql", plan_of(on_mysql)))
 
 
+def heading(name: str) -> str:
+    return f"-- ==== {name}"
+
+
+PARTS = ("Online", "my.cnf and init_file", "Offline", "Rollback", "Verification")
+
+
 def test_the_parts_stand_in_their_order(look: RecordedLook) -> None:
     script = plan_text("sql", plan_of(look))
-    headings = ["1. Online", "2. my.cnf and init_file", "3. Offline", "4. Rollback", "5. Verification"]
-    places = [script.index(f"-- {heading}") for heading in headings]
+    places = [script.index(heading(name)) for name in PARTS if heading(name) in script]
     assert places == sorted(places)
-    offline = script[places[2] : places[3]]
+    assert len(places) >= 4
+    offline = script.split(heading("Offline"))[1].split("-- ====")[0]
     assert "-- REPAIR TABLE `archive`.`broken`;" in offline
-    assert "myisam_recover_options = BACKUP,QUICK" in script[places[1] : places[2]]
+    assert "myisam_recover_options = BACKUP,QUICK" in script.split(heading("my.cnf"))[1].split("-- ====")[0]
+
+
+def test_a_part_that_has_nothing_to_say_is_left_out(look: RecordedLook) -> None:
+    crashed = [finding for finding in look.judgement.findings if finding.rule == "table-crashed"]
+    script = plan_text("sql", plan_of(look, crashed))
+    assert [name for name in PARTS if heading(name) in script] == ["Offline", "Rollback", "Verification"]
+    assert "Fed to a client as it is, nothing runs." in script
+    assert len(script.splitlines()) <= 40
+    assert live(script) == []
+
+
+def test_a_repair_stands_behind_the_copy_of_its_files_and_its_rollback_is_that_copy(look: RecordedLook) -> None:
+    (crashed,) = (finding for finding in look.judgement.findings if finding.rule == "table-crashed")
+    script = plan_text("sql", plan_of(look))
+    steps = ["-- FLUSH ", "-- in a shell: cp -p ", "-- CHECK TABLE", "-- REPAIR "]
+    assert [script.index(step) for step in steps] == sorted(script.index(step) for step in steps)
+    assert crashed.undo in " ".join(script.split(heading("Rollback"))[1].replace("\n--", " ").split())
+    assert "nothing to take back" not in script
 
 
 def test_every_finding_has_its_evidence(look: RecordedLook) -> None:
