@@ -13,7 +13,8 @@ from myisam_advisor.judging.verdict import SERIOUS
 from myisam_advisor.reports import exit_status as statuses
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.told import Told, told
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import count, printable
+from myisam_exporter.errors import shortened
 from myisam_exporter.look.fact_set import FactSet
 
 # Where not all was seen, none found is not none there (Nagios plugin API: "value may be a literal U").
@@ -23,6 +24,8 @@ UNKNOWN_AS = {
     "warning": statuses.NAGIOS_WARNING,
     "unknown": statuses.NAGIOS_UNKNOWN,
 }
+# What is left of a message of 160 characters behind "MYISAM CRITICAL - " and a host's name.
+MESSAGE_CHARACTERS = 120
 WORDS = {
     statuses.NAGIOS_OK: "OK",
     statuses.NAGIOS_WARNING: "WARNING",
@@ -69,17 +72,25 @@ def _performance_data(judgement: Judgement) -> str:
 
 
 def _summary(judgement: Judgement, known: Told) -> str:
-    """The first words of the verdict, and which rules speak: what fits into a message to a telephone comes first."""
+    """What fits into a message to a telephone: the worst first, on what, and how much more there is."""
     findings = judgement.findings
     if not findings and not known.quiet:
         needs = known.unknown[0].needs if known.unknown else "no rules"
-        return f"nothing could be judged: {needs}"
-    rules = list(dict.fromkeys(rule.first.rule for rule in known.rules))
-    found = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}: {', '.join(rules)}" if rules else ""
-    if judgement.worst in SERIOUS or known.blind:
-        return f"{known.verdict.headline} {found}".strip()
-    quiet = len(known.quiet)
-    return found or f"{quiet} rule{'s' if quiet != 1 else ''} quiet"
+        return shortened(f"nothing could be judged: {needs}", MESSAGE_CHARACTERS)
+    if known.blind and judgement.worst not in SERIOUS:
+        return _with_number(known.verdict.headline, len(known.rules), "")
+    if not findings:
+        return f"{len(known.quiet)} rule{'s' if len(known.quiet) != 1 else ''} quiet"
+    first = known.rules[0]
+    said = known.verdict.headline if judgement.worst in SERIOUS else f"{first.first.title}."
+    return _with_number(said, len(known.rules) - 1, "more ", first.subject)
+
+
+def _with_number(sentence: str, others: int, more: str, subject: str = "") -> str:
+    """The sentence and what it is about, cut so that the number of what else was found is still in the message."""
+    number = f"{count(others)} {more}finding{'s' if others != 1 else ''}." if others > 0 else ""
+    ended = f"{subject}; {number}" if subject and number else f"{subject}." if subject else number
+    return shortened(f"{sentence} {ended}".strip(), MESSAGE_CHARACTERS)
 
 
 def plain(text: str) -> str:

@@ -46,3 +46,20 @@ def test_what_was_not_seen_is_what_the_site_says(look: RecordedLook, unknown_as:
 
 def test_no_name_begins_performance_data() -> None:
     assert plain("a|b\nc") == "a/b\\nc"
+
+
+def test_the_first_line_fits_a_message_to_a_telephone_and_begins_with_the_worst(look: RecordedLook) -> None:
+    crashed = next(finding for finding in look.judgement.findings if finding.rule == "table-crashed")
+    many = [replace(crashed, object=f"{'archive' * 20}.t{number}") for number in range(40)]
+    others = [replace(crashed, rule=f"rule-{number}", severity="warning") for number in range(13)]
+    for findings, ending in (([crashed], "archive.broken."), ([crashed, others[0]], "archive.broken; 1 more finding."), ([*many, *others], "; 13 more findings.")):
+        message = report_of("nagios", replace(look.judgement, findings=findings), look.facts, Shown()).partition(" | ")[0]
+        assert message.startswith("MYISAM CRITICAL - A table is crashed. ")
+        assert message.endswith(ending)
+        assert len(message) <= len("MYISAM CRITICAL - ") + 120
+
+
+def test_hints_are_no_state_and_are_told_by_the_first(look: RecordedLook) -> None:
+    hint = replace(look.judgement.findings[0], severity="info", title="A hint", object="")
+    first = report_of("nagios", replace(look.judgement, findings=[hint, replace(hint, rule="other")]), look.facts, Shown())
+    assert first.startswith("MYISAM OK - A hint. 1 more finding. | ")
