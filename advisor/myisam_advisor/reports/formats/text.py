@@ -63,7 +63,8 @@ def _parts(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[Rende
         yield from _chosen(known, judgement, shown)
         return
     alone = len(known.rules) == 1 or shown.full or shown.verbose
-    yield _verdict(known.verdict, "" if alone else known.verdict.detail)
+    # What follows in full says the detail; what was not seen it does not say.
+    yield _verdict(known.verdict, "" if alone and not known.blind else known.verdict.detail)
     yield Text()
     if len(known.rules) > 1:
         yield _overview(known.rules, width)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.findings import Blind, Judgement
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.texts.width import PAGE_WIDTH
 from tests.support.recorded import RecordedLook, report_of
@@ -63,3 +63,12 @@ def test_verbose_adds_the_names_of_facts_the_quiet_rules_by_name_and_the_account
 
 def test_without_findings_there_is_nothing_to_change(look: RecordedLook) -> None:
     assert "Nothing holds this server back. Nothing to change." in report(look, replace(look.judgement, findings=[]))
+
+
+def test_what_was_not_seen_is_in_the_first_words_beside_a_finding_too(look: RecordedLook) -> None:
+    hidden = Blind("tables", "The tables were not seen.", "No right to read them", "sudo myisam-advisor check")
+    for number in (1, 2):
+        judgement = replace(look.judgement, findings=look.judgement.findings[:number], blind=[hidden])
+        text = " ".join(report(look, judgement).split())
+        assert text.count("The tables were not seen.") == 1
+        assert "No right to read them -> sudo myisam-advisor check" in text
