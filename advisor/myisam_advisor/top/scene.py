@@ -21,6 +21,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 FIRST_LOOK = "The first look at the server is under way."
+SLOWER = 1.5
 NOT_SAID = Unknown("not known here")
 
 
@@ -102,7 +103,10 @@ def moment_of(scene: Scene) -> str:
         return clock(scene.now)
     if scene.still:
         return clock(scene.moment.taken_at)
-    state = "PAUSED" if scene.view.paused else f"every {scene.view.interval_seconds:.3g} s"
+    # Where looks take long they are fewer than was asked for: feed.py.
+    wanted, real = scene.view.interval_seconds, scene.moment.facts.interval_seconds or 0.0
+    seconds = f"{real:.0f}" if real > SLOWER * wanted else f"{wanted:.3g}"
+    state = "PAUSED" if scene.view.paused else f"every {seconds} s"
     return f"{state} · {clock(scene.moment.taken_at)}"
 
 

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.top.moment import Moment
-from myisam_advisor.top.scene import Scene, findings_in_short, findings_naming
+from myisam_advisor.top.scene import Scene, findings_in_short, findings_naming, moment_of
 from myisam_advisor.top.trails import GAUGES, Trails
+from myisam_advisor.top.view import View
 from tests.support.recorded import RecordedLook
 
 
@@ -25,6 +27,17 @@ def test_findings_are_counted_by_severity(look: RecordedLook) -> None:
     scene = Scene("here", moment=Moment(look.facts, judgement, verdict_of(judgement, 2.0), 0.0))
     assert findings_in_short(scene).startswith(f"{len(judgement.findings)} findings: 1 critical, ")
     assert findings_in_short(Scene("here")) == ""
+
+
+def test_the_pace_that_is_shown_is_the_real_one() -> None:
+    def shown(seconds: float, view: View) -> str:
+        facts = facts_from_document({"schema": 1, "interval_seconds": seconds})
+        return moment_of(Scene("here", view, Moment(facts, Judgement(), verdict_of(Judgement(), seconds), 0.0)))
+
+    assert shown(2.2, View()).startswith("every 2 s")
+    assert shown(7.4, View()).startswith("every 7 s")
+    assert shown(0.6, View(interval_seconds=0.5)).startswith("every 0.5 s")
+    assert shown(2.2, View(paused=True)).startswith("PAUSED")
 
 
 def test_a_recorded_machine_fills_every_gauge_that_it_knows(on_mariadb: RecordedLook) -> None:
