@@ -20,6 +20,8 @@ from myisam_advisor.judging.past import Episode, Key, Past, dated, silence_of
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
+from myisam_advisor.top.document import shown_of
+from myisam_advisor.top.moment import Moment
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Value
@@ -68,6 +70,9 @@ class Advice:
             since, past = remembered.since, _named(remembered.past, site)
         look = look_at(dated(judgement, since, clocks.wall), ready.judged, clocks.wall, past)
         self._board.put(label, look, samples_of(ready.complete, choice))
+        self._board.put_moment(
+            label, Moment(shown_of(ready.judged, choice.shown), look.judgement, look.verdict, clocks.wall)
+        )
         yield from advice_values(look.judgement, facts.interval_seconds)
 
     def _remember(self, label: str, judgement: Judgement, interval_seconds: float | None, clocks: Clocks) -> Remembered:

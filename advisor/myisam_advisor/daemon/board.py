@@ -16,6 +16,7 @@ from pathlib import Path
 from myisam_advisor.reports.one_table import Points, TableName, curve_names
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.view import CURVE_SECONDS, CURVES
+from myisam_advisor.top.moment import Moment
 from myisam_exporter.errors import UserError
 
 FACTS = tuple(fact for fact, _, _ in CURVES)
@@ -29,6 +30,7 @@ class Board:
 
     history_file: Path | None = None
     _looks: dict[str, Look] = field(default_factory=dict)
+    _moments: dict[str, Moment] = field(default_factory=dict)
     _curves: dict[str, dict[str, Kept]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _table_curves: OrderedDict[tuple[str, float, TableName], Mapping[str, Points]] = field(default_factory=OrderedDict)
@@ -49,6 +51,14 @@ class Board:
                 points.append((look.taken_at, sample.get(fact)))
                 while points[0][0] < look.taken_at - CURVE_SECONDS:
                     points.popleft()
+
+    def put_moment(self, label: str, moment: Moment) -> None:
+        """What a screen shows of that look."""
+        self._moments[label] = moment
+
+    def moment(self, label: str) -> Moment | None:
+        """The last look, as a screen shows it."""
+        return self._moments.get(label)
 
     def look(self, label: str) -> Look | None:
         """The last look at it."""

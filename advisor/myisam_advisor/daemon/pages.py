@@ -31,6 +31,7 @@ from myisam_advisor.reports.page.table_list import LONGEST_SEARCH, SORTS, WORST,
 from myisam_advisor.reports.page.table_page import NoTableView, TablePageView, table_page_view
 from myisam_advisor.reports.page.view import View, cleaner, empty_view, view_of
 from myisam_advisor.texts.json_documents import failure
+from myisam_advisor.top.document import document_of
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.scrapes import cheap_collectors
@@ -70,6 +71,7 @@ class Pages:
             "/": self._status,
             "/advice.json": self._advice,
             "/munin.json": self._munin,
+            "/top.json": self._top,
             "/rules": self._rules,
             "/rules/": self._rules,
             "/tables": self._tables,
@@ -172,6 +174,17 @@ class Pages:
             return _unavailable(failure or NOT_YET)
         body = await asyncio.get_running_loop().run_in_executor(None, _advice_of, look, request.is_identified)
         return _conditional(request, body, JSON, list(SAFE_HEADERS))
+
+    async def _top(self, request: Request) -> Response:
+        """For `top --daemon`: who may read all, for there are paths and names in it that others need not know."""
+        watch, _ = self._watch(request)
+        if not request.is_identified:
+            return Response(403, _json(failure("log in, or ask over the UNIX socket")), JSON, SAFE_HEADERS)
+        moment = self.board.moment(watch.label) if watch else None
+        if watch is None or moment is None or watch.failure:
+            why = watch.failure if watch else "no server of our own is watched"
+            return _unavailable(why or NOT_YET)
+        return _conditional(request, _json(document_of(moment, watch.label)), JSON, list(SAFE_HEADERS))
 
     async def _munin(self, request: Request) -> Response:
         watch, _ = self._watch(request)

@@ -41,7 +41,7 @@ SINGULAR_KEYS = frozenset({"schema", "interval_seconds", "time", "tool"})
 KeyPath = tuple[str | int, ...]
 
 
-class _FactsError(Exception):
+class _FactsError(ValueError):
     """A fault at a place in the document."""
 
     def __init__(self, path: KeyPath, message: str) -> None:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import gc
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from myisam_advisor.cli.described import WATCH, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options
 
+if TYPE_CHECKING:
+    from myisam_advisor.top.looking import Looker
+
 DEFAULT_INTERVAL = "2s"
 LEAST_INTERVAL_SECONDS = 0.5
+# The one that systemd opens: myisam-advisor-munin.socket.
+DAEMON_SOCKET = "/run/myisam-advisor-munin.sock"
 
 
 class Pace(Duration):
@@ -45,30 +52,47 @@ class Pace(Duration):
     show_default=True,
     help="Time between two looks, 500ms at least; more where a look takes long.",
 )
+@click.option(
+    "--daemon",
+    "daemon_socket",
+    type=click.Path(path_type=Path),
+    is_flag=False,
+    flag_value=DAEMON_SOCKET,
+    metavar="[SOCKET]",
+    help=f"Show what a running daemon saw last, at its pace, instead of looking [SOCKET: {DAEMON_SOCKET}].",
+)
 @click.option("--once", is_flag=True, help="Print one screen as plain text, after one interval, and end.")
 @site_options
-def top(interval: float, once: bool, server: ServerOptions, site: SiteOptions) -> None:
+def top(interval: float, daemon_socket: Path | None, once: bool, server: ServerOptions, site: SiteOptions) -> None:
     """Watch the server live: the verdict, its key caches, its most active tables.
 
     Keys choose, sort and filter tables, and show all that is known of one; ? lists them, q quits. Like every look it opens no table and takes no lock.
     """
     from myisam_advisor.top import screen
-    from myisam_advisor.top.looking import Looker
-    from myisam_exporter.watching.options import WatchOptions
+    from myisam_advisor.top.from_daemon import FromDaemon
 
     # It runs for as long as somebody watches: unlike a command of a moment it has to give memory back.
     gc.enable()
+    looks = (
+        _looker(server, site, interval) if daemon_socket is None else FromDaemon(daemon_socket, server.timeout_seconds)
+    )
+    try:
+        label = looks.connect()
+        if once:
+            print(screen.once(looks, label, interval if daemon_socket is None else 0.0, sys.stdout), end="")
+        else:
+            screen.run(looks, label, interval)
+    finally:
+        looks.close()
+
+
+def _looker(server: ServerOptions, site: SiteOptions, interval: float) -> Looker:
+    from myisam_advisor.top.looking import Looker
+    from myisam_exporter.watching.options import WatchOptions
+
     options = WatchOptions(
         timeout_seconds=server.timeout_seconds,
         page_cache_seconds=min(server.page_cache_seconds, interval),
         key_caches=server.key_caches,
     )
-    looker = Looker(server.target, options, site.load())
-    try:
-        label = looker.connect()
-        if once:
-            print(screen.once(looker, label, interval, sys.stdout), end="")
-        else:
-            screen.run(looker, label, interval)
-    finally:
-        looker.close()
+    return Looker(server.target, options, site.load())
