@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_advisor.history.reader import Curve, curves, recorded_episodes, recorded_facts
-from myisam_advisor.texts.bars import BARS, sparkline
+from myisam_advisor.texts.bars import BARS, first_shown, sparkline
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.templates import count, duration, printable, size
 from myisam_exporter.errors import UserError
 
 MOST_CURVES = 20
+# What a reader of this program's history looks for: of the server's status the counters that MyISAM moves.
+_OF_MYISAM = re.compile(
+    r"(?:key_cache|tables|mysqld|totals|mutex_wait|host|server)\."
+    r"|status\.(?:Key_|Table_locks_|Table_open|Open_|Opened_|Handler_read|Handler_write|Questions|Queries|Select_|Sort_|Threads_|Created_tmp|Qcache_|Slow_|Aborted_|Connections)"
+)
 
 
 def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> str:
@@ -34,15 +40,23 @@ def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> 
     busiest = sorted(found, key=lambda curve: max(_known(curve), default=0.0), reverse=True)
     for curve in sorted(busiest[:MOST_CURVES], key=lambda one: (one.target, one.name)):
         title = f"{curve.target}  {curve.name}" if several else curve.name
-        lines += [printable(title), f"  {sparkline(curve.points, now - seconds, now, bars)}  {_summary(curve)}"]
+        lines += [printable(title), f"  {_drawn(curve, now - seconds, now, bars)}", f"    {_summary(curve)}"]
     if len(found) > MOST_CURVES:
         lines.append(f"... and {len(found) - MOST_CURVES} more with lower peaks")
     return "\n".join(lines)
 
 
-def facts_in_words(path: Path) -> str:
-    """The facts on record."""
-    return "\n".join(printable(name) for name in recorded_facts(path))
+def facts_in_words(path: Path, headings: bool = False) -> str:
+    """The facts on record, those that tell of MyISAM and what it runs on first; with `headings`, for a person."""
+    names = recorded_facts(path)
+    own = [name for name in names if _OF_MYISAM.match(name)]
+    others = [name for name in names if not _OF_MYISAM.match(name)]
+    if not headings:
+        return "\n".join(map(printable, own + others))
+    lines = ["Of MyISAM and what it runs on:", *(f"  {name}" for name in own)]
+    return "\n".join(
+        map(printable, lines + (["Of the server besides:", *(f"  {name}" for name in others)] if others else []))
+    )
 
 
 def episodes_in_words(path: Path) -> str:
@@ -60,6 +74,18 @@ def episodes_in_words(path: Path) -> str:
             f"    {episode.severity}  {episode.rule}{about}: {episode.message}",
         ]
     return "\n".join(map(printable, lines)) or "no finding is on record"
+
+
+def _drawn(curve: Curve, begin: float, end: float, bars: str) -> str:
+    """The bars between the moments at their ends."""
+    first = first_shown(curve.points, begin)
+    form = (
+        "%H:%M"
+        if time.strftime("%F", time.localtime(first)) == time.strftime("%F", time.localtime(end))
+        else "%m-%d %H:%M"
+    )
+    left, right = (time.strftime(form, time.localtime(moment)) for moment in (first, end))
+    return f"{left} {sparkline(curve.points, begin, end, bars)} {right}"
 
 
 def _summary(curve: Curve) -> str:

@@ -45,12 +45,9 @@ def outline(template: str, scope: str = "") -> str:
 
 @lru_cache(maxsize=1)
 def _examples() -> Mapping[str, Mapping[str, str]]:
-    """Of all shipped rules. Without the file (a tree in which it was not generated yet) there is none."""
-    try:
-        found: Mapping[str, Mapping[str, str]] = json.loads((resources.files(SHIPPED) / EXAMPLES).read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    return found
+    """Of all shipped rules."""
+    examples: dict[str, dict[str, str]] = json.loads((resources.files(SHIPPED) / EXAMPLES).read_text("utf-8"))
+    return examples
 
 
 def _stand_in(expression: str, scope: str) -> str:

@@ -91,14 +91,17 @@ class OutputDirectory:
             )
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace this file by one that holds the text and that others may read.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace this file by one that holds the content and that others may read.
 
     Raises UserError when the file cannot be written.
     """
     try:
         with OutputDirectory(path.parent) as directory, directory.file(path.name) as file:
-            file.write(text)
+            if isinstance(content, bytes):
+                file.buffer.write(content)
+            else:
+                file.write(content)
             file.flush()
             os.fchmod(file.fileno(), READABLE)
     except OSError as error:

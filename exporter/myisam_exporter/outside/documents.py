@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import yaml
 
 STANDARD_INPUT = "-"
+_GZIP = b"\x1f\x8b"
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
 MAXIMUM_DEPTH = 40
 MAXIMUM_NUMBER_CHARACTERS = 100
 # What CPython 3.11 takes on a 64-bit machine, measured: a dictionary with one entry, a list, and what a comma separates.
@@ -54,9 +57,9 @@ class DocumentError(Exception):
 
 
 def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
-    """The text of a file, which may be a pipe; "-" is standard input. No more is read than is allowed.
+    """The text of a file, which may be a pipe, and packed by gzip; "-" is standard input. No more is read, or unpacked, than is allowed.
 
-    Raises UserError when it cannot be read, is larger, or is no UTF-8.
+    Raises UserError when it cannot be read, is larger, is damaged, or is no UTF-8.
     """
     try:
         if str(path) == STANDARD_INPUT:
@@ -69,12 +72,31 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
         raise UserError(f"cannot read the {kind} {path}: {why}. Check the path.") from None
+    if content.startswith(_GZIP) and len(content) <= maximum_bytes:
+        try:
+            content = _unpacked(content, maximum_bytes)
+        except zlib.error as error:
+            raise UserError(f"cannot unpack the {kind} {path}: {error}. Pack it anew with gzip.") from None
     if len(content) > maximum_bytes:
         raise UserError(f"the {kind} {path} is larger than {maximum_bytes} bytes: it is no {kind}.")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"cannot read the {kind} {path}: it is not UTF-8 text (byte {error.start}).") from None
+
+
+def _unpacked(content: bytes, maximum_bytes: int) -> bytes:
+    """What gzip packed, in one part or several; one byte more than allowed tells that there is more. Raises zlib.error."""
+    parts, left = [], maximum_bytes + 1
+    while content and left > 0:
+        inflating = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        part = inflating.decompress(content, left)
+        left -= len(part)
+        parts.append(part)
+        if not inflating.eof and left > 0:
+            raise zlib.error("it is cut off")
+        content = inflating.unused_data
+    return b"".join(parts)
 
 
 def read_yaml_document(path: Path, kind: str, limits: Limits = SETTINGS) -> Any:

@@ -28,10 +28,11 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
     from myisam_advisor.history import curves as history_view
     from myisam_advisor.history.paths import history_path, readable_histories
     from myisam_advisor.texts.bars import bars_for
+    from myisam_advisor.texts.drawing import is_terminal
 
     path = history_file or next(iter(readable_histories()), history_path())
     if list_facts:
-        print(history_view.facts_in_words(path))
+        print(history_view.facts_in_words(path, headings=is_terminal(sys.stdout)))
     elif fact is None:
         print(history_view.episodes_in_words(path))
     else:

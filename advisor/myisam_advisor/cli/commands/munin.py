@@ -17,6 +17,11 @@ TIMEOUT_SECONDS = 5
 # Of the half second that an answer may take.
 SWEEP_SECONDS = 0.2
 
+FOR_MUNIN = """These are numbers for the munin plugin: 20 kB of JSON, which a terminal is spared.
+  myisam-advisor munin | python3 -m json.tool   to read them all the same
+  myisam-advisor munin install                  to link the plugin into munin-node
+  myisam-advisor check                          what they say, for people"""
+
 
 def _server_options(command: Command) -> Command:
     return server_options(command, TIMEOUT_SECONDS)
@@ -40,6 +45,9 @@ def munin(state_file: Path | None, server: ServerOptions, site: SiteOptions) -> 
     The plugin asks a running daemon first (serve --web.socket) and calls this where there is none.
     """
     if click.get_current_context().invoked_subcommand is not None:
+        return
+    if sys.stdout.isatty():
+        click.echo(FOR_MUNIN)
         return
     import json
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from myisam_advisor.cli.described import FACTS, Described
@@ -26,7 +28,13 @@ from myisam_advisor.cli.sources import gather
     is_flag=True,
     help="Replace the names of schemas, tables, indexes, key caches, hosts and paths; sizes, counts and rates stay.",
 )
-def snapshot(interval: float, without_names: bool, source: SourceOptions) -> None:
+@click.option(
+    "--output",
+    "output_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write, replaced whole; packed by gzip where its name ends in .gz. `--facts` reads both.",
+)
+def snapshot(interval: float, without_names: bool, output_file: Path | None, source: SourceOptions) -> None:
     """Write the facts as JSON, for `check --facts` anywhere.
 
     With --anonymise it holds no name of yours, and `check --facts` finds the same in it: what may be posted in a ticket.
@@ -40,4 +48,16 @@ def snapshot(interval: float, without_names: bool, source: SourceOptions) -> Non
         from myisam_advisor.factbase.anonymous import anonymised
 
         document = anonymised(document)
-    click.echo(json.dumps(document, indent=1))
+    _write(json.dumps(document, indent=1), output_file)
+
+
+def _write(text: str, path: Path | None) -> None:
+    if path is None:
+        click.echo(text)
+        return
+    import gzip
+
+    from myisam_advisor.texts.whole_files import write_whole
+
+    # Without the time of packing: the same facts are the same file.
+    write_whole(path, gzip.compress(f"{text}\n".encode(), mtime=0) if path.suffix == ".gz" else f"{text}\n")

@@ -1,0 +1,59 @@
+"""Curves for people: their ends have moments, and MyISAM's facts come first; those of one table are of its server alone."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.history.curves import curves_in_words, facts_in_words
+from myisam_advisor.history.format import identity_of
+from myisam_advisor.history.reader import curves_of_server
+from myisam_advisor.history.writer import History
+from myisam_advisor.reports.one_table import curve_names
+from myisam_advisor.texts.bars import BARS
+from myisam_exporter.errors import UserError
+
+from .test_history_damage import facts, look
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    history = History(tmp_path / "h.sqlite")
+    for uptime in (1000.0, 1010.0):
+        look(history, facts(uptime, ("default", "hot")))
+        time.sleep(0.01)
+    history.close()
+    return tmp_path / "h.sqlite"
+
+
+def test_a_curve_stands_between_its_moments(path: Path) -> None:
+    title, line, summary = curves_in_words(path, "status.Questions.per_second", 3600.0).splitlines()
+    assert title == "status.Questions.per_second"
+    begin, bars, end = line.split()
+    assert begin == time.strftime("%H:%M", time.localtime()) or ":" in begin
+    assert ":" in end
+    assert set(bars) <= set(BARS)
+    assert "min 7.5" in summary
+
+
+def test_a_fact_that_is_nearly_written_so_is_named(path: Path) -> None:
+    with pytest.raises(UserError, match=r"Did you mean status\.Questions\.per_second"):
+        curves_in_words(path, "status.Question.per_second", 3600.0)
+
+
+def test_facts_of_myisam_come_first(path: Path) -> None:
+    names = facts_in_words(path).splitlines()
+    assert "key_cache.size_bytes" in names
+    own = [name.startswith(("key_cache.", "tables.", "mysqld.", "totals.", "mutex_wait.", "host.", "server.", "status.Questions")) for name in names]
+    assert own == sorted(own, reverse=True)
+    assert facts_in_words(path, headings=True).splitlines()[0] == "Of MyISAM and what it runs on:"
+
+
+def test_a_tables_curves_are_those_of_its_server(path: Path) -> None:
+    names = curve_names("s", "t")
+    server, _ = identity_of(facts(), time.time())
+    found = curves_of_server(path, server, names, 0)
+    assert {names[name] for name in found} >= {"data_bytes", "write_statements_per_second"}
+    assert [value for _, value in found["tables.data_bytes[s.t]"]] == [5, 5]
+    assert curves_of_server(path, "another:3306:/d/", names, 0) == {}
+    assert curves_of_server(path, server, names, time.time() + 60) == {}
