@@ -34,7 +34,6 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_exporter.server.process_reader": {"os.open": KERNEL, "open": KERNEL},
     "myisam_exporter.kernel.tracepoints": {".is_dir": KERNEL},
     "myisam_exporter.web.unix_listener": {"os.chown": "the daemon's own socket"},
-    "myisam_advisor.reports.rule_words": {".read_text": SHIPPED},
     "myisam_advisor.catalogue.configuration": {".exists": GIVEN, ".read_text": SHIPPED},
     "myisam_advisor.history.file": {".is_file": OWN},
     "myisam_advisor.history.paths": {".is_file": GIVEN},
