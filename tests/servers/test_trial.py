@@ -218,7 +218,7 @@ def test_tables_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) ->
         refused("bad.packed is compressed", "bad.packed")
         refused("bad.parts is partitioned", "bad.parts")
         refused("bad.nothing: there is no such table", "bad.nothing")
-        refused("nothing names no table", "nothing")
+        refused("nothing names no database", "nothing")
         refused("one of the server's own tables", "mysql.user")
         refused(r"to copy, and --copy-limit is 100 KiB", "bad.orders", "--copy-limit", "100K")
         refused("too few to measure", "bad.few")

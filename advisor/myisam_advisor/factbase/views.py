@@ -23,6 +23,8 @@ from myisam_exporter.look.fact_set import FactSet
 PIPED_WIDTH = 10_000
 UNKNOWN_SIGN = "-"
 COLUMN_GAP = 2
+# Of a table whose last column is text as long as it likes: its columns, and what the others may take of the terminal's width.
+RAGGED_COLUMNS, RAGGED_SHARE = 3, 0.7
 Say = Callable[[str, Value], str]
 
 
@@ -95,6 +97,8 @@ def result_as_text(
         text = without_padding(drawn([_grid(result, rows)], reader, piped_width=PIPED_WIDTH))
     elif prose or _width(result.columns, rows) <= width:
         text = drawn([_grid(result, rows, "bold", prose)], reader, piped_width=PIPED_WIDTH)
+    elif _ends_ragged(result, rows, width):
+        text = without_padding(drawn([_grid(result, rows)], None, piped_width=PIPED_WIDTH))
     else:
         text = _upright(result.columns, rows)
     return f"{text}... more rows were left out\n" if result.truncated else text
@@ -111,6 +115,13 @@ def _as_csv(result: Result) -> str:
 def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     widths = (max(map(cell_len, cells)) for cells in zip(map(printable, columns), *rows, strict=True))
     return sum(widths) + COLUMN_GAP * (len(columns) - 1)
+
+
+def _ends_ragged(result: Result, rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether a name and a long text are all there is: such a line may run on, and nothing stands behind it."""
+    others = _width(result.columns[:-1], [row[:-1] for row in rows])
+    is_text = any(isinstance(row[-1], str) for row in result.rows)
+    return is_text and 1 < len(result.columns) <= RAGGED_COLUMNS and others <= width * RAGGED_SHARE
 
 
 def _upright(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -55,7 +55,7 @@ ONLY_IF_SO = ("crashed", "recovery_failed", "auto_increment_within_index", "blob
 # Missing in most tables, for no reason that somebody could mend.
 MAY_BE_ABSENT = (
     "header_problem", "crashed_partitions", "fixed_row_bytes", "partitions", "fullest_partition", "fullest_partition_used_ratio",
-    "pack_keys_option", "key_cache", "fragments_per_row", "rows_per_write_statement", "data_page_cache_hit_ratio",
+    "fragments_per_row", "rows_per_write_statement", "data_page_cache_hit_ratio",
 )  # fmt: skip
 # Of what a column is the part.
 WHOLES = {
@@ -194,9 +194,7 @@ def one_table(
         tuple(map(_index, indexes)),
         "" if indexes or row["index_bytes"] == HEADER_BYTES else _why_no_indexes(facts),
         statement("SHOW INDEX FROM {};", quote_table(*name)),
-        tuple(
-            TableCurve(column, label, tuple(curves[column])) for column, label in CURVES if curves and column in curves
-        ),
+        tuple(_curves(curves or {})),
         findings,
         tuple(one for one in judgement.findings if one.scope == "server" and one not in findings),
         () if untried else tuple(_trials(name, row, indexes)),
@@ -222,6 +220,14 @@ def _places_of_indexes(rows: FactRows) -> dict[TableName, list[int]]:
     for place, (schema, table) in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
         found.setdefault((str(schema), str(table)), []).append(place)
     return found
+
+
+def _curves(curves: Mapping[str, Points]) -> Iterable[TableCurve]:
+    """Those of which anything is known."""
+    for column, label in CURVES:
+        points = curves.get(column, ())
+        if any(value is not None for _, value in points):
+            yield TableCurve(column, label, tuple(points))
 
 
 def _why_no_indexes(facts: FactSet) -> str:

@@ -127,8 +127,6 @@ def _curves_heading(curves: Iterable[TableCurve], span: tuple[float, float]) -> 
 
 def _curve(curve: TableCurve, span: tuple[float, float], reader: TextIO | None) -> Text:
     known = [value for _, value in curve.points if value is not None]
-    if not known:
-        return Text("not known", style="dim")
     line = sparkline(curve.points, *span, bars_for(reader), CURVE_WIDTH)
     low, middle, high = (in_words(curve.column, value) for value in (min(known), statistics.median(known), max(known)))
     same = low == high

@@ -54,6 +54,13 @@ def test_what_is_too_wide_has_a_line_for_each_column(monkeypatch: pytest.MonkeyP
     assert len(result_as_text(WIDE, "table", Terminal()).splitlines()) == 3
 
 
+def test_a_long_text_at_the_end_of_a_line_may_run_on() -> None:
+    lines = result_as_text(Result(("name", "value"), [("port", 3306), ("optimizer_switch", "on," * 100)]), "table", Terminal()).splitlines()
+    assert len(lines) == 3
+    assert lines[1] == "port              3306"
+    assert lines[2].endswith("on,")
+
+
 @pytest.mark.parametrize("columns", ["8", "20", "60", "100"])
 def test_no_cell_is_folded_whatever_the_width(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", columns)

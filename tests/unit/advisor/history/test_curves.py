@@ -45,6 +45,7 @@ def test_facts_of_myisam_come_first(path: Path) -> None:
     names = facts_in_words(path).splitlines()
     assert "key_cache.size_bytes" in names
     own = [name.startswith(("key_cache.", "tables.", "mysqld.", "totals.", "mutex_wait.", "host.", "server.", "status.Questions")) for name in names]
+    assert names[0].startswith("key_cache.")
     assert own == sorted(own, reverse=True)
     assert facts_in_words(path, headings=True).splitlines()[0] == "Of MyISAM and what it runs on:"
 
