@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ class Chain:
         assert answer["status"] == "success"
         result: list[Any] = answer["data"]["result"]
         return result
+
+    def has(self, expression: str) -> bool:
+        return bool(self.query(expression))
 
     def firing_in_prometheus(self) -> set[str]:
         alerts = get(f"{self.prometheus}/api/v1/alerts")["data"]["alerts"]
@@ -160,6 +164,7 @@ def expressions(dashboard: Path) -> Iterator[tuple[str, str]]:
     for panel in document["panels"]:
         for target in panel.get("targets", ()):
             yield panel["title"], target["expr"]
+    yield from ((mark["name"], mark["expr"]) for mark in document["annotations"]["list"] if "expr" in mark)
     for variable in document["templating"]["list"]:
         if variable["type"] == "query":
             found = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["definition"])
@@ -172,7 +177,7 @@ def filled(expression: str) -> str:
 
 
 # What is there only while something is wrong: it must parse, and may be empty on a server that is well.
-MAY_BE_EMPTY = {"Findings", "Not evaluated"}
+MAY_BE_EMPTY = {"Findings", "Not evaluated", "Alerts", "Restarts", "Server does not answer"}
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda path: path.stem)
@@ -201,6 +206,25 @@ def test_prometheus_is_given_open_metrics(chain: Chain) -> None:
     assert wait_for(lambda: bool(chain.query("myisam_questions_total")), 30)
     told = get(f"{chain.prometheus}/api/v1/metadata?metric=myisam_questions")["data"]
     assert [entry["type"] for entry in told["myisam_questions"]] == ["counter"]
+
+
+def value_in(labels: dict[str, str], found: re.Match[str]) -> str:
+    return labels.get(found[1], "")
+
+
+def test_a_finding_leads_to_its_page_as_grafana_would(chain: Chain) -> None:
+    panels = json.loads((ROOT / "dashboards" / "myisam-overview.json").read_text("utf-8"))["panels"]
+    for title in ("Findings", "Servers"):
+        panel = next(panel for panel in panels if panel["title"] == title)
+        expression = filled(panel["targets"][0]["expr"])
+        assert wait_for(partial(chain.has, expression), 30, 0.5)
+        links = [one["value"][0]["url"] for rule in panel["fieldConfig"]["overrides"] for one in rule["properties"] if one["id"] == "links"]
+        assert links
+        for row in chain.query(expression):
+            for link in links:
+                address = re.sub(r"\$\{__data\.fields\.(\w+)\}", partial(value_in, row["metric"]), link)
+                with urllib.request.urlopen(address, timeout=5) as page:
+                    assert page.headers["content-type"].startswith("text/html")
 
 
 def test_the_recording_rules_have_values(chain: Chain) -> None:

@@ -26,7 +26,8 @@ def test_each_probed_server_has_its_page(mariadb: PrivateServer, tmp_path: Path)
         assert daemon.get("/munin.json").status == 503
         quoted = "the+%3Cb%3Earchive%3C%2Fb%3E+%26+co"
         assert daemon.get(f"/?target={quoted}").status == 400  # nobody probes it yet
-        assert daemon.get(f"/probe?target={quoted}").status == 200
+        probed = daemon.get(f"/probe?target={quoted}")
+        assert f'web_info{{external_url="http://127.0.0.1:{daemon.port}",query="?target={quoted}"}} 1' in probed.text
         assert wait_for(lambda: "What to change" in daemon.get(f"/?target={quoted}").text)
         assert json.loads(daemon.get(f"/advice.json?target={quoted}").text)["schema"] == 1
         assert json.loads(daemon.get(f"/munin.json?target={quoted}").text)["up"]

@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading
@@ -44,8 +44,8 @@ OWN_METRICS = (
 WEB_INFO = Metric(
     "exporter_web_info",
     "gauge",
-    "Always 1; where the exporter's pages are: --web.external-url, else the address that this scrape asked.",
-    ("external_url",),
+    "Always 1; where this server's pages are: below external_url (--web.external-url, else the address that this scrape asked), with query at the end.",
+    ("external_url", "query"),
 )
 Route = Callable[[Request], Awaitable[Response]]
 FurtherPage = Callable[[Request], Awaitable[Response | None]]
@@ -198,7 +198,10 @@ class Exporter:
         self._in_progress += 1
         try:
             reading = await reading_in_time(watch, selected, _deadline_seconds(request))
-            own = [*(self._own_pages() if with_own else ()), *self._whereabouts(request)]
+            own = [
+                *(self._own_pages() if with_own else ()),
+                *self._whereabouts(request, "" if with_own else watch.label),
+            ]
             names = parameters.get("name[]", ())
             gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)
             body = await asyncio.get_running_loop().run_in_executor(
@@ -221,9 +224,11 @@ class Exporter:
             pages.append(self._process_metrics())
         return pages
 
-    def _whereabouts(self, request: Request) -> list[Page]:
+    def _whereabouts(self, request: Request, target: str = "") -> list[Page]:
+        """Where the pages of our own server are, or of the one that was probed."""
         url = self.public_address.of(request)
-        return [page_of((WEB_INFO,), [Value(WEB_INFO.name, 1, (url,))])] if url else []
+        query = f"?{urlencode({'target': target})}" if target else ""
+        return [page_of((WEB_INFO,), [Value(WEB_INFO.name, 1, (url, query))])] if url else []
 
     def _process_metrics(self) -> Page:
         """CPU, memory and descriptors of this process, by prometheus_client; only beside the own server's metrics."""

@@ -101,7 +101,7 @@ def test_the_unix_socket_needs_no_prefix() -> None:
 
 def test_every_scrape_says_where_the_pages_are() -> None:
     page = asyncio.run(answered("/myisam", request("/myisam/metrics", "localhost:9942"))).body.decode()
-    assert 'myisam_exporter_web_info{external_url="http://localhost:9942/myisam"} 1.0' in page
+    assert 'myisam_exporter_web_info{external_url="http://localhost:9942/myisam",query=""} 1.0' in page
 
 
 async def answered(prefix: str, asked: Request) -> Response:
