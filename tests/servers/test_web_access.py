@@ -22,7 +22,8 @@ from .test_unix_socket import UnixConnection, answers, ask
 from .test_web_security import login, make_certificate, secure_status, socket_daemon
 
 FOREIGN = ("evil.example", "evil.example:9942", "127.0.0.1.evil.example", "localhost.evil.example", "192.0.2.1", "[2001:db8::1]:80", "localhost:80:90", "", "[", "x" * 5000)
-PATHS = ("/", "/metrics", "/advice.json", "/munin.json", "/-/healthy", "/rules/", "/nowhere")
+PLACES = ("/", "/advice.json", "/metrics", "/munin.json", "/rules/", "/rules/table-crashed", "/tables", "/table?schema=pathless&table=broken")
+PATHS = ("/", "/metrics", "/advice.json", "/munin.json", "/-/healthy", "/rules", "/rules/", "/rules/table-crashed", "/tables", "/table?schema=a&table=b", "/nowhere")
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +213,8 @@ def test_without_a_login_nobody_reads_a_path(mariadb: PrivateServer, tmp_path: P
         with serving("--socket", mariadb.socket, "--user", "root", "--web.config.file", config, "--web.socket", unix) as running:
             assert wait_for(lambda: "broken" in running.get("/advice.json").text)
             assert wait_for(lambda: "broken" in running.get("/").text)
-            pages = {path: running.get(path).text for path in ("/", "/advice.json", "/metrics", "/munin.json", "/rules/")}
+            pages = {path: running.get(path).text for path in PLACES}
+            assert "broken" in pages["/table?schema=pathless&table=broken"]
             for path, text in pages.items():
                 for part in (directory, directory.replace("/", "&#x2F;"), str(mariadb.socket), str(tmp_path)):
                     assert part not in text, path

@@ -5,7 +5,7 @@ An order is worked out once for each generation of facts, whoever asks how often
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.reports.page.links import Links
@@ -20,46 +20,52 @@ TABLES_A_PAGE = 100
 LONGEST_SEARCH = 200
 SHOWN_NAME = 64
 Row = Mapping[str, Value]
-READ = ("schema_name", "table_name", "rows", "data_bytes", "index_bytes", "data_resident_bytes", "rows_read_per_second",
-        "write_statements_per_second", "crashed")  # fmt: skip
+RATES = ("rows_read_per_second", "write_statements_per_second")
 
 
-def _number(value: Value) -> float:
-    """What is not known comes last."""
-    return float(value) if isinstance(value, int | float) else -1.0
+def _known(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
-def _activity(row: Row) -> float | None:
-    known = [row[name] for name in ("rows_read_per_second", "write_statements_per_second")]
-    rates = [float(value) for value in known if isinstance(value, int | float)]
-    return sum(rates) if rates else None
+def _activity(rates: Iterable[Value]) -> float | None:
+    """The sum of those that are known."""
+    known = [float(rate) for rate in rates if isinstance(rate, int | float)]
+    return sum(known) if known else None
 
 
-def _share(row: Row) -> float | None:
-    resident, data = row["data_resident_bytes"], row["data_bytes"]
-    return (
-        min(resident / data, 1.0)
-        if isinstance(resident, int | float) and isinstance(data, int | float) and data
-        else None
-    )
+def _share(resident: Value, data: Value) -> float | None:
+    known = isinstance(resident, int | float) and isinstance(data, int | float) and data
+    return min(resident / data, 1.0) if known else None  # type: ignore[operator]
+
+
+def _numbers(column: str) -> Callable[[FactRows], Iterable[float | None]]:
+    return lambda facts: map(_known, facts.values(column))
+
+
+def _shares(facts: FactRows) -> Iterable[float | None]:
+    return map(_share, facts.values("data_resident_bytes"), facts.values("data_bytes"))
+
+
+def _activities(facts: FactRows) -> Iterable[float | None]:
+    return map(_activity, zip(*map(facts.values, RATES), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the list: its heading, its key in the address, what it says of a row, and what rows are sorted by, the largest first."""
+    """A column of the list: its key in the address, its heading, what it says of a row, and what all rows are sorted by, the largest first."""
 
     key: str
     heading: str
     says: Callable[[Row], str]
-    sorts_by: Callable[[Row], float]
+    sorts_by: Callable[[FactRows], Iterable[float | None]]
 
 
 COLUMNS = (
-    Column("rows", "rows", lambda row: count(_known(row["rows"])), lambda row: _number(row["rows"])),
-    Column("data", "data", lambda row: size(_known(row["data_bytes"])), lambda row: _number(row["data_bytes"])),
-    Column("index", "index", lambda row: size(_known(row["index_bytes"])), lambda row: _number(row["index_bytes"])),
-    Column("memory", "in memory", lambda row: percent(_share(row)), lambda row: _number(_share(row))),
-    Column("activity", "rows read, statements", lambda row: rate(_activity(row)), lambda row: _number(_activity(row))),
+    Column("rows", "rows", lambda row: count(_known(row["rows"])), _numbers("rows")),
+    Column("data", "data", lambda row: size(_known(row["data_bytes"])), _numbers("data_bytes")),
+    Column("index", "index", lambda row: size(_known(row["index_bytes"])), _numbers("index_bytes")),
+    Column("memory", "in memory", lambda row: percent(_share(row["data_resident_bytes"], row["data_bytes"])), _shares),
+    Column("activity", "rows read, statements", lambda row: rate(_activity(map(row.__getitem__, RATES))), _activities),
 )  # fmt: skip
 # How rows are sorted that are asked for by none of them: by name; or crashed ones first, then the most active, then the largest.
 NAME, WORST = "name", "worst"
@@ -159,19 +165,30 @@ def _found(facts: FactRows, chosen: Chosen) -> Sequence[int]:
 
 
 def _ordered(facts: FactRows, sort: str) -> list[int]:
-    rows = list(zip(*(facts.values(name) for name in READ), strict=True))
-    by_name = sorted(range(len(rows)), key=lambda place: (str(rows[place][0]), str(rows[place][1])))
+    """By name, or by what is known the largest first; equals by name."""
     if sort == NAME:
-        return by_name
-    columns = {column.key: column.sorts_by for column in COLUMNS}
-    values = [_sort_value(dict(zip(READ, row, strict=True)), columns.get(sort)) for row in rows]
-    return sorted(by_name, key=lambda place: values[place], reverse=True)  # which keeps the order of equals
+        names = [*zip(map(str, facts.values("schema_name")), map(str, facts.values("table_name")), strict=True)]
+        return sorted(range(len(names)), key=names.__getitem__)
+    by_name = facts.once(("order of the list", NAME), lambda rows: _ordered(rows, NAME))
+    if sort == WORST:
+        return sorted(by_name, key=_worst(facts).__getitem__, reverse=True)
+    values = [*map(_comparable, _column(sort).sorts_by(facts))]
+    return sorted(by_name, key=values.__getitem__, reverse=True)
 
 
-def _sort_value(row: Row, sorts_by: Callable[[Row], float] | None) -> tuple[float, ...]:
-    if sorts_by is not None:
-        return (sorts_by(row),)
-    return _number(row["crashed"]), _activity(row) or 0.0, _number(row["data_bytes"])
+def _column(key: str) -> Column:
+    return next(column for column in COLUMNS if column.key == key)
+
+
+def _comparable(value: float | None) -> float:
+    """What is not known comes last."""
+    return -1.0 if value is None else value
+
+
+def _worst(facts: FactRows) -> list[tuple[float, float, float]]:
+    crashed, data = (map(_comparable, _numbers(name)(facts)) for name in ("crashed", "data_bytes"))
+    activities = (activity or 0.0 for activity in _activities(facts))
+    return [*zip(crashed, activities, data, strict=True)]
 
 
 def _folded_names(facts: FactRows) -> list[str]:
@@ -189,7 +206,3 @@ def _line(row: Row, links: Links) -> ListedTable:
     return ListedTable(
         f"{cut(schema, SHOWN_NAME)}.{cut(table, SHOWN_NAME)}", links.table(schema, table), cells, bool(row["crashed"])
     )
-
-
-def _known(value: Value) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
