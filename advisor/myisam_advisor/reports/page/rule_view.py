@@ -16,6 +16,7 @@ from myisam_advisor.reports.told import told
 
 # The texts of `explain` that a finding completes, and the fields of the rule that they are made of.
 COMPLETED = {
+    "What it says": "finding",
     "What to do": "recommendation",
     "What to expect": "expect",
     "What it costs": "cost",
@@ -23,7 +24,9 @@ COMPLETED = {
     "How to verify it": "verify",
 }
 # Told by the finding alone: a half of it would mislead.
-WHOLE_OR_NOT = ("How to undo it",)
+WHOLE_OR_NOT = ("What it says", "How to undo it")
+# How a text begins that an example's values complete (reports/rule_words.py).
+EXAMPLE = "For example: "
 # Parts of sentences; other texts may begin with the name of a program.
 BEGIN_SMALL = ("What then holds the server back", "What was measured")
 FOUND, QUIET, NOT_JUDGED, SET_ASIDE, NOT_FOR_THIS = "found here", "quiet", "not judged", "set aside", "does not apply"
@@ -31,18 +34,19 @@ FOUND, QUIET, NOT_JUDGED, SET_ASIDE, NOT_FOR_THIS = "found here", "quiet", "not 
 
 @dataclass(frozen=True, slots=True)
 class RuleSection:
-    """A text under a heading. `more` where a finding has figures that no general text can have."""
+    """A text under a heading. `more` where a finding has figures that no general text can have; `example` has those of a case of the rule."""
 
     anchor: str
     heading: str
     text: str
     cases: tuple[str, ...] = ()
     more: bool = False
+    example: str = ""
 
     @property
     def says_anything(self) -> bool:
         """Whether anything of it holds without a finding."""
-        return bool(self.text or self.cases)
+        return bool(self.text or self.cases or self.example)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,21 +184,24 @@ def _scope(rule: Rule) -> str:
 
 def _sections(rule: Rule) -> Iterable[RuleSection]:
     for heading, text in texts_of(rule):
-        if heading == "What it says":
-            continue
-        if heading == "What silences it":
-            general = _together(general_text(condition.because) for condition in rule.not_if)
-        elif heading in COMPLETED:
-            general = general_text(getattr(rule, COMPLETED[heading]))
-        else:
-            general = GeneralText((" ".join(text.split()),), (), is_complete=True)
-        if heading in WHOLE_OR_NOT and not general.is_complete:
-            general = GeneralText((), (), is_complete=False)
-        anchor = heading.lower().replace(" ", "-")
+        general, told_whole = _general(rule, heading, text), " ".join(text.split())
         said = " ".join(general.always)
         if heading in BEGIN_SMALL:
             said = said[:1].upper() + said[1:]
-        yield RuleSection(anchor, heading, said, general.in_some_cases, not general.is_complete)
+        example = "" if general.is_complete or not told_whole.startswith(EXAMPLE) else told_whole.removeprefix(EXAMPLE)
+        anchor = heading.lower().replace(" ", "-")
+        yield RuleSection(anchor, heading, said, general.in_some_cases, not general.is_complete, example)
+
+
+def _general(rule: Rule, heading: str, text: str) -> GeneralText:
+    """What of a text always holds; nothing of those of which a half would mislead."""
+    if heading == "What silences it":
+        return _together(general_text(condition.because) for condition in rule.not_if)
+    if heading not in COMPLETED:
+        return GeneralText((" ".join(text.split()),), (), is_complete=True)
+    general = general_text(getattr(rule, COMPLETED[heading]))
+    partly = heading in WHOLE_OR_NOT and not general.is_complete
+    return GeneralText((), (), is_complete=False) if partly else general
 
 
 def _in_a_row(headings: Sequence[str]) -> str:

@@ -107,3 +107,13 @@ def test_the_list_has_every_rule_and_what_was_found_first(look: Look) -> None:
     for one in RULES:
         assert f'href="./rules/{one.id}"' in page
     assert all(line.state == "" for line in rule_list_view(RULES, None, Links()).rules)
+
+
+def test_an_example_stands_where_no_finding_does(look: Look) -> None:
+    view = rule_view(rule("key-cache-contention"), look, LINKS, paths=False)
+    undo = next(section for section in view.sections if section.heading == "How to undo it")
+    assert (undo.text, undo.cases) == ("", ())
+    assert undo.example
+    assert f"<strong>For example:</strong> {undo.example[:20]}" in render(view)
+    found = render(rule_view(rule("table-crashed"), look, LINKS, paths=False))
+    assert "For example:" not in found
