@@ -11,6 +11,7 @@ import sys
 import time
 
 from myisam_advisor.cli.ending import OneLineErrors
+from myisam_advisor.cli.journal import lines_for
 
 # promslog's names beside Python's.
 LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "warning": "WARNING", "error": "ERROR"}
@@ -42,6 +43,5 @@ class StructuredLines(logging.Formatter):
 def begin_log(level: str, form: str) -> None:
     """Log from this level on, in this form."""
     lines = logging.StreamHandler(sys.stderr)
-    plain = OneLineErrors("%(asctime)s %(levelname)s %(message)s")
-    lines.setFormatter(plain if form == "text" else StructuredLines(form))
+    lines.setFormatter(lines_for(sys.stderr) if form == "text" else StructuredLines(form))
     logging.basicConfig(level=LEVELS[level], handlers=[lines])

@@ -29,7 +29,7 @@ from myisam_advisor.judging.past import Episode
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.templates import count, duration, printable
 
-LINES_OF_A_RULE = 5
+LINES_OF_A_RULE = 3
 LINES_AN_HOUR = 60
 SECONDS_AN_HOUR = 3600.0
 # A finding that holds is worth a warning, as a service sees it; one that says what could be better is not.

@@ -25,6 +25,7 @@ from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.history.writer import History
+from myisam_advisor.texts.templates import count, duration, printable
 from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
@@ -153,6 +154,7 @@ async def _serve(options: ServeOptions) -> int:
     loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, reload_for_systemd))
     if options.watch_own:
         fleet.watch_own(_label(options), options.resolve)
+    _tell_what_runs(options, fleet, history)
     supervision = loop.create_task(supervise(notifier, fleet, board))
     await loop.run_in_executor(None, pages.warm_up)
     gc.collect()
@@ -168,6 +170,17 @@ async def _serve(options: ServeOptions) -> int:
     if not isinstance(tracer, Unknown):
         tracer.close()
     return 0
+
+
+def _tell_what_runs(options: ServeOptions, fleet: Fleet, history: History | None) -> None:
+    """Which server is watched, and what is remembered: the addresses were told."""
+    watched = f"watching {printable(fleet.own.label)}" if fleet.own else "watching no server of our own"
+    listed = len(fleet.targets.listed)
+    probed = f", and {count(listed)} that may be probed" if listed else ""
+    remembered = "no history is kept (--no-history)" if history is None else history.in_words()
+    _log.info(
+        "%s%s, a look each %s; %s", watched, probed, duration(options.watch.background_seconds), printable(remembered)
+    )
 
 
 def _load_site(options: ServeOptions) -> Site:

@@ -36,20 +36,28 @@ def inherited_sockets() -> list[socket.socket]:
 
 
 async def listen(
-    server: HttpServer, addresses: Sequence[str], unix_socket: Path | None, group: str | None, scheme: str, path: str
+    server: HttpServer,
+    addresses: Sequence[str],
+    unix_socket: Path | None,
+    group: str | None,
+    scheme: str,
+    path: str,
+    home: str = "/",
 ) -> None:
     """Listen wherever that is asked for. Sockets that systemd opened stand for the addresses of their kind.
+
+    `path` is that of the metrics, `home` that of the page: the log tells both.
 
     Raises UserError naming what cannot be listened on.
     """
     inherited = inherited_sockets()
     for listener in inherited:
-        _told(await server.listen_on(listener), scheme, path)
+        _told(await server.listen_on(listener), scheme, path, home)
         if listener.family == socket.AF_UNIX:
             _log.info("listening on a UNIX socket of systemd's")
     families = {listener.family == socket.AF_UNIX for listener in inherited}
     for address in addresses if False not in families else ():
-        _told(await _listen_on_address(server, address), scheme, path)
+        _told(await _listen_on_address(server, address), scheme, path, home)
     if unix_socket is not None and True not in families:
         await _listen_on_path(server, unix_socket, group)
 
@@ -89,10 +97,10 @@ async def _listen_on_path(server: HttpServer, path: Path, group: str | None) -> 
     _log.info("listening on %s", path)
 
 
-def _told(bound: Sequence[tuple[str, int]], scheme: str, path: str) -> None:
+def _told(bound: Sequence[tuple[str, int]], scheme: str, path: str, home: str) -> None:
     for name, number in bound:
         shown = f"[{name}]" if ":" in name else name
-        _log.info("listening on %s://%s:%d%s", scheme, shown, number, path)
+        _log.info("listening on %s://%s:%d%s: the page; metrics at %s", scheme, shown, number, home, path)
 
 
 def parse_address(text: str) -> tuple[str | None, int]:

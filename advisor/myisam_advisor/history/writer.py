@@ -35,6 +35,7 @@ from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.history.remembered import with_remembered
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import Episode, Key, Past, Silence
+from myisam_advisor.texts.moments import moment_in_words
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
@@ -47,6 +48,8 @@ DEFAULT_DAYS = 7
 DEFAULT_MEGABYTES = 256
 PRUNE_EVERY_SAMPLES = 60
 DEFAULT_PAUSE_SECONDS = 60.0
+# Damaged ones are passed over, to the one after.
+OLDEST_TRIED = 20
 _SECONDS_PER_DAY = 86_400
 _log = logging.getLogger(__name__)
 
@@ -143,6 +146,16 @@ class History:
 
     def _recalled(self, records: Records, label: str, clocks: Clocks) -> Memory:
         return recalled(records, _target(records, label), label, self._pause_seconds, clocks.wall)
+
+    def in_words(self) -> str:
+        """Where it is, and how far back it reaches."""
+        with self._lock:
+            oldest = self._attempt(_oldest)
+        if self._failure:
+            return f"the history in {self.path} is not kept for now"
+        now = self._clock.time()
+        back = "begins now" if oldest is None else f"goes back to {moment_in_words(oldest, now)}"
+        return f"the history in {self.path} {back}"
 
     def close(self) -> None:
         """Close the file."""
@@ -257,6 +270,11 @@ def _target(records: Records, label: str) -> int:
         return int(number)
     records.put(TARGET, [(target_id(label), label)])
     return target_id(label)
+
+
+def _oldest(records: Records) -> float | None:
+    found = records.rows(SAMPLE, order=f"taken_at LIMIT {OLDEST_TRIED}")
+    return next((float(moment) for _, moment, *_ in found), None)
 
 
 def _counted(records: Records) -> tuple[int, float | None, int, int]:

@@ -89,7 +89,7 @@ def _unseen(gaps: Sequence[Span], now: float) -> str:
         return ""
     named = "; ".join(span_in_words(begin, end, now) for begin, end in gaps[-NAMED_GAPS:][::-1])
     more = f"; and {count(len(gaps) - NAMED_GAPS)} times more" if len(gaps) > NAMED_GAPS else ""
-    return f"Nobody looked at the server {named}{more}: what held then is not known."
+    return f"Not looked at: {named}{more}. What held then is not known."
 
 
 def _sentence(past: Past, clean: Callable[[object], str]) -> str:

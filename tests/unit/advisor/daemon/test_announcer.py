@@ -84,7 +84,7 @@ def test_many_of_one_rule_are_counted(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_server_has_so_many_lines_an_hour(caplog: pytest.LogCaptureFixture) -> None:
     announcer = Announcer()
-    for minute in range(40):
+    for minute in range(40):  # of three findings each
         announcer.announce("db", turns(3, f"rule-{minute}"), Clocks(NOW + 60 * minute, 60.0 * minute))
     assert len(caplog.records) == LINES_AN_HOUR + 1
     assert "are enough" in caplog.messages[-1]

@@ -1,11 +1,13 @@
 """Episodes from look to look: pauses, gaps in which nobody looked, restarts of server and daemon, and clocks that are set."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from myisam_advisor.history.format import SAMPLE
 from myisam_advisor.history.memory import (
     BACK,
     CAME,
@@ -25,6 +27,7 @@ from myisam_advisor.history.records import checksum_of
 from myisam_advisor.history.writer import History, Remembered
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import GONE, HOLDS, NO_SILENCE, NOT_KNOWN, Silence
+from myisam_advisor.texts.moments import moment_in_words
 
 NOW, LOOK = 1_763_816_400.0, 60.0
 QUIET = Silence(frozenset({"lock", "disk"}), frozenset())
@@ -295,3 +298,16 @@ def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
     history.close()
     (one,) = recorded_episodes(path, NOW + 125)
     assert replace(one.episode, message="") == replace(kept.since["lock", ""], last_seen=NOW + 120, message="")
+
+
+def test_the_start_tells_which_history_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    history = History(path)
+    assert history.in_words() == f"the history in {path} begins now"
+    records = history._records
+    assert records is not None
+    with records.database:
+        records.database.execute("INSERT INTO sample VALUES (1, 0, 60, x'00', 5)")  # damaged: its checksum is another
+        records.put(SAMPLE, [(1, NOW, 60.0, b"packed")])
+    assert history.in_words() == f"the history in {path} goes back to {moment_in_words(NOW, time.time())}"
+    history.close()
