@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.history.episodes import prune_episodes
 from myisam_advisor.history.format import SAMPLE
 from myisam_advisor.history.memory import (
     BACK,
@@ -311,3 +312,36 @@ def test_the_start_tells_which_history_it_is(tmp_path: Path) -> None:
         records.put(SAMPLE, [(1, NOW, 60.0, b"packed")])
     assert history.in_words() == f"the history in {path} goes back to {moment_in_words(NOW, time.time())}"
     history.close()
+
+
+def test_what_is_too_old_and_what_never_grows_old_goes(tmp_path: Path) -> None:
+    path, day = tmp_path / "h.sqlite", 86_400.0
+    for now in (NOW - 9 * day, NOW - 2 * day, NOW, NOW + 400 * day):
+        remembered(path, now, "lock")
+    history = History(path)
+    records = history._records
+    assert records is not None
+    with records.database:
+        prune_episodes(records.database, NOW - 7 * day, NOW + 7 * day)
+        left = {
+            table: [row[0] - NOW for row in records.database.execute(f"SELECT {moment} FROM {table} ORDER BY 1")]
+            for table, moment in (("episode", "first_seen"), ("course", "first_seen"), ("stretch", "begun_at"))
+        }
+    history.close()
+    assert left == {key: [-2 * day, 0.0] for key in ("episode", "course", "stretch")}
+
+
+def test_a_long_episode_keeps_how_it_began(tmp_path: Path) -> None:
+    """It began before what is kept, and holds still."""
+    path, day = tmp_path / "h.sqlite", 86_400.0
+    history = History(path)
+    records = history._records
+    assert records is not None
+    history.remember("db", [], QUIET, Clocks(NOW, 0.0))
+    for minute in range(1, 20):
+        history.remember("db", [finding("lock")], QUIET, Clocks(NOW + 60 * minute, 60.0 * minute))
+    with records.database:
+        prune_episodes(records.database, NOW + 600, NOW + 7 * day)
+    history.close()
+    kept = remembered(path, NOW + 1300, "lock")
+    assert (kept.since["lock", ""].first_seen, kept.since["lock", ""].begin_seen) == (NOW + 60, True)
