@@ -10,9 +10,11 @@ import pytest
 
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.program import PROGRAM
+from tests.support.servers import binaries_of
 
-from .conftest import PROGRAM, binaries_of, run
-from .daemon import Daemon, free_port, serving, wait_for
+from .conftest import run
 
 CRASHED = 'rule="table-crashed"'
 

@@ -8,13 +8,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from myisam_advisor.history.reader import Curve, curves, recorded_episodes, recorded_facts
+from myisam_advisor.history.reader import Curve, curves, recorded_episodes, recorded_facts, unwatched
 from myisam_advisor.texts.bars import BARS, first_shown, sparkline
+from myisam_advisor.texts.moments import moment_in_words, span_in_words
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.templates import count, duration, printable, size
 from myisam_exporter.errors import UserError
 
 MOST_CURVES = 20
+MOST_GAPS = 10
 # What a reader of this program's history looks for, in this order: of the server's status the counters that MyISAM moves.
 _OF_MYISAM = tuple(
     re.compile(pattern)
@@ -77,7 +79,15 @@ def episodes_in_words(path: Path) -> str:
             f"{server}{episode.in_words(one.standing, now)}",
             f"    {episode.severity}  {episode.rule}{about}: {episode.message}",
         ]
-    return "\n".join(map(printable, lines)) or "no finding is on record"
+    lines = lines or ["no finding is on record"]
+    for label, gaps in unwatched(path, now):
+        named = "; ".join(
+            f"since {moment_in_words(begin, now)}" if end is None else span_in_words(begin, end, now)
+            for begin, end in gaps[: -MOST_GAPS - 1 : -1]
+        )
+        more = f"; and {count(len(gaps) - MOST_GAPS)} times more" if len(gaps) > MOST_GAPS else ""
+        lines.append(f"{label} was not looked at: {named}{more}. What held then is not known.")
+    return "\n".join(map(printable, lines))
 
 
 def _drawn(curve: Curve, begin: float, end: float, bars: str) -> str:

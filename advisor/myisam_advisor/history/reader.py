@@ -26,7 +26,7 @@ from myisam_advisor.history.noticed_changes import Change, read_changes
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.remembered import with_remembered
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.past import Episode, Key, dated, standing
+from myisam_advisor.judging.past import Episode, Key, Past, dated, standing
 from myisam_exporter.look.fact_set import FactSet
 
 if TYPE_CHECKING:
@@ -125,6 +125,21 @@ def recorded_episodes(path: Path, now: float | None = None) -> list[Recorded]:
 
 def _latest_first(one: Episode) -> tuple[float, float, str, str]:
     return -one.last_seen, -one.first_seen, one.rule, one.object
+
+
+def unwatched(path: Path, now: float) -> list[tuple[str, list[tuple[float, float | None]]]]:
+    """When each server was not looked at, the latest last; a gap without an end lasts still."""
+    found = []
+    with open_to_read(path) as records:
+        for number, label in sorted(_labels(records).items(), key=lambda one: one[1]):
+            stretches = read_stretches(records, number)
+            gaps: list[tuple[float, float | None]] = list(Past(0.0, now, stretches=stretches).gaps())
+            last = max((one for one in stretches if one.begin <= now), key=lambda one: one.end, default=None)
+            if last is not None and now > last.is_due:
+                gaps.append((last.end, None))
+            if gaps:
+                found.append((label, gaps))
+    return found
 
 
 def episodes(path: Path) -> list[Episode]:

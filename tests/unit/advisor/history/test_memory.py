@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.history.curves import episodes_in_words
 from myisam_advisor.history.episodes import prune_episodes
 from myisam_advisor.history.format import SAMPLE
 from myisam_advisor.history.memory import (
@@ -23,12 +24,12 @@ from myisam_advisor.history.memory import (
     Memory,
     Turns,
 )
-from myisam_advisor.history.reader import recorded_episodes
+from myisam_advisor.history.reader import recorded_episodes, unwatched
 from myisam_advisor.history.records import checksum_of
 from myisam_advisor.history.writer import History, Remembered
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import GONE, HOLDS, NO_SILENCE, NOT_KNOWN, Silence
-from myisam_advisor.texts.moments import moment_in_words
+from myisam_advisor.texts.moments import moment_in_words, span_in_words
 
 NOW, LOOK = 1_763_816_400.0, 60.0
 QUIET = Silence(frozenset({"lock", "disk"}), frozenset())
@@ -345,3 +346,30 @@ def test_a_long_episode_keeps_how_it_began(tmp_path: Path) -> None:
     history.close()
     kept = remembered(path, NOW + 1300, "lock")
     assert (kept.since["lock", ""].first_seen, kept.since["lock", ""].begin_seen) == (NOW + 60, True)
+
+
+def test_history_tells_when_nobody_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "h.sqlite"
+    for now in (NOW, NOW + 7200, NOW + 7260):
+        remembered(path, now)
+    assert unwatched(path, NOW + 7270) == [("db", [(NOW, NOW + 7200)])]
+    assert unwatched(path, NOW + 9000) == [("db", [(NOW, NOW + 7200), (NOW + 7260, None)])]
+    monkeypatch.setattr(time, "time", lambda: NOW + 9000)
+    told = episodes_in_words(path).splitlines()
+    since, gap = moment_in_words(NOW + 7260, NOW + 9000), span_in_words(NOW, NOW + 7200, NOW + 9000)
+    assert told == ["no finding is on record", f"db was not looked at: since {since}; {gap}. What held then is not known."]
+
+
+def test_history_tells_what_holds_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "h.sqlite"
+    history = History(path)
+    for minute in range(4):
+        history.remember("db", [finding("lock", "s.x\x1b[2J")] if minute else [], QUIET, Clocks(NOW + 60 * minute, 60.0 * minute))
+    history.close()
+    monkeypatch.setattr(time, "time", lambda: NOW + 200)
+    first, second = episodes_in_words(path).splitlines()
+    assert first == f"since {moment_in_words(NOW + 60, NOW + 200)}, still (2 min)"
+    assert second == "    warning  lock s.x\\x1b[2J: words"
+    monkeypatch.setattr(time, "time", lambda: NOW + 7200)
+    assert "still" not in episodes_in_words(path)
+    assert "not known since" in episodes_in_words(path)
