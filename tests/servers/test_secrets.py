@@ -12,6 +12,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, serving, wait_for
+from tests.support.login_files import encrypted
 from tests.support.program import PROGRAM
 
 from .conftest import run
@@ -35,6 +36,33 @@ def option_file(mariadb: PrivateServer, tmp_path: Path) -> Iterator[Path]:
         yield path
     finally:
         mariadb.execute("DROP USER 'keeper'@'localhost'")
+
+
+@pytest.mark.parametrize("way", ["environment", "login path"])
+def test_no_command_shows_one_that_came_another_way(option_file: Path, tmp_path: Path, way: str) -> None:
+    """By MYSQL_PWD, or in a login file as mysql_config_editor writes it."""
+    without = tmp_path / "without.cnf"
+    without.write_text("\n".join(line for line in option_file.read_text().splitlines() if not line.startswith("password")) + "\n")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    words = ["--defaults-file", str(without)]
+    if way == "environment":
+        environment["MYSQL_PWD"] = SECRET
+    else:
+        escaped = SECRET.replace("\\", "\\\\")
+        login = tmp_path / ".mylogin.cnf"
+        login.write_bytes(encrypted(f'[keeper]\npassword = "{escaped}"\n'))
+        login.chmod(0o600)
+        words += ["--login-path", "keeper"]
+    for command in COMMANDS:
+        done = subprocess.run([str(PROGRAM), *command, *words], capture_output=True, text=True, timeout=60, env=environment, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+        assert SECRET not in done.stdout + done.stderr, command
+        assert ("came from MYSQL_PWD" in done.stderr) == (way == "environment"), command
+    without.write_text(without.read_text().replace("user=keeper", "user=nobody"))
+    refused = subprocess.run([str(PROGRAM), "--debug", "check", *words], capture_output=True, text=True, timeout=60, env=environment, check=False)
+    assert refused.returncode == 2
+    assert "refused the user 'nobody'" in refused.stderr
+    assert SECRET not in refused.stdout + refused.stderr
 
 
 def told_by_the_system(process: psutil.Process) -> str:

@@ -9,10 +9,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from myisam_advisor.cli.commands.verify import _as_json as verify_as_json
+from myisam_advisor.daemon.pages import _advice_of
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
 from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.page.look import look_at
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.report import as_json
@@ -72,6 +74,12 @@ def test_of_a_recorded_machine(look: RecordedLook) -> None:
 def test_what_is_recorded_keeps_to_it(path: Path) -> None:
     errors = [error.message for error in Draft202012Validator(strict(schema_of(path.stem))).iter_errors(json.loads(path.read_text()))]
     assert errors == []
+
+
+@pytest.mark.parametrize("paths", [True, False])
+def test_what_the_daemon_answers(look: RecordedLook, paths: bool) -> None:
+    kept = look_at(look.judgement, look.facts, 0.0)
+    assert assert_keeps("check", _advice_of(kept, paths).decode())["time"] == "1970-01-01T00:00:00Z"
 
 
 def test_a_trial() -> None:

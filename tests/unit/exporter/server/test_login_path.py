@@ -1,17 +1,16 @@
 """The login file, as mysql_config_editor of MySQL 9 wrote one, and what no login file is."""
 
 import os
-import struct
 import sys
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
 from myisam_exporter.server.option_files import Further, read_option_files
 from myisam_exporter.server.target import target_from_options
+from tests.support.login_files import encrypted
 
 WRITTEN = bytes.fromhex(
     "0000000012150b0b0309121a0b1e1b0308080b071a1602101000000031c9bb0f7b53c1ea70c5cc7986afd29810000000a2ce1912101650c034778a4e014e8ba5100000000761"
@@ -36,23 +35,6 @@ host = "h2"
 socket = "/x/y"
 port = 3399
 """
-KEY = bytes(range(20))
-
-
-def encrypted(text: str) -> bytes:
-    """As my_default.cc writes it."""
-    key = bytearray(16)
-    for position, byte in enumerate(KEY):
-        key[position % 16] ^= byte
-    parts = [b"\0" * 4, KEY]
-    for line in text.splitlines(keepends=True):
-        count = 16 - len(line.encode()) % 16
-        encryptor = Cipher(algorithms.AES(bytes(key)), modes.ECB()).encryptor()
-        cipher = encryptor.update(line.encode() + bytes([count]) * count) + encryptor.finalize()
-        parts += [struct.pack("<I", len(cipher)), cipher]
-    return b"".join(parts)
-
-
 def login_file(folder: Path, content: bytes = WRITTEN, mode: int = 0o600) -> Path:
     path = folder / "mylogin.cnf"
     path.write_bytes(content)
