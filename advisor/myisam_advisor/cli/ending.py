@@ -7,10 +7,8 @@ MYISAM_ADVISOR_DEBUG=1). Neither the message nor the trace holds a password: tho
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -187,35 +185,3 @@ def speak_any_text() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as the process
         with contextlib.suppress(AttributeError):  # somebody's own stream, in a test
             getattr(sys, name).reconfigure(errors="backslashreplace")
-
-
-class OneLineErrors(logging.Formatter):
-    """Log lines that stay one line where an exception is logged; its trace follows where traces were asked for."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line, with what was raised in short."""
-        error = record.exc_info[1] if record.exc_info else None
-        if error is None:
-            return super().format(record)
-        short = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None})
-        line = f"{super().format(short)}: {reason_of(error)}"
-        if not wants_traces():
-            return line
-        return f"{line}\n{without_secrets(''.join(traceback.format_exception(error)), error)}"
-
-
-def log_what_threads_raise() -> None:
-    """A thread's or a destructor's exception is one line of the log, and the process goes on."""
-    log = logging.getLogger(__name__)
-
-    def of_thread(arguments: Any) -> None:
-        if arguments.exc_value is not None:
-            name = getattr(arguments.thread, "name", "unknown")
-            log.error("the thread %s ended by an internal error", name, exc_info=arguments.exc_value)
-
-    def unraisable(arguments: Any) -> None:
-        if arguments.exc_value is not None:
-            log.error("%s", arguments.err_msg or "an internal error while cleaning up", exc_info=arguments.exc_value)
-
-    threading.excepthook = of_thread
-    sys.unraisablehook = unraisable

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
-from myisam_advisor.cli.ending import OneLineErrors
+from myisam_advisor.cli.one_line_errors import OneLineErrors
 
 _PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 

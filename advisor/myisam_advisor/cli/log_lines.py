@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import time
+from typing import Any
 
-from myisam_advisor.cli.ending import OneLineErrors
 from myisam_advisor.cli.journal import lines_for
+from myisam_advisor.cli.one_line_errors import OneLineErrors
 
 # promslog's names beside Python's.
 LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "warning": "WARNING", "error": "ERROR"}
@@ -45,3 +47,20 @@ def begin_log(level: str, form: str) -> None:
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(lines_for(sys.stderr) if form == "text" else StructuredLines(form))
     logging.basicConfig(level=LEVELS[level], handlers=[lines])
+
+
+def log_what_threads_raise() -> None:
+    """A thread's or a destructor's exception is one line of the log, and the process goes on."""
+    log = logging.getLogger(__name__)
+
+    def of_thread(arguments: Any) -> None:
+        if arguments.exc_value is not None:
+            name = getattr(arguments.thread, "name", "unknown")
+            log.error("the thread %s ended by an internal error", name, exc_info=arguments.exc_value)
+
+    def unraisable(arguments: Any) -> None:
+        if arguments.exc_value is not None:
+            log.error("%s", arguments.err_msg or "an internal error while cleaning up", exc_info=arguments.exc_value)
+
+    threading.excepthook = of_thread
+    sys.unraisablehook = unraisable

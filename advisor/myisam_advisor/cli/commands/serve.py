@@ -235,8 +235,7 @@ def serve(
     log_format: str,
 ) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
-    from myisam_advisor.cli.ending import log_what_threads_raise
-    from myisam_advisor.cli.log_lines import begin_log
+    from myisam_advisor.cli.log_lines import begin_log, log_what_threads_raise
     from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
     from myisam_advisor.history.paths import history_path

@@ -1,17 +1,14 @@
 """How the program ends, whatever is raised: one message and status 2, UNKNOWN for nagios, and a trace for who asks for one."""
 
-import io
-import logging
 import os
 import subprocess
 import sys
-import threading
 
 import click
 import pytest
 
 from myisam_advisor.cli import ending
-from myisam_advisor.cli.ending import OneLineErrors, log_what_threads_raise, status_of
+from myisam_advisor.cli.ending import status_of
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
@@ -135,26 +132,3 @@ def test_closed_streams_end_without_a_traceback(closed: str) -> None:
     done = subprocess.run(["bash", "-c", f"'{PROGRAM}' facts --facts - {closed}; echo status $? >&3", "3"], capture_output=True, text=True, timeout=60, check=False, preexec_fn=lambda: os.dup2(1, 3), pass_fds=(3,))
     assert "Traceback" not in done.stdout + done.stderr
     assert "status 2" in done.stdout or "status 0" in done.stdout
-
-
-def test_threads_and_logs_say_one_line_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(OneLineErrors("%(levelname)s %(message)s"))
-    log = logging.getLogger("myisam_advisor.cli.ending")
-    log.addHandler(handler)
-    monkeypatch.setattr(log, "propagate", False)
-    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
-    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    try:
-        log_what_threads_raise()
-        thread = threading.Thread(target=lambda: raising(ValueError(f"line\nbreak {SECRET}")), name="looker")
-        thread.start()
-        thread.join()
-        try:
-            raising(KeyError("a"))
-        except KeyError:
-            log.exception("advice failed on db")
-    finally:
-        log.removeHandler(handler)
-    assert stream.getvalue().splitlines() == ["ERROR the thread looker ended by an internal error: ValueError: line break (password)", "ERROR advice failed on db: KeyError: 'a'"]

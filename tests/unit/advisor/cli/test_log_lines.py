@@ -1,14 +1,19 @@
 """One line is one entry that a reader of logfmt or JSON takes apart again, whatever was logged."""
 
+import io
 import json
 import logging
 import re
+import sys
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_advisor.cli.log_lines import LEVELS, StructuredLines
+from myisam_advisor.cli.log_lines import LEVELS, StructuredLines, log_what_threads_raise
+from myisam_advisor.cli.one_line_errors import OneLineErrors
+from myisam_exporter.server.target import Target
 from tests.support.program import run
 
 KEYS = ["time", "level", "source", "msg"]
@@ -50,3 +55,35 @@ def test_a_wrong_value_is_named(words: tuple[str, str], remedy: str) -> None:
     assert done.returncode == 2
     assert words[1] in done.stderr
     assert remedy in done.stderr
+
+
+SECRET = "hunter2 'x"
+
+
+def raising(error: BaseException) -> None:
+    target = Target("me", SECRET)
+    assert target
+    raise error
+
+
+def test_threads_and_logs_say_one_line_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(OneLineErrors("%(levelname)s %(message)s"))
+    log = logging.getLogger("myisam_advisor.cli.log_lines")
+    log.addHandler(handler)
+    monkeypatch.setattr(log, "propagate", False)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    try:
+        log_what_threads_raise()
+        thread = threading.Thread(target=lambda: raising(ValueError(f"line\nbreak {SECRET}")), name="looker")
+        thread.start()
+        thread.join()
+        try:
+            raising(KeyError("a"))
+        except KeyError:
+            log.exception("advice failed on db")
+    finally:
+        log.removeHandler(handler)
+    assert stream.getvalue().splitlines() == ["ERROR the thread looker ended by an internal error: ValueError: line break (password)", "ERROR advice failed on db: KeyError: 'a'"]
