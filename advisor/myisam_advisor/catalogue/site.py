@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
 
@@ -60,7 +60,7 @@ class Site:
                 facts.tables["totals"].columns,
                 [[_less(totals[column], left_out, column) for column in facts.tables["totals"].columns]],
             )
-        return FactSet(tables, facts.unknown, facts.interval_seconds, facts.notes, facts.origin)
+        return replace(facts, tables=tables)
 
     def ignores(self, schema: Value) -> bool:
         """Whether nothing shall be said of this database."""

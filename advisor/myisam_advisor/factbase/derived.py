@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from string import ascii_letters
 
 from myisam_advisor.factbase.file import NOT_IN_FILE
@@ -39,7 +40,7 @@ def complete(facts: FactSet) -> FactSet:
     """
     tables = {name: storable_rows(rows) for name, rows in facts.tables.items()}
     unknown = dict(facts.unknown)
-    facts = FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
+    facts = replace(facts, tables=tables, unknown=unknown)
     tables = dict(tables)
     for name, derive in (
         ("key_cache", _derived_key_cache),
@@ -56,7 +57,7 @@ def complete(facts: FactSet) -> FactSet:
             for key, reason in unknown.items()
             if key != name and not (key.startswith(name + ".") and derived.has(key.partition(".")[2]))
         }
-    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
+    return replace(facts, tables=tables, unknown=unknown)
 
 
 def _pairs(facts: FactSet, table: str, column: str) -> dict[str, Value]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 
 from myisam_advisor.history.format import SAMPLE, unpack_sample_of
@@ -30,7 +31,7 @@ def with_former_key_caches(facts: FactSet, records: Records, target: int) -> Fac
         return facts
     empty = [[_value(name, column) for column in rows.columns] for name in sorted(gone)]
     tables = {**facts.tables, "key_cache": FactRows(rows.columns, [*rows.rows, *empty])}
-    return FactSet(tables, facts.unknown, facts.interval_seconds, facts.notes, facts.origin)
+    return replace(facts, tables=tables)
 
 
 def _value(name: str, column: str) -> Value:

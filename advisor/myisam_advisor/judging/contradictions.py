@@ -7,7 +7,7 @@ file is longer than its header says while a statement runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from myisam_advisor.judging.findings import Suspicion
@@ -103,7 +103,7 @@ def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
                 )
     if not found:
         return facts, []
-    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin), found[:MAXIMUM_SHOWN]
+    return replace(facts, tables=tables, unknown=unknown), found[:MAXIMUM_SHOWN]
 
 
 Doubt = tuple[str, list[tuple[int, str]], Suspicion]

@@ -9,11 +9,10 @@ from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import size
-from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 
 HEADROOM = 1.1
-DEFAULT_BLOCK_SIZE_BYTES = 1024
 # Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
 LARGE_CACHES_SAFE_FROM = 50500
 LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES

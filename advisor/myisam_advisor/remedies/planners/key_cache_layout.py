@@ -17,7 +17,7 @@ from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import object_name, percent
-from myisam_exporter.collectors.key_caches import OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.server.sql import quote_table
@@ -26,7 +26,6 @@ MAXIMUM_CACHES = 16
 GROWTH = 1.25  # an index that is being inserted into will not stay as large as it is
 MINIMUM_CACHE_BYTES = 8 << 20
 SIZE_STEP_BYTES = 1 << 20
-DEFAULT_BLOCK_SIZE_BYTES = 1024
 CACHE_PREFIX = "hot_"
 MAXIMUM_LOCKED_TABLES = 200
 MAXIMUM_SHOWN_LENGTH = 200
