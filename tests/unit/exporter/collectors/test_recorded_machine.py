@@ -5,7 +5,8 @@ import pytest
 from myisam_exporter.collectors.key_caches import MARIADB_QUERY
 from myisam_exporter.kernel.residency import PAGE_BYTES
 from tests.support.recorded import RecordedLook
-from tools.record_machine import INIT_FILE, PROCESS
+from tools.record_machine import PROCESS
+from tools.server_to_record import INIT_FILE
 
 
 def counter(text: str, name: str) -> int:
