@@ -164,7 +164,8 @@ def _check_under_load(server: PrivateServer, load: InsertLoad, site: Site) -> Fi
         target = Target("root", socket=server.socket)
         ready = prepared(collect_facts(target, CHECK_SECONDS, 10, observe=observe_with_progress), site)
         judgement = judge(ready)
-        print(text.render(judgement, ready.judged, Shown(reader=sys.stdout)), end="")
+        for chosen in ((), (RULE,)):
+            print(text.render(judgement, ready.judged, Shown(reader=sys.stdout, chosen=chosen)), end="")
         running.communicate()
     finally:
         running.kill()

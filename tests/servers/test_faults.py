@@ -175,7 +175,7 @@ def test_a_damaged_index_file_is_a_finding_not_a_fault(server: PrivateServer, co
         path.write_bytes(whole[:200] if content is None else content)
         time.sleep(YOUNG_SECONDS)
         try:
-            done = run("check", "--socket", server.socket, "--user", "root", "--interval", "0")
+            done = run("check", "--socket", server.socket, "--user", "root", "--interval", "0", "--full")
             assert done.returncode == 1
             assert "damaged.bad is damaged" in done.stdout
             assert problem in " ".join(done.stdout.split())

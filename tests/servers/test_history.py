@@ -91,7 +91,7 @@ def test_findings_carry_first_and_last_seen(mariadb: PrivateServer, tmp_path: Pa
         finding = next(found for found in document["findings"] if found["rule"] == "table-crashed")
         assert finding["first_seen"] == pytest.approx(first, abs=1e-3)
         assert finding["last_seen"] >= finding["first_seen"] + 1
-        text = run("check", "--socket", mariadb.socket, "--user", "root", "--history", path).stdout
+        text = run("check", "--socket", mariadb.socket, "--user", "root", "--history", path, "--full").stdout
         assert " since " in text
         told = run("history", "--history", path).stdout
         assert "table-crashed bad.broken" in told
