@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.top.looking import Looker
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors import sql_tables
 from myisam_exporter.collectors.base import Context
@@ -11,6 +14,7 @@ from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
+from myisam_exporter.watching.options import WatchOptions
 
 from .conftest import schema, target
 
@@ -70,3 +74,17 @@ def test_it_asks_about_a_hundred_tables_at_most_and_for_a_second_at_most(mariadb
         assert any("without" in note.reason for note in facts.notes)
         monkeypatch.setattr(sql_tables, "MAXIMUM_SECONDS", 0)
         assert len(look_from_elsewhere(session).tables["tables"].rows) <= 1
+
+
+def test_a_live_screen_asks_for_tables_once_a_minute_however_often_it_looks(mariadb: PrivateServer) -> None:
+    with schema(mariadb, "watched") as name:
+        mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "SELECT * FROM t", database=name)
+        looker = Looker(lambda: target(mariadb), WatchOptions(), Site(shipped_rules()))
+        session = looker._connection.session()
+        session.target = replace(session.target, socket=None, host="elsewhere")
+        before = status(mariadb, "Com_show_open_tables")
+        moments = [looker.look() for _ in range(3)]
+        looker.close()
+    assert status(mariadb, "Com_show_open_tables") - before == 1
+    assert [len(moment.facts.tables["tables"].rows) for moment in moments] == [1, 1, 1]
+    assert moments[-1].facts.interval_seconds is not None

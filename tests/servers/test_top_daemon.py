@@ -121,6 +121,13 @@ def test_what_is_no_daemon_is_named(tmp_path: Path, answer: bytes, said: str) ->
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(("words", "option"), [(("--socket", "/s"), "--socket"), (("--defaults-file", "/f"), "--defaults-file"), (("--user", "root"), "--user")])
+def test_a_server_and_a_daemon_are_one_too_many(words: tuple[str, ...], option: str) -> None:
+    done = run("top", "--once", "--daemon", *words)
+    assert done.returncode == 2
+    assert f"leave out {option}," in done.stderr
+
+
 def test_no_daemon_is_named_with_what_to_do(tmp_path: Path) -> None:
     done = run("top", "--once", "--daemon", tmp_path / "nobody")
     assert done.returncode == 2

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.described import WATCH, Described
-from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options
+from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options, was_given
 
 if TYPE_CHECKING:
     from myisam_advisor.top.looking import Looker
 
 DEFAULT_INTERVAL = "2s"
 LEAST_INTERVAL_SECONDS = 0.5
+OF_A_SERVER = ("defaults_files", "host", "port", "socket", "user")
 # The one that systemd opens: myisam-advisor-munin.socket.
 DAEMON_SOCKET = "/run/myisam-advisor-munin.sock"
 
@@ -68,6 +69,8 @@ def top(interval: float, daemon_socket: Path | None, once: bool, server: ServerO
 
     Keys choose, sort and filter tables, and show all that is known of one; ? lists them, q quits. Like every look it opens no table and takes no lock.
     """
+    if daemon_socket is not None:
+        _refuse_a_server()
     from myisam_advisor.top import screen
     from myisam_advisor.top.from_daemon import FromDaemon
 
@@ -84,6 +87,14 @@ def top(interval: float, daemon_socket: Path | None, once: bool, server: ServerO
             screen.run(looks, label, interval)
     finally:
         looks.close()
+
+
+def _refuse_a_server() -> None:
+    """A daemon has a server of its own."""
+    named = next((name for name in OF_A_SERVER if was_given(name)), None)
+    if named is not None:
+        option = f"--{named.removesuffix('s') if named == 'defaults_files' else named}".replace("_", "-")
+        raise click.UsageError(f"--daemon shows the server that the daemon watches: leave out {option}, or --daemon.")
 
 
 def _looker(server: ServerOptions, site: SiteOptions, interval: float) -> Looker:
