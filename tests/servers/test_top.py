@@ -130,6 +130,23 @@ def test_a_server_that_dies_and_comes_back_is_said_and_watched_again() -> None:
             assert terminal.ended() == 0
 
 
+def test_while_a_server_hangs_keys_are_heard() -> None:
+    with PrivateServer(binaries_of("mariadb-10.11")) as server, top(server, "--timeout", "5") as terminal:
+        terminal.wait_for("key cache")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            terminal.read(4.0)
+            terminal.press("?")
+            terminal.wait_for("sort by the next column")
+            terminal.press("?")
+            terminal.wait_for("No answer since")
+            terminal.press("q")
+            assert terminal.ended() == 0
+            assert terminal.is_given_back
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+
+
 def test_while_it_is_paused_the_server_is_not_asked(mariadb: PrivateServer) -> None:
     with loaded(mariadb), top(mariadb) as terminal:
         terminal.wait(shows_rates, "rates")

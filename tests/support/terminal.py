@@ -110,13 +110,15 @@ class OnTerminal:
 
 
 @contextmanager
-def on_terminal(*words: object, columns: int = 80, lines: int = 24, environment: Mapping[str, str] | None = None) -> Iterator[OnTerminal]:
+def on_terminal(
+    *words: object, columns: int = 80, lines: int = 24, environment: Mapping[str, str] | None = None, program: Path | str = PROGRAM
+) -> Iterator[OnTerminal]:
     """The program in a session of its own that a terminal of this size controls; killed at the end if it still runs."""
     master, slave = pty.openpty()
     _set_size(master, columns, lines)
     screen, before = pyte.Screen(columns, lines), termios.tcgetattr(slave)
     given = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color", **(environment or {})}
-    whole = [sys.executable, "-c", _LEADER, str(PROGRAM), *map(str, words)]
+    whole = [sys.executable, "-c", _LEADER, str(program), *map(str, words)]
     leader = subprocess.Popen(whole, stdin=slave, stdout=slave, stderr=slave, env=given, start_new_session=True)
     terminal = OnTerminal(leader, master, slave, screen, pyte.ByteStream(screen), before)
     try:

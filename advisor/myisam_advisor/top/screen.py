@@ -20,6 +20,7 @@ from myisam_advisor.top.view import View, pressed
 
 # Without a key and without a look, this often: for the clock.
 IDLE_SECONDS = 1.0
+FAREWELL_SECONDS = 2.0
 PIPED_WIDTH, PIPED_HEIGHT = 120, 40
 
 
@@ -32,6 +33,8 @@ def run(looks: Looks, label: str, interval_seconds: float) -> None:
             _show(terminal, feed, Scene(label, View(interval_seconds=interval_seconds), now=time.time()))
         finally:
             feed.end()
+            # What it uses is closed next; a look that hangs is not waited for.
+            feed.join(FAREWELL_SECONDS)
 
 
 def once(looks: Looks, label: str, interval_seconds: float, reader: TextIO) -> str:
