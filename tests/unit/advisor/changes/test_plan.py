@@ -247,7 +247,7 @@ def test_the_command_writes_all_forms_and_overwrites_nothing(tmp_path: Path) -> 
     folder = tmp_path / "change"
     done = run("plan", "--facts", facts, "--output", folder)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in folder.iterdir()) == ["init_file.sql", "my.cnf", "plan.md", "plan.sql"]
+    assert sorted(path.name for path in folder.iterdir()) == ["init_file.sql", "my.cnf", "plan.json", "plan.md", "plan.sql"]
     assert "hot_1.key_buffer_size = 8388608" in (folder / "my.cnf").read_text().splitlines()
     again = run("plan", "--facts", facts, "--output", folder)
     assert again.returncode == 2
