@@ -66,6 +66,7 @@ def check(judgement: Judgement) -> None:
         assert memory.granted_bytes <= memory.limit_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_no_facts_make_a_rule_fail_or_a_text_break(seed: int) -> None:
     chance = random.Random(seed)

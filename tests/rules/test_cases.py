@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,21 @@ def load_cases() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 CASES = list(load_cases())
+PLACES = {id(case): place for place, (_, case) in enumerate(CASES)}
 
 
 def judged(case: dict[str, Any]) -> Judgement:
+    """A case of the list is judged once for all tests of a worker; a copy that a test changed is judged for it."""
+    place = PLACES.get(id(case))
+    return _judge(case) if place is None else _judged(place)
+
+
+@cache
+def _judged(place: int) -> Judgement:
+    return _judge(CASES[place][1])
+
+
+def _judge(case: dict[str, Any]) -> Judgement:
     return judge(prepared(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules())))
 
 

@@ -171,6 +171,7 @@ def test_an_audit_tells_sound_from_not_asked(tmp_path: Path) -> None:
     assert "PYSEC-1" in both.stdout
 
 
+@pytest.mark.slow
 def test_a_bill_of_materials_leaves_out_no_line_of_a_lock(tmp_path: Path) -> None:
     (tmp_path / "runtime.txt").write_text("rich==15.0.0 \\\n    --hash=sha256:" + 64 * "0" + "\nunpinned>=1\n")
     wheel = tmp_path / "a_b-1.0-py3-none-any.whl"

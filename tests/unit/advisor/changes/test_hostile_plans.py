@@ -49,14 +49,17 @@ def check_sql(text: str) -> int:
     return len(live)
 
 
+@pytest.mark.slow
 def test_every_line_of_the_script_runs_what_it_says_or_is_a_comment() -> None:
     assert sum(check_sql(format_named("sql").render(plan)) for _, _, plan in plans()) > 50
 
 
+@pytest.mark.slow
 def test_every_line_of_the_init_file_is_one_statement() -> None:
     assert all(HARMLESS.fullmatch(line) for _, _, plan in plans() for line in lines_of(format_named("init-file").render(plan)))
 
 
+@pytest.mark.slow
 def test_every_line_of_my_cnf_is_an_option_that_was_meant_or_a_comment() -> None:
     options = 0
     for _, findings, plan in plans():
@@ -69,6 +72,7 @@ def test_every_line_of_my_cnf_is_an_option_that_was_meant_or_a_comment() -> None
     assert options > 50
 
 
+@pytest.mark.slow
 def test_every_block_of_the_page_to_be_reviewed_runs_what_it_says_or_is_a_comment() -> None:
     blocks = 0
     for _, _, plan in plans():
@@ -82,6 +86,7 @@ def test_every_block_of_the_page_to_be_reviewed_runs_what_it_says_or_is_a_commen
     assert blocks > 200
 
 
+@pytest.mark.slow
 def test_every_block_of_the_status_page_runs_what_it_says_or_is_a_comment() -> None:
     blocks = altered = 0
     for _, findings, _ in plans():

@@ -27,6 +27,7 @@ def test_text_names_what_is_wrong_and_hides_no_control_character() -> None:
     assert "\\x1b[31m" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("facts", "words"), [(CRASHED, ()), (HEALTHY, ("--format", "json")), (NOTHING, ("--format", "nagios")), ("hello: 1\n", ())])
 def test_a_process_of_its_own_says_and_ends_as_the_tests_do(facts: str, words: tuple[str, ...]) -> None:
     here, there = judge(facts, *words), run_process("check", "--facts", "-", *words, stdin=facts)

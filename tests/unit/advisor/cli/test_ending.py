@@ -108,6 +108,7 @@ def test_the_whole_program_ends_so() -> None:
 HOSTILE_NAMES = 'schema: 1\ntables: [{schema_name: "\u00fc\u2603", table_name: "\U0001f980", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", [{"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "latin-1"}, {"LANG": "C.UTF-8"}])
 def test_any_text_can_be_written_wherever_the_program_is_started(environment: dict[str, str]) -> None:
     done = subprocess.run([str(PROGRAM), "check", "--facts", "-"], capture_output=True, input=HOSTILE_NAMES.encode(), env={"PATH": os.environ["PATH"], **environment}, timeout=60, check=False)

@@ -87,6 +87,7 @@ def test_an_option_line_is_what_the_rule_says(text: str, line: str) -> None:
     assert isinstance(made, OptionLine)
 
 
+@pytest.mark.slow
 @given(some.sampled_from(NAMES) | some.text())
 def test_any_name_comes_back_out_of_a_command(name: str) -> None:
     assert fill_command("CHECK TABLE {{ a | identifier }}.{{ b | identifier }};", {"a": name, "b": "t"}) == f"CHECK TABLE {quote_identifier(name)}.`t`;"

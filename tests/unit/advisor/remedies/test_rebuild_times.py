@@ -56,6 +56,7 @@ def test_each_server_has_its_own_rates() -> None:
     assert len(costs) == 2
 
 
+@pytest.mark.slow
 def test_no_finding_of_any_case_gives_a_time_of_a_rebuild_that_was_not_measured() -> None:
     seen = 0
     for _, case in CASES:

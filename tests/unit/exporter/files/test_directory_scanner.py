@@ -231,6 +231,7 @@ def change(root: Path, chance: random.Random) -> None:
     chance.choice(actions)()
 
 
+@pytest.mark.slow
 def test_whatever_happens_it_sees_what_a_fresh_scan_sees(tmp_path: Path, scanner: DirectoryScanner) -> None:
     """A thousand changes by chance."""
     chance = random.Random(20)

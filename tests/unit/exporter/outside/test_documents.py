@@ -55,6 +55,7 @@ def test_every_reader_of_yaml_refuses_it_briefly_and_names_the_line(tmp_path: Pa
     assert len(str(caught.value)) <= 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
 def test_refusing_takes_little_memory_and_time(tmp_path: Path, what: str) -> None:
     """In a process of its own, which may have 300 MiB and ten seconds of CPU for all readers."""
@@ -120,6 +121,7 @@ def test_no_more_is_read_than_is_allowed_and_pipes_are_read_to_their_end(tmp_pat
         read_yaml_document(tmp_path / "latin", "thing")
 
 
+@pytest.mark.slow
 def test_limits_are_those_of_the_kind_of_file() -> None:
     assert len(parse_yaml("[" + "a," * 150_000 + "]", Limits(values=200_000))) == 150_000
 

@@ -177,6 +177,7 @@ def test_every_wrong_login_takes_as_many_rounds_whoever_it_names(monkeypatch: py
         assert sum(spent) == 2**8, user
 
 
+@pytest.mark.slow
 def test_time_does_not_tell_which_users_there_are() -> None:
     known = Logins({"cheap": hashed("a", 8), "dear": hashed("c", 11)})
 
