@@ -1,7 +1,6 @@
 """Real servers, and how tests look at them."""
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,7 +15,6 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
-from tests.support.program import PROGRAM
 from tests.support.servers import CopiedServer, binaries_of
 from tools.fetched_servers import FETCHED_SERVERS
 
@@ -68,12 +66,6 @@ def target(server: PrivateServer, user: str = "root", password: str = "") -> Tar
 
 def look(server: PrivateServer, seconds: float = 0.0, user: str = "root") -> FactSet:
     return collect_facts(target(server, user), seconds, 10)
-
-
-def run(*words: object, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    """The program as a user runs it, without any option file of this machine."""
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
-    return subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=timeout, env=environment, check=False)
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from myisam_advisor.daemon.serve import READERS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.watching.fleet import LOOKS_AT_ONCE
 from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.program import run_process
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import connections_taken, run
+from .conftest import connections_taken
 
 SECRET = "correct-horse?&%#$;@"
 OTHER_THREADS = 5  # its own, the deadlines', one for logins, one that connects, one to spare
@@ -37,10 +38,10 @@ def is_up(daemon: Daemon) -> bool:
     return page.status == 200 and page.value("up") == 1
 
 
-def test_a_stopped_server_is_down_within_the_scrapes_timeout(server: PrivateServer) -> None:
-    with serving("--socket", server.socket, "--user", "root") as daemon:
+def test_a_stopped_server_is_down_within_the_scrapes_timeout(mariadb: PrivateServer) -> None:
+    with serving("--socket", mariadb.socket, "--user", "root") as daemon:
         assert daemon.looked().value("tables") is not None
-        os.kill(server.pid, signal.SIGSTOP)
+        os.kill(mariadb.pid, signal.SIGSTOP)
         try:
             for _ in range(3):
                 started = time.monotonic()
@@ -53,7 +54,7 @@ def test_a_stopped_server_is_down_within_the_scrapes_timeout(server: PrivateServ
                 assert page.value("exporter_collector_success", collector="status") == 0
                 assert daemon.get("/-/healthy", timeout=1).status == 200
         finally:
-            os.kill(server.pid, signal.SIGCONT)
+            os.kill(mariadb.pid, signal.SIGCONT)
         assert wait_for(lambda: is_up(daemon), 30)
         assert wait_for(lambda: daemon.get().value("tables") is not None, 30)
 
@@ -175,7 +176,7 @@ def test_hostile_requests_get_an_answer_or_nothing(target_of_hostility: Daemon, 
 
 def test_a_taken_port_is_a_clear_error(mariadb: PrivateServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = run("serve", "--socket", mariadb.socket, "--user", "root", "--no-history", "--web.listen-address", f"127.0.0.1:{taken.getsockname()[1]}")
+        done = run_process("serve", "--socket", mariadb.socket, "--user", "root", "--no-history", "--web.listen-address", f"127.0.0.1:{taken.getsockname()[1]}")
     assert done.returncode == 2
     assert "cannot listen on 127.0.0.1" in done.stderr
     assert "Address already in use" in done.stderr
@@ -207,7 +208,7 @@ def test_a_configuration_that_cannot_be_used_is_a_clear_error(tmp_path: Path, wo
     if content is not None:
         path.write_text(content)
     history = [] if "--history" in words else ["--no-history"]
-    done = run("serve", "--socket", "/nonexistent", "--web.listen-address", f"127.0.0.1:{free_port()}", *history, *[str(path) if word == "FILE" else word for word in words])
+    done = run_process("serve", "--socket", "/nonexistent", "--web.listen-address", f"127.0.0.1:{free_port()}", *history, *[str(path) if word == "FILE" else word for word in words])
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr

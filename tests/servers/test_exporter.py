@@ -240,13 +240,13 @@ def test_no_spelling_of_an_address_makes_the_daemon_connect(mariadb: PrivateServ
             listener.accept()
 
 
-def test_probe_reaches_listed_servers_and_no_other(server: PrivateServer, mariadb: PrivateServer, tmp_path: Path) -> None:
-    server.execute("CREATE USER 'probe'@'localhost' IDENTIFIED BY 'se?c&r%e#t$;@'", "GRANT PROCESS ON *.* TO 'probe'@'localhost'")
+def test_probe_reaches_listed_servers_and_no_other(flavour: PrivateServer, mariadb: PrivateServer, tmp_path: Path) -> None:
+    flavour.execute("CREATE USER 'probe'@'localhost' IDENTIFIED BY 'se?c&r%e#t$;@'", "GRANT PROCESS ON *.* TO 'probe'@'localhost'")
     try:
         options = tmp_path / "my.cnf"
         options.write_text('[client]\nuser=root\n[client.shop]\nuser=probe\npassword="se?c&r%e#t$;@"\n[mysqld]\nuser=root\n')
         targets = tmp_path / "targets.yaml"
-        targets.write_text(f"targets:\n  shop: {{socket: {server.socket}, auth_module: client.shop}}\n  forum: {{socket: {mariadb.socket}}}\n")
+        targets.write_text(f"targets:\n  shop: {{socket: {flavour.socket}, auth_module: client.shop}}\n  forum: {{socket: {mariadb.socket}}}\n")
         with serving("--no-own-server", "--config.targets", targets, "--defaults-file", options, "--web.enable-lifecycle") as daemon:
             page = daemon.get("/probe?target=shop")
             assert page.value("up") == 1
@@ -272,7 +272,7 @@ def test_probe_reaches_listed_servers_and_no_other(server: PrivateServer, mariad
             daemon.stop()
             assert b"se?c" not in daemon.log
     finally:
-        server.execute("DROP USER 'probe'@'localhost'")
+        flavour.execute("DROP USER 'probe'@'localhost'")
 
 
 def test_open_metrics_are_negotiated_and_hold_the_same(daemon: Daemon) -> None:
@@ -287,8 +287,8 @@ def test_open_metrics_are_negotiated_and_hold_the_same(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "logfmt"])
-def test_every_line_of_the_log_is_in_the_form_that_was_asked_for(server: PrivateServer, form: str) -> None:
-    with serving("--socket", server.socket, "--user", "root", "--log.format", form, "--log.level", "debug") as running:
+def test_every_line_of_the_log_is_in_the_form_that_was_asked_for(mariadb: PrivateServer, form: str) -> None:
+    with serving("--socket", mariadb.socket, "--user", "root", "--log.format", form, "--log.level", "debug") as running:
         running.looked()
         running.stop()
     lines = running.log.decode().splitlines()

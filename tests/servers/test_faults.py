@@ -23,10 +23,10 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from tests.support.daemon import wait_for
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run, run_process
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import as_other_user, connections_taken, look, run, schema, target
+from .conftest import as_other_user, connections_taken, look, schema, target
 
 SECRET = "correct-horse-#?&%$"
 
@@ -61,7 +61,7 @@ def during_the_interval(server: PrivateServer, action: str) -> subprocess.Comple
         output, error = process.communicate(timeout=60)
         return subprocess.CompletedProcess([], process.returncode, output, error)
     thread.start()
-    done = run("check", "--socket", server.socket, "--user", "root", "--interval", "2s", "--timeout", "2")
+    done = run_process("check", "--socket", server.socket, "--user", "root", "--interval", "2s", "--timeout", "2")
     thread.join()
     return done
 
@@ -78,30 +78,30 @@ def test_a_server_lost_between_the_samples(own: PrivateServer, action: str, mess
 def test_a_stopped_server_does_not_hang_the_connection(own: PrivateServer) -> None:
     os.kill(own.pid, signal.SIGSTOP)
     started = time.monotonic()
-    done = run("check", "--socket", own.socket, "--user", "root", "--interval", "0", "--timeout", "2")
+    done = run_process("check", "--socket", own.socket, "--user", "root", "--interval", "0", "--timeout", "2")
     assert done.returncode == 2
     assert "did not answer within 2 s" in done.stderr
     assert time.monotonic() - started < 10
 
 
-def test_a_wrong_password_is_told_with_its_origin_and_never_shown(server: PrivateServer, tmp_path: Path) -> None:
-    server.execute("CREATE USER 'watcher'@'localhost' IDENTIFIED BY 'other'")
+def test_a_wrong_password_is_told_with_its_origin_and_never_shown(flavour: PrivateServer, tmp_path: Path) -> None:
+    flavour.execute("CREATE USER 'watcher'@'localhost' IDENTIFIED BY 'other'")
     try:
         path = tmp_path / "my.cnf"
-        path.write_text(f'[client]\nuser=watcher\npassword="{SECRET}"\nsocket={server.socket}\n')
+        path.write_text(f'[client]\nuser=watcher\npassword="{SECRET}"\nsocket={flavour.socket}\n')
         done = run("check", "--defaults-file", path, "--interval", "0")
         assert done.returncode == 2
         assert "refused the user 'watcher'" in done.stderr
         assert f"{path}, line 3" in done.stderr
         assert "horse" not in done.stderr + done.stdout
     finally:
-        server.execute("DROP USER 'watcher'@'localhost'")
+        flavour.execute("DROP USER 'watcher'@'localhost'")
 
 
-def test_a_password_with_odd_characters_works_and_is_in_no_argument(server: PrivateServer, tmp_path: Path) -> None:
-    server.execute(f"CREATE USER 'watcher'@'localhost' IDENTIFIED BY '{SECRET}'", "GRANT PROCESS ON *.* TO 'watcher'@'localhost'")
+def test_a_password_with_odd_characters_works_and_is_in_no_argument(flavour: PrivateServer, tmp_path: Path) -> None:
+    flavour.execute(f"CREATE USER 'watcher'@'localhost' IDENTIFIED BY '{SECRET}'", "GRANT PROCESS ON *.* TO 'watcher'@'localhost'")
     path = tmp_path / "my.cnf"
-    path.write_text(f'[client]\nuser=watcher\npassword="{SECRET}"\nsocket={server.socket}\n')
+    path.write_text(f'[client]\nuser=watcher\npassword="{SECRET}"\nsocket={flavour.socket}\n')
     try:
         process = subprocess.Popen([str(PROGRAM), "check", "--defaults-file", str(path), "--interval", "2s", "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1)
@@ -111,7 +111,7 @@ def test_a_password_with_odd_characters_works_and_is_in_no_argument(server: Priv
         assert b"horse" not in command
         assert "horse" not in output + error
     finally:
-        server.execute("DROP USER 'watcher'@'localhost'")
+        flavour.execute("DROP USER 'watcher'@'localhost'")
 
 
 def test_without_process_the_connections_are_unknown_and_the_grant_is_named(server: PrivateServer) -> None:
@@ -167,15 +167,15 @@ def test_another_servers_files_are_not_taken_for_this_ones(server: PrivateServer
 
 
 @pytest.mark.parametrize(("content", "problem"), [(b"", "the file is empty"), (b"garbage" * 500, "does not begin"), (None, "within its header")])
-def test_a_damaged_index_file_is_a_finding_not_a_fault(server: PrivateServer, content: bytes | None, problem: str) -> None:
-    with schema(server, "damaged"):
-        server.execute("CREATE TABLE good (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "CREATE TABLE bad (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "FLUSH TABLES", database="damaged")
-        path = server.data_directory / "damaged" / "bad.MYI"
+def test_a_damaged_index_file_is_a_finding_not_a_fault(flavour: PrivateServer, content: bytes | None, problem: str) -> None:
+    with schema(flavour, "damaged"):
+        flavour.execute("CREATE TABLE good (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "CREATE TABLE bad (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "FLUSH TABLES", database="damaged")
+        path = flavour.data_directory / "damaged" / "bad.MYI"
         whole = path.read_bytes()
         path.write_bytes(whole[:200] if content is None else content)
         time.sleep(YOUNG_SECONDS)
         try:
-            done = run("check", "--socket", server.socket, "--user", "root", "--interval", "0", "--full")
+            done = run("check", "--socket", flavour.socket, "--user", "root", "--interval", "0", "--full")
             assert done.returncode == 1
             assert "damaged.bad is damaged" in done.stdout
             assert problem in " ".join(done.stdout.split())

@@ -24,9 +24,10 @@ from myisam_advisor.remedies.statements.tables import RepairTable
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import look, run, schema
+from .conftest import look, schema
 
 DISK_MEGABYTES = 192
 LEFT_BYTES = 64 << 10

@@ -18,8 +18,9 @@ from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import parse_version
 from tests.support.daemon import serving
+from tests.support.program import run
 
-from .conftest import as_other_user, look, run, schema
+from .conftest import as_other_user, look, schema
 
 ACCOUNT = "o'brien-advisor"
 QUOTED = "`o'brien-advisor`@'localhost'"

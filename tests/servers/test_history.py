@@ -21,9 +21,10 @@ from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.session import Session
 from tests.support.daemon import Daemon, serving, wait_for
 from tests.support.moved_clock import MovedClock
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import look, run, schema, target
+from .conftest import look, schema, target
 
 
 @pytest.fixture

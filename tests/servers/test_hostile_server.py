@@ -36,10 +36,8 @@ from tests.support.lying_server import (
     rows,
     text,
 )
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run
 from tests.support.servers import CopiedServer, binaries_of
-
-from .conftest import run
 
 LATIN1 = "Excesso de conexões".encode("latin-1")
 MEGABYTE = 1 << 20
@@ -145,15 +143,20 @@ LIES: dict[str, Callable[[Client], None]] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_whatever_a_server_says_a_command_ends_with_one_message(lie: str) -> None:
     """In its own process: in time, in memory, by no signal, without a traceback."""
-    with HostileServer(LIES[lie]) as server:
-        started = time.monotonic()
+    begun: list[float] = []  # how long a program takes to start says nothing
+
+    def serve(client: Client) -> None:
+        begun.append(time.monotonic())
+        LIES[lie](client)
+
+    with HostileServer(serve) as server:
         process = subprocess.Popen([PROGRAM, "check", "--host", "127.0.0.1", "--port", str(server.port), "--user", "u", "--timeout", "1", "--interval", "0"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"})  # fmt: skip
         resource.prlimit(process.pid, resource.RLIMIT_AS, (1 << 30, 1 << 30))
         out, err = process.communicate(timeout=30)
     assert process.returncode in (0, 1, 2), (process.returncode, err[-500:])
     assert "Traceback" not in err, err[-2000:]
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - begun[0] < 12
     if process.returncode == 2:
         assert err.startswith("myisam-advisor: "), err
         assert err.count("\n") == 1, err

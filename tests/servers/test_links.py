@@ -18,9 +18,10 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS
 from myisam_exporter.look.fact_set import FactSet
 from tests.support.myi import of_length
+from tests.support.program import run, run_process
 from tests.support.servers import working
 
-from .conftest import look, run, schema
+from .conftest import look, schema
 
 SECRET_BYTES = 300_000
 TABLE = "CREATE TABLE {} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM"
@@ -38,7 +39,7 @@ def planted(path: Path, target: str | Path) -> Iterator[None]:
 
 def checked(server: PrivateServer) -> str:
     """What `check` says, on one line; it must not fail."""
-    done = run("check", "--socket", server.socket, "--user", "root", "--interval", "0", "--verbose", timeout=20)
+    done = run_process("check", "--socket", server.socket, "--user", "root", "--interval", "0", "--verbose", timeout=20)
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
     return " ".join(done.stdout.split())

@@ -16,10 +16,8 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, free_port, serving, wait_for
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run_process
 from tests.support.repository import ROOT
-
-from .conftest import run
 
 FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 MEGABYTE = 1 << 20
@@ -131,7 +129,7 @@ def test_a_read_only_file_system_pauses_the_history_and_nothing_else(mariadb: Pr
             assert daemon.get("/", timeout=5).status == 200
             daemon.stop()
             assert b"Traceback" not in daemon.log
-        assert run("check", "--socket", mariadb.socket, "--user", "root", "--interval", "0", "--fail-on", "never", "--history", history).returncode == 0
+        assert run_process("check", "--socket", mariadb.socket, "--user", "root", "--interval", "0", "--fail-on", "never", "--history", history).returncode == 0
     finally:
         subprocess.run(["umount", "--lazy", str(place)], check=False)
 
@@ -165,8 +163,8 @@ def test_the_clock_jumps_and_no_rate_does(mariadb: PrivateServer, tmp_path: Path
         assert b"Traceback" not in daemon.log
     moments = samples_in(history)
     assert max(moments) - min(moments) > 86_400
-    assert run("history", "--history", history, "--list").returncode == 0
-    assert run("history", "--history", history).returncode == 0
+    assert run_process("history", "--history", history, "--list").returncode == 0
+    assert run_process("history", "--history", history).returncode == 0
 
 
 DAY = """

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import serving, wait_for
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run
 from tests.support.repository import ROOT
 from tests.support.servers import working
 
-from .conftest import OTHER_UID, run, schema
+from .conftest import OTHER_UID, schema
 
 PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 ALWAYS = (

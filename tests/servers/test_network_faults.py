@@ -11,9 +11,9 @@ from myisam_exporter.errors import ServerLostError
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.program import run_process
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import run
 from .proxy import DRIP, HOLE, PASS, Proxy
 
 QUICK = {"X-Prometheus-Scrape-Timeout-Seconds": "2"}
@@ -82,7 +82,7 @@ def test_the_daemon_says_so_in_time_and_comes_back(proxy: Proxy, mode: str) -> N
 def test_a_command_ends_with_a_message(proxy: Proxy, mode: str, message: str) -> None:
     proxy.mode = mode
     started = time.monotonic()
-    done = run("check", "--host", "127.0.0.1", "--port", proxy.port, "--user", "far", "--timeout", "1", "--interval", "0")
+    done = run_process("check", "--host", "127.0.0.1", "--port", proxy.port, "--user", "far", "--timeout", "1", "--interval", "0")
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -103,7 +103,7 @@ def test_a_port_that_answers_no_connection_is_given_up() -> None:
                 one.connect_ex(("127.0.0.1", port))
                 waiting.append(one)
             started = time.monotonic()
-            done = run("check", "--host", "127.0.0.1", "--port", port, "--user", "far", "--timeout", "1", "--interval", "0")
+            done = run_process("check", "--host", "127.0.0.1", "--port", port, "--user", "far", "--timeout", "1", "--interval", "0")
             assert done.returncode == 2
             assert f"127.0.0.1:{port}" in done.stderr
             assert time.monotonic() - started < 15

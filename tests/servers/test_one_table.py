@@ -12,8 +12,9 @@ from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import quote_table
+from tests.support.program import run
 
-from .conftest import look, run, schema, target
+from .conftest import look, schema, target
 
 NAMES = ("plain", "a.b", "x`y/é", "two words", "quote'd", "$(date)")
 

@@ -19,9 +19,10 @@ from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target, target_from_options
 from tests.support.daemon import free_port, serving
 from tests.support.lying_server import CAN_TLS, CAPABILITIES, OK, Client, HostileServer, greeting
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import as_other_user, run
+from .conftest import as_other_user
 
 SECRET = "S3cret-of-prod"
 IN = "in"

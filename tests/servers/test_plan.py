@@ -8,8 +8,9 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import serving, wait_for
+from tests.support.program import run
 
-from .conftest import run, schema
+from .conftest import schema
 
 BUFFER = 64 << 20
 

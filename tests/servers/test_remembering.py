@@ -11,10 +11,8 @@ import pytest
 from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, free_port, serving, wait_for
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run
 from tests.support.servers import binaries_of
-
-from .conftest import run
 
 CRASHED = 'rule="table-crashed"'
 

@@ -13,9 +13,7 @@ import pytest
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, serving, wait_for
 from tests.support.login_files import encrypted
-from tests.support.program import PROGRAM
-
-from .conftest import run
+from tests.support.program import PROGRAM, run_process
 
 SECRET = "Tr0ub4dor&3-#;'$(x)"
 COMMANDS = (
@@ -78,7 +76,7 @@ def told_by_the_system(process: psutil.Process) -> str:
 
 def test_no_command_shows_it(option_file: Path) -> None:
     for command in COMMANDS:
-        done = run(*command, "--defaults-file", option_file)
+        done = run_process(*command, "--defaults-file", option_file)
         assert done.returncode == 0, (command, done.stderr)
         assert SECRET not in done.stdout + done.stderr, command
 
@@ -87,11 +85,11 @@ def test_errors_do_not_show_it(option_file: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.cnf"
     for text in (option_file.read_text().replace(SECRET, f"not-{SECRET}"), option_file.read_text().replace("user=", "usr="), option_file.read_text() + "port=none\n", option_file.read_text() + "]["):
         wrong.write_text(text)
-        done = run("check", "--interval", "0", "--defaults-file", wrong)
+        done = run_process("check", "--interval", "0", "--defaults-file", wrong)
         assert SECRET not in done.stdout + done.stderr
     missing = option_file.read_text().replace("socket=", "socket=/nowhere")
     wrong.write_text(missing)
-    done = run("check", "--interval", "0", "--defaults-file", wrong)
+    done = run_process("check", "--interval", "0", "--defaults-file", wrong)
     assert done.returncode == 2
     assert SECRET not in done.stderr
 

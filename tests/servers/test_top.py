@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run_process
 from tests.support.servers import binaries_of, working
 from tests.support.terminal import OnTerminal, on_terminal
 
-from .conftest import OTHER_UID, run, schema
+from .conftest import OTHER_UID, schema
 
 TABLE = "CREATE TABLE {} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, KEY (k)) ENGINE=MyISAM"
 LOAD = ["INSERT INTO busy (k) SELECT 1 FROM (SELECT SLEEP(0.02)) paused"]
@@ -201,7 +201,7 @@ def test_watching_opens_no_table(mariadb: PrivateServer) -> None:
 
 def test_once_prints_a_screen_without_a_terminal(server: PrivateServer) -> None:
     with loaded(server):
-        done = run("top", "--once", "--interval", "1s", "--socket", server.socket, "--user", "root")
+        done = run_process("top", "--once", "--interval", "1s", "--socket", server.socket, "--user", "root")
     assert done.returncode == 0, done.stderr
     assert "watched.busy" in done.stdout
     assert "q quit" not in done.stdout
@@ -219,14 +219,14 @@ def test_once_prints_a_screen_without_a_terminal(server: PrivateServer) -> None:
     ],
 )
 def test_bad_input_is_named_and_ends_with_2(words: tuple[str, ...], said: str) -> None:
-    done = run("top", "--user", "root", *words)
+    done = run_process("top", "--user", "root", *words)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_what_is_no_terminal_is_refused_with_a_way_out(mariadb: PrivateServer) -> None:
-    done = run("top", "--socket", mariadb.socket, "--user", "root")
+    done = run_process("top", "--socket", mariadb.socket, "--user", "root")
     assert done.returncode == 2
     assert "is no terminal" in done.stderr
     assert "--once" in done.stderr

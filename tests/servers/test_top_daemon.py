@@ -12,10 +12,10 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, serving, wait_for
-from tests.support.program import PROGRAM
+from tests.support.program import PROGRAM, run_process
 from tests.support.terminal import on_terminal
 
-from .conftest import OTHER_UID, run, schema
+from .conftest import OTHER_UID, schema
 from .test_unix_socket import ask
 
 TABLE = "CREATE TABLE {} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM"
@@ -114,7 +114,7 @@ def test_over_tcp_without_a_login_it_is_refused(mariadb: PrivateServer, tmp_path
 )
 def test_what_is_no_daemon_is_named(tmp_path: Path, answer: bytes, said: str) -> None:
     with answering(tmp_path, answer) as path:
-        done = run("top", "--once", "--daemon", path)
+        done = run_process("top", "--once", "--daemon", path)
     assert done.returncode == 2
     assert said in done.stderr, done.stderr
     assert "\x1b" not in done.stderr
@@ -123,13 +123,13 @@ def test_what_is_no_daemon_is_named(tmp_path: Path, answer: bytes, said: str) ->
 
 @pytest.mark.parametrize(("words", "option"), [(("--socket", "/s"), "--socket"), (("--defaults-file", "/f"), "--defaults-file"), (("--user", "root"), "--user")])
 def test_a_server_and_a_daemon_are_one_too_many(words: tuple[str, ...], option: str) -> None:
-    done = run("top", "--once", "--daemon", *words)
+    done = run_process("top", "--once", "--daemon", *words)
     assert done.returncode == 2
     assert f"leave out {option}," in done.stderr
 
 
 def test_no_daemon_is_named_with_what_to_do(tmp_path: Path) -> None:
-    done = run("top", "--once", "--daemon", tmp_path / "nobody")
+    done = run_process("top", "--once", "--daemon", tmp_path / "nobody")
     assert done.returncode == 2
     assert "no daemon answers at" in done.stderr
     assert "leave out --daemon" in done.stderr

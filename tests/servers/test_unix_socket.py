@@ -14,9 +14,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, free_port, serving, wait_for
-from tests.support.program import PROGRAM
-
-from .conftest import run
+from tests.support.program import PROGRAM, run_process
 
 HANDING_OVER = """
 import os, socket, sys
@@ -87,7 +85,7 @@ def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(mariadb: Private
     words = ("--socket", mariadb.socket, "--user", "root", "--web.socket", path)
     with serving(*words) as daemon:
         assert ask(path)[0] == 200
-        second = run("serve", "--web.listen-address", f"127.0.0.1:{free_port()}", "--no-history", *words)
+        second = run_process("serve", "--web.listen-address", f"127.0.0.1:{free_port()}", "--no-history", *words)
         assert second.returncode == 2
         assert f"cannot listen on {path}: Address already in use. Stop the daemon that answers there" in second.stderr
         assert ask(path)[0] == 200
@@ -108,14 +106,14 @@ def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(mariadb: Private
 def test_a_socket_that_cannot_be_made(tmp_path: Path, make, words: tuple[str, ...], said: str) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "advisor.sock"
     make(path)
-    done = run("serve", "--web.listen-address", f"127.0.0.1:{free_port()}", "--no-history", "--no-own-server", "--web.socket", path, *words)
+    done = run_process("serve", "--web.listen-address", f"127.0.0.1:{free_port()}", "--no-history", "--no-own-server", "--web.socket", path, *words)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_path_that_is_too_long(tmp_path: Path) -> None:
-    done = run("serve", "--web.listen-address", f"127.0.0.1:{free_port()}", "--no-history", "--no-own-server", "--web.socket", tmp_path / ("x" * 200))
+    done = run_process("serve", "--web.listen-address", f"127.0.0.1:{free_port()}", "--no-history", "--no-own-server", "--web.socket", tmp_path / ("x" * 200))
     assert done.returncode == 2
     assert "cannot listen on" in done.stderr
     assert "Traceback" not in done.stderr

@@ -16,8 +16,9 @@ from demo.demo import make_crashed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.program import run_process
 
-from .conftest import as_other_user, run, schema
+from .conftest import as_other_user, schema
 from .test_unix_socket import UnixConnection, answers, ask
 from .test_web_security import login, make_certificate, secure_status, socket_daemon
 
@@ -77,7 +78,7 @@ def test_over_tls_the_certificate_has_the_name(mariadb: PrivateServer, tmp_path:
 
 @pytest.mark.parametrize("name", ["http://x", "a b", "x:9942", "", "*", "-", "ü"])
 def test_a_name_that_no_host_has_is_a_clear_error(name: str) -> None:
-    done = run("serve", "--no-own-server", "--no-history", "--web.listen-address", f"127.0.0.1:{free_port()}", "--web.allowed-host", name)
+    done = run_process("serve", "--no-own-server", "--no-history", "--web.listen-address", f"127.0.0.1:{free_port()}", "--web.allowed-host", name)
     assert done.returncode == 2
     assert "--web.allowed-host" in done.stderr
     assert "Traceback" not in done.stderr

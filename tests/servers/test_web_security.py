@@ -19,8 +19,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, wait_for
-
-from .conftest import run
+from tests.support.program import run_process
 
 PASSWORD = "open: sesame ü"
 
@@ -302,7 +301,7 @@ def test_the_rate_limit(mariadb: PrivateServer, tmp_path: Path) -> None:
 def test_a_password_hash_is_never_shown(mariadb: PrivateServer, tmp_path: Path) -> None:
     config = tmp_path / "web.yaml"
     config.write_text("basic_auth_users: {me: plain-secret}\n")
-    done = run("serve", "--socket", mariadb.socket, "--no-history", "--web.config.file", config)
+    done = run_process("serve", "--socket", mariadb.socket, "--no-history", "--web.config.file", config)
     assert done.returncode == 2
     assert "plain-secret" not in done.stderr + done.stdout
     assert "htpasswd" in done.stderr

@@ -1,7 +1,7 @@
 """The program as a user runs it, without any option file of this machine.
 
 `run` is the whole program in the tests' own process: its words, its streams, its environment, the one place where it ends. What only a process
-can show (signals, descriptors, limits, what is imported at start) is asked of `run_process`.
+can show (signals, descriptors, limits, an end in time, what is imported at start) is asked of `run_process`, at ten times the price.
 """
 
 import io
@@ -51,6 +51,6 @@ def run(*words: object, stdin: str | None = None, encoding: str = "utf-8") -> su
         return subprocess.CompletedProcess(arguments, status, _text_of(output), _text_of(complaints))
 
 
-def run_process(*words: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+def run_process(*words: object, stdin: str | None = None, timeout: float = 60) -> subprocess.CompletedProcess[str]:
     """The program as a process of its own."""
-    return subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True, input=stdin, env=_environment(), timeout=60, check=False)
+    return subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True, input=stdin, env=_environment(), timeout=timeout, check=False)
