@@ -4,7 +4,10 @@ import codecs
 import os
 import signal
 
+import hypothesis
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -18,11 +21,17 @@ for codec in ("ascii", "utf-8", "latin-1", "idna"):
 # These tests look at private servers as whoever runs them, root included; the programs themselves never do (trial/apart.py).
 unprivileged.root_may_control = True
 
+# A deadline for each example would measure the machine.
+hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.load_profile("project")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files below tests/recorded/golden anew, to be read in the diff")
 
 
+# One trial at a time runs on a machine: advisor/myisam_advisor/trial/private/machine.py.
+TRIALS = ("tests/servers/test_trial", "tests/servers/test_secrets.py::test_what_a_trial_starts")
 PREPARED = pytest.StashKey[ReapedDirectory]()
 
 
@@ -38,3 +47,25 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if PREPARED in config.stash:
         config.stash[PREPARED].remove()
+
+
+def scope_of(test: str) -> str:
+    """What stays with one worker: a module, because its tests share what they started, and all that need what the machine has once."""
+    return "trials" if test.startswith(TRIALS) else test.partition("::")[0]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Trials begin: together they take longest, and nobody can take a part of them."""
+    items.sort(key=lambda item: not item.nodeid.startswith(TRIALS))
+
+
+class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """--dist loadscope, by these scopes. (Nodes of --dist loadgroup, which would read marks, lose their groups under pytest 9.2.)"""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return scope_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    return Scheduling(config, log) if config.getoption("dist") == "loadscope" else None

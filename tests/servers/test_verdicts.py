@@ -20,6 +20,9 @@ from myisam_exporter.server.sql import Sql
 
 from .conftest import look, schema, with_thresholds
 
+# Whether a server is held back is told by idle processors.
+pytestmark = pytest.mark.alone
+
 RULE = "key-cache-contention"
 LOOK_SECONDS = 3.0
 ATTEMPTS = 3
@@ -57,8 +60,8 @@ def test_an_idle_server_is_silent(server: PrivateServer) -> None:
         assert RULE in judgement.quiet
 
 
-def test_a_server_without_tables_gets_one_line(server: PrivateServer) -> None:
-    judgement = verdict(server, 0)
+def test_a_server_without_tables_gets_one_line(flavour: PrivateServer) -> None:
+    judgement = verdict(flavour, 0)
     assert [found.rule for found in judgement.findings] == ["no-myisam"]
 
 
@@ -91,21 +94,21 @@ def point_selects(server: PrivateServer, threads: int) -> Iterator[None]:
             running.communicate()
 
 
-def test_point_selects_wait_for_their_clients_not_for_the_cache(server: PrivateServer) -> None:
+def test_point_selects_wait_for_their_clients_not_for_the_cache(flavour: PrivateServer) -> None:
     # Measured on MariaDB 10.11: key_cache_segments leave this load at 0.98 times.
-    with point_selects(server, threads=16):
-        facts = complete(look(server, LOOK_SECONDS))
+    with point_selects(flavour, threads=16):
+        facts = complete(look(flavour, LOOK_SECONDS))
     assert RULE in judge(prepared(facts, Site(shipped_rules()))).quiet
     # A busy machine sends fewer of them: with thresholds that it reaches, what a statement asks for is the sign that says no.
     reached = {"minimum_requests_per_second": 1000, "minimum_switches_per_core": 10, "minimum_running_threads": 0, "minimum_spare_cpu": 0}
     assert RULE in judge(prepared(facts, with_thresholds(RULE, **reached))).quiet
-    if server.binaries.name.startswith("mariadb"):  # elsewhere caches of their own want tables whose reads are known
+    if flavour.binaries.name.startswith("mariadb"):  # elsewhere caches of their own want tables whose reads are known
         assert finding(judge(prepared(facts, with_thresholds(RULE, **reached, minimum_requests_per_statement=0))), RULE) is not None
 
 
-def test_eight_threads_on_one_table_wait_for_its_lock_not_for_the_cache(server: PrivateServer) -> None:
-    with under_load(server, InsertLoad(one_table=True)):
-        judgement = verdict(server)
+def test_eight_threads_on_one_table_wait_for_its_lock_not_for_the_cache(flavour: PrivateServer) -> None:
+    with under_load(flavour, InsertLoad(one_table=True)):
+        judgement = verdict(flavour)
         found = finding(judgement, "table-lock-contention")
         assert found is not None
         assert "demo.load_1" in found.message

@@ -15,6 +15,9 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import look, schema, with_thresholds
 from tests.support.servers import CopiedServer, binaries_of, working
 
+# Whether a server is held back is told by idle processors.
+pytestmark = pytest.mark.alone
+
 SECONDS = 2.0
 
 

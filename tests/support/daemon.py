@@ -126,7 +126,8 @@ def serving(*words: object, environment: Mapping[str, str] | None = None) -> Ite
         given += ["--collect.interval", "1s"]
     daemon = Daemon(given, environment)
     try:
-        assert wait_for(daemon.is_up), daemon.stop() or daemon.log.decode()
+        # How long a program takes to start says nothing where other workers run.
+        assert wait_for(daemon.is_up, 60), daemon.stop() or daemon.log.decode()
         yield daemon
     finally:
         if daemon.process.poll() is None:
