@@ -49,7 +49,12 @@ def _document(title: str, description: str, properties: Mapping[str, Schema], op
         "time": {"type": "string", "format": "date-time", "description": "When it was made, in UTC."},
         "tool": tool,
     }
-    return {"$schema": DIALECT, "title": title, "description": description, **_object({**begin, **properties}, optional)}
+    return {
+        "$schema": DIALECT,
+        "title": title,
+        "description": description,
+        **_object({**begin, **properties}, optional),
+    }
 
 
 def _object(properties: Mapping[str, Schema], optional: Sequence[str] = ()) -> Schema:
@@ -102,7 +107,10 @@ def _check() -> Schema:
     properties: dict[str, Schema] = {
         "server": {"type": "object", "description": "The fact table `server`, without what is unknown."},
         "interval_seconds": {"type": ["number", "null"]},
-        "origin": {"type": ["string", "null"], "description": "Where the facts are from, when they were not taken now."},
+        "origin": {
+            "type": ["string", "null"],
+            "description": "Where the facts are from, when they were not taken now.",
+        },
         "findings": _list_of(_finding()),
         "not_evaluated": _list_of(_object({"rule": TEXT, "needs": TEXT, "how": TEXT})),
         "not_applicable": _list_of(_of(NotApplicable)),
@@ -173,7 +181,9 @@ def _trial() -> Schema:
         "name": TEXT, "unit": TEXT, "note": TEXT, "baseline": TEXT, "client_cpu_share": {"type": ["number", "null"]},
         "variants": {"type": "object", "additionalProperties": variant}, "comparisons": _list_of(_of(Comparison)),
     })  # fmt: skip
-    texts = dict.fromkeys(("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT)
+    texts = dict.fromkeys(
+        ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT
+    )
     properties = {**texts, "settings": TEXTS, "workloads": _list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
     return _document("A trial", "`trial --format json`.", properties)
 

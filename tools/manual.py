@@ -22,7 +22,10 @@ FILES = (
     ("~/.mylogin.cnf", "Login paths of mysql_config_editor."),
 )
 VARIABLES = (
-    ("MYSQL_HOST, MYSQL_TCP_PORT, MYSQL_UNIX_PORT, MYSQL_PWD", "What no option and no file says; MYSQL_PWD with a warning."),
+    (
+        "MYSQL_HOST, MYSQL_TCP_PORT, MYSQL_UNIX_PORT, MYSQL_PWD",
+        "What no option and no file says; MYSQL_PWD with a warning.",
+    ),
     ("MYSQL_GROUP_SUFFIX, MYSQL_TEST_LOGIN_FILE", "As --defaults-group-suffix; another file than ~/.mylogin.cnf."),
     ("MYISAM_ADVISOR_DEBUG", "1: show where an internal error happened."),
 )

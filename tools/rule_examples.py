@@ -25,7 +25,6 @@ FILE = ROOT / "rules" / EXAMPLES
 CASES = ROOT / "tests" / "rules"
 
 
-
 def examples_document() -> str:
     """The file `rules/examples.json`."""
     examples = {rule.id: _texts(finding) for rule in shipped_rules() if (finding := _best(rule)) is not None}
