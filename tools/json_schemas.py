@@ -15,6 +15,7 @@ from typing import Any
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
 from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, ShownFact, Suspicion
+from myisam_advisor.judging.past import Episode
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import Comparison, Run
@@ -25,6 +26,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
+INTEGER: Schema = {"type": "integer"}
 VALUE: Schema = {"type": ["number", "string", "null"]}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
@@ -93,13 +95,25 @@ def _of_type(hint: Any) -> Schema:
 
 
 def _finding() -> Schema:
-    finding = _of(Finding, without=("remedy", "evidence"), evidence=_list_of(_of(ShownFact)), **REMEDY)
+    finding = _of(
+        Finding, without=("remedy", "evidence"), evidence=_list_of(_of(ShownFact, without=("label",))), **REMEDY
+    )
+    finding["required"].append("since")
     finding["properties"] |= {
+        "since": {"type": ["string", "null"], "description": "Since when it has held; null where no history tells."},
         "severity": SEVERITIES,
         "confidence": {"enum": ["confirmed", "likely", "suspected"]},
         "scope": {"enum": ["server", "table", "index", "key_cache"]},
     }
     return finding
+
+
+def _past() -> Schema:
+    told = {"title": TEXT, "resource": TEXT, "standing": TEXT, "since": TEXT, "until": TEXT}
+    return _object({
+        "since": TEXT, "until": TEXT, "episodes": _list_of(_of(Episode, without=("target",), **told)), "omitted_episodes": INTEGER,
+        "gaps": _list_of(_object({"since": TEXT, "until": TEXT})), "restarts": TEXTS,
+    })  # fmt: skip
 
 
 def _check() -> Schema:
@@ -123,9 +137,11 @@ def _check() -> Schema:
         "memory": _of(MemoryBudget, room_bytes={"type": ["number", "null"]}),
         "quiet": TEXTS,
         "notes": _list_of(_object({"reason": TEXT, "remedy": TEXT})),
+        "past": _or_null(_past())
+        | {"description": "Of /advice.json: what was found in the last day; null where nothing is remembered."},
         "rule_seconds": {"type": "object", "additionalProperties": NUMBER, "description": "With --verbose."},
     }
-    return _document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
+    return _document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds", "past"])
 
 
 def _facts() -> Schema:

@@ -16,6 +16,7 @@ FIND, CHANGE, WATCH, FACTS, SET_UP = "Find out", "Change", "Watch", "Facts", "Se
 TASKS = (FIND, CHANGE, WATCH, FACTS, SET_UP)
 OTHERS = "More"
 CONNECTION = "Connection"
+HELP_NAMES = ["--help", "-h", "-?"]
 
 Pairs = Sequence[tuple[str, str]]
 FAILED = ("2", "Bad input, or a server that cannot be reached: one message says what, and what to do.")
@@ -32,6 +33,8 @@ class _Described(click.Command):
     def __init__(
         self, *arguments: Any, task: str = OTHERS, examples: Pairs = (), statuses: Pairs = STATUSES, **further: Any
     ) -> None:
+        # The command's own and not the program's: who asks a command by itself has them too. -h stays the host's where there is one.
+        further["context_settings"] = {"help_option_names": HELP_NAMES, **(further.get("context_settings") or {})}
         super().__init__(*arguments, **further)
         self.task, self.examples, self.statuses = task, examples, statuses
 

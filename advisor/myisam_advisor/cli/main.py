@@ -28,7 +28,7 @@ from myisam_exporter.version import __version__
         FAILED,
         ("3", "verify: not enough data; check --format nagios: UNKNOWN."),
     ),
-    context_settings={"help_option_names": ["--help", "-h", "-?"], "max_content_width": 110},
+    context_settings={"max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="myisam-advisor")
 @click.option("--debug", is_flag=True, help="Show where an internal error happened (also MYISAM_ADVISOR_DEBUG=1).")

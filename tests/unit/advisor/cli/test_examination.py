@@ -35,4 +35,5 @@ def test_a_terminal_gets_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_pipe_gets_a_line_for_each_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "50")
     lines = examination_as_text(EXAMINED, io.StringIO()).splitlines()
-    assert [line.strip() for line in lines][1:] == [REASON, "remedy: run as root (sudo myisam-advisor check)", f"would help: {', '.join(RULES)}"]
+    assert lines[1] == "1. run as root (sudo myisam-advisor check)"
+    assert [line.strip() for line in lines][2:-1] == [f"{EXAMINED[0].collector}: {REASON}", f"would help: {', '.join(RULES)}"]

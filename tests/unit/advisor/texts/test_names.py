@@ -57,7 +57,7 @@ def test_nothing_is_suggested_for_what_is_like_nothing() -> None:
     [
         ("data_bytes", 3 << 30, "3 GiB"), ("rows_read_per_second", 12.34, "12.3/s"), ("written_bytes_per_second", 2048.0, "2 KiB/s"),
         ("miss_ratio", 0.25, "25 %"), ("uptime_seconds", 7200, "2 h"), ("data_modified_seconds_ago", 3, "3 s"), ("per_second", 5, "5/s"),
-        ("lock_wait_seconds_per_second", 0.5, "0.5 seconds per second"), ("rows", 1234567, "1,234,567"), ("table_name", "bytes", "bytes"), ("rows", None, "unknown"),
+        ("lock_wait_seconds_per_second", 0.5, "500 ms/s"), ("rows", 1234567, "1.23 million"), ("table_name", "bytes", "bytes"), ("rows", None, "unknown"),
     ],
 )  # fmt: skip
 def test_a_value_is_said_in_the_unit_of_its_column(column: str, value: object, words: str) -> None:
