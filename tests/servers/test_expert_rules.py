@@ -1,12 +1,13 @@
 """What an expert would also see, provoked for real: each rule finds what a server did, and its words are the server's."""
 
 import multiprocessing
+import re
 import resource
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -97,27 +98,28 @@ def galera() -> Path:
     return PROVIDER
 
 
-def node(address: str, port: int, *further: str) -> CopiedServer:
-    provider = [f"--wsrep-provider={galera()}", f"--wsrep-cluster-address=gcomm://{address}", f"--wsrep-provider-options=base_host=127.0.0.1;gmcast.listen_addr=tcp://127.0.0.1:{port};base_port={port}"]
-    return CopiedServer(binaries_of("mariadb-10.11"), ["--wsrep-on=ON", "--binlog-format=ROW", "--wsrep-node-address=127.0.0.1", "--wsrep-sst-method=skip", *provider, *further])
-
-
 def test_rows_that_stay_on_one_node_are_found() -> None:
-    first, second = free_port(), free_port()
-    with node("", first) as one, node(f"127.0.0.1:{first}", second) as other:
-        wait_for(lambda: one.execute("SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'")[0][0][1] == "2", 30)
-        one.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
-        one.execute("INSERT INTO d.m VALUES (1)")
-        wait_for(lambda: "m" in [row[0] for row in other.execute("SHOW TABLES FROM d")[0]], 30)
-        assert other.execute("SELECT COUNT(*) FROM d.m")[0][0][0] == 0
-        (found,) = findings(one, "cluster-not-replicated")
+    provider = [f"--wsrep-provider={galera()}", "--wsrep-cluster-address=gcomm://", f"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{free_port()}"]
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--wsrep-on=ON", "--binlog-format=ROW", *provider]) as server:
+
+        def replicated() -> int:
+            return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'wsrep_replicated'")[0][1]))
+
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
+        sent = replicated()
+        assert sent > 0
+        server.execute("INSERT INTO d.m VALUES (1)")
+        assert replicated() == sent
+        (found,) = findings(server, "cluster-not-replicated")
         assert found.severity == "critical"
         assert "d.m" in found.message
-        for server in (one, other):
-            server.execute("SET GLOBAL wsrep_mode = REPLICATE_MYISAM")
-        assert findings(one, "cluster-not-replicated") == []
-        one.execute("INSERT INTO d.m VALUES (2)")
-        wait_for(lambda: other.execute("SELECT COUNT(*) FROM d.m")[0][0][0] == 1, 30)
+        server.execute("SET GLOBAL wsrep_mode = REPLICATE_MYISAM")
+        assert findings(server, "cluster-not-replicated") == []
+        server.execute("INSERT INTO d.m VALUES (2)")
+        assert replicated() > sent
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--wsrep-on=ON"]) as alone:
+        alone.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
+        assert findings(alone, "cluster-not-replicated") == []
 
 
 @contextmanager
@@ -127,7 +129,7 @@ def waiting(server: PrivateServer, statement: str, count: int) -> Iterator[None]
 
     def wait() -> None:
         with suppress(Error), server.session("d") as connection:
-            numbers.append(connection.thread_id())
+            numbers.append(connection.thread_id())  # type: ignore[no-untyped-call]
             cursor = connection.cursor()
             cursor.execute(statement)
             cursor.fetchall()
@@ -216,7 +218,7 @@ def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateSer
         (found,) = findings(server, "not-closed-properly", site=settled)
         assert (found.severity, found.object) == ("warning", "d.m")
         answers = server.execute(*(str(command).rstrip(";") for command in found.commands))
-        assert any("OK" in str(row) for row in answers[-1])
+        assert any("OK" in str(row) for row in answers)
         assert findings(server, "not-closed-properly", site=settled) == []
 
 
@@ -242,7 +244,7 @@ def test_a_counter_that_runs_out_is_found_before_inserts_fail(server: PrivateSer
         server.execute("CREATE TABLE d.c (id TINYINT NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.c VALUES (126)")
         (found,) = findings(server, "auto-increment-nearly-full")
         assert found.severity == "critical"
-        assert ran(server, "INSERT INTO c VALUES ()", "INSERT INTO c VALUES ()") in (1062, 1467)
+        assert ran(server, "INSERT INTO c VALUES ()", "INSERT INTO c VALUES ()") in (1062, 1264, 167)
 
 
 def test_statistics_are_known_to_be_missing_until_they_are_collected(server: PrivateServer) -> None:
@@ -252,7 +254,7 @@ def test_statistics_are_known_to_be_missing_until_they_are_collected(server: Pri
         assert table_row(server, "s")["not_analyzed"] == 0
         server.execute("INSERT INTO d.s VALUES (1, 1)", "INSERT INTO d.s VALUES (2, 1)")
         cardinality = "SELECT CARDINALITY FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'd' AND INDEX_NAME = 'a'"
-        assert server.execute(cardinality)[0][0][0] is None
+        assert server.execute(cardinality)[0][0] is None
         (found,) = findings(server, "statistics-never-collected", site=small)
         server.execute(*(str(command).rstrip(";") for command in found.commands))
         assert table_row(server, "s")["not_analyzed"] == 0
@@ -265,12 +267,12 @@ def test_indexes_that_add_nothing_are_found_by_their_place(server: PrivateServer
     keys = "KEY first (a), KEY pair (a, b), KEY again (a, b), UNIQUE KEY own (b), KEY plain (b), KEY other (c), KEY part (c(3)), FULLTEXT KEY words (c)"
     with schema(server, "d"):
         server.execute(f"CREATE TABLE d.k (id INT NOT NULL PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, c VARCHAR(20) NOT NULL, {keys}) ENGINE=MyISAM", "INSERT INTO d.k VALUES (1, 1, 1, 'x')")
-        found = findings(server, "duplicate-indexes", site=with_thresholds("duplicate-indexes", minimum_index_bytes=0))
-        create = str(server.execute("SHOW CREATE TABLE d.k")[0][0][1])
+        (found,) = findings(server, "duplicate-indexes", site=with_thresholds("duplicate-indexes", minimum_index_bytes=0))
+        create = str(server.execute("SHOW CREATE TABLE d.k")[0][1])
     # As the recommendation counts them: in the order of SHOW CREATE TABLE.
     names = [line.split("`")[1] if "PRIMARY" not in line else "PRIMARY" for line in create.splitlines() if "KEY" in line and "ENGINE" not in line]
-    told = {(names[int(one.object.rsplit(" ", 1)[1]) - 1], "the same columns" in one.message) for one in found}
-    assert told == {("first", False), ("again", True), ("plain", True)}
+    told = re.findall(r"(\d+) \([^)]*\) has the (same|first) columns (?:as|of) (\d+)", found.message)
+    assert {(names[int(one) - 1], how, names[int(other) - 1]) for one, how, other in told} == {("first", "first", "pair"), ("again", "same", "pair"), ("plain", "same", "own")}
 
 
 def test_late_index_writes_without_recovery_are_found(flavour: PrivateServer) -> None:
@@ -281,8 +283,9 @@ def test_late_index_writes_without_recovery_are_found(flavour: PrivateServer) ->
         (found,) = findings(server, "delay-key-write")
         server.execute(*(str(command).rstrip(";") for command in found.commands))
         assert findings(server, "delay-key-write") == []
-        server.execute("ALTER TABLE d.m DELAY_KEY_WRITE=1")
-        assert table_row(server, "m")["delay_key_write"] == 1
+        # By ALTER, MariaDB notes it in the .frm alone.
+        server.execute("CREATE TABLE d.late (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM DELAY_KEY_WRITE=1", "INSERT INTO d.late VALUES (1)")
+        assert table_row(server, "late")["delay_key_write"] == 1
         assert [one.severity for one in findings(server, "delay-key-write")] == ["warning"]
 
 
@@ -305,6 +308,5 @@ def test_free_space_is_held_against_what_a_rebuild_takes(mariadb: PrivateServer)
         assert isinstance(total, int)
         assert 0 < free < total
         assert findings(mariadb, "disk-nearly-full") == []
-        with ExitStack():
-            found = findings(mariadb, "disk-nearly-full", site=with_thresholds("disk-nearly-full", critical_bytes=free + (1 << 30)))
+        found = findings(mariadb, "disk-nearly-full", site=with_thresholds("disk-nearly-full", critical_bytes=free + (1 << 30)))
         assert {one.severity for one in found} == {"critical"}

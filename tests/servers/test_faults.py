@@ -16,7 +16,7 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
-from myisam_exporter.files import data_directory
+from myisam_exporter.files import schema_reader
 from myisam_exporter.files.data_directory import scan_data_directory
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS, LeftOut
 from myisam_exporter.look.interval import Interval
@@ -193,7 +193,7 @@ def test_tables_dropped_between_listing_and_reading_are_passed_over(tmp_path: Pa
         return [*listed(path), "dropped.MYI"]
 
     monkeypatch.setattr(os, "listdir", listing)
-    monkeypatch.setattr(data_directory, "YOUNG_SECONDS", 0)
+    monkeypatch.setattr(schema_reader, "YOUNG_SECONDS", 0)
     assert [file.table_name for file in scan_data_directory(tmp_path).files] == ["t"]
 
 

@@ -25,7 +25,7 @@ PROCESS_FILES = {
 }  # fmt: skip
 MAPS = {"mysqld.malloc", "mysqld.mapped_data_bytes", "mysqld.mapped_data_files"}
 RESIDENCY = ("tables.data_", "tables.index_")
-DISK = ("host.data_directory_free", "host.temporary_directory_free", "host.disk_")
+DISK = ("host.data_directory_", "host.temporary_directory_", "host.disk_")
 ONLY_FROM_FILES = ("tables.", "indexes.", "totals.")
 
 

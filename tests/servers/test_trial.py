@@ -122,8 +122,8 @@ def test_a_large_read_buffer_is_found_worse_and_the_chart_shows_it(temporary: Pa
     chart = tmp_path / "chart.svg"
     status, output, errors = trial(temporary, "read-buffer", "--server", MARIADB, "--seconds", "0.15", "--rounds", "3", "--chart", chart)
     assert (status, errors) == (0, "")
-    (row,) = [line for line in output.split("INSERT ... SELECT")[0].splitlines() if "│ 128 MiB" in line]
-    assert "worse" in row
+    scanned, *_ = [line for line in output.splitlines() if "│ 128 MiB" in line]
+    assert "worse" in scanned
     assert "the client took" in output.lower()
     text = chart.read_text()
     assert text.startswith("<?xml")

@@ -121,7 +121,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "The last AUTO_INCREMENT value; unknown where it counts within a group.",
             ),
             ("auto_increment_maximum", "integer", "What the AUTO_INCREMENT column can hold."),
-            ("delay_key_write", "integer", "1 when made with DELAY_KEY_WRITE=1."),
+            (
+                "delay_key_write",
+                "integer",
+                "1 when made with DELAY_KEY_WRITE=1; MariaDB notes an ALTER in the .frm alone.",
+            ),
             (
                 "not_analyzed",
                 "integer",

@@ -13,6 +13,8 @@ from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.schema_reader import TableFile
 from myisam_exporter.outside.numbers import bounded_sum
 
+# A server's uptime has whole seconds: a file that was written in the second of its start counts as written by it.
+UPTIME_STEP_SECONDS = 1.0
 NOT_PARTITIONED: Row = dict.fromkeys(
     ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
 )
@@ -94,7 +96,9 @@ def table_row(name: TableName, files: list[TableFile], now: float, server_age: f
         "delay_key_write": int(header.delay_key_write),
         "not_analyzed": int(header.not_analyzed),
         "open_count": header.open_count,
-        "written_since_start": None if age is None or server_age is None else int(age < server_age),
+        "written_since_start": None
+        if age is None or server_age is None
+        else int(age < server_age + UPTIME_STEP_SECONDS),
     }
 
 

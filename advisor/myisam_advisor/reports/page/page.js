@@ -88,6 +88,9 @@ const age = document.querySelector(".age");
 if (age) {
   setAge(Number(age.dataset.seconds));
   setInterval(showAge, 1000);
-  setInterval(poll, POLL_SECONDS * 1000);
-  poll();
+  // A page that was saved has nobody to ask.
+  if (location.protocol !== "file:") {
+    setInterval(poll, POLL_SECONDS * 1000);
+    poll();
+  }
 }
