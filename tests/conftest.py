@@ -15,6 +15,8 @@ from tests.support.servers import PREPARED_VARIABLE
 
 # A shell that starts the tests in its background has them ignore interrupts, and what they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Texts are as wide as COLUMNS says, which runners set for their own; what a test wants of it, it sets.
+os.environ.pop("COLUMNS", None)
 # Python looks a codec up once: a test that is another user at that moment may not be able to read it, and nobody could after it.
 for codec in ("ascii", "utf-8", "latin-1", "idna"):
     codecs.lookup(codec)
