@@ -1,7 +1,8 @@
 """How many connections there may be, and which one goes when another comes.
 
 A connection that owes us something (a request, or to take its answer) goes before the newest is refused: the one that has owed it for
-longest, of those who have the most connections. One whose request is being answered never goes.
+longest, of those who have the most connections. One whose request is being answered never goes. Whoever sent many requests at once
+begins to wait anew with each answer, and would always be younger than who waits for a first one: it goes before.
 """
 
 from __future__ import annotations
@@ -34,10 +35,12 @@ class OpenConnection:
     end: Callable[[], object]
     stage: Stage = Stage.REQUEST
     since: float = field(default_factory=time.monotonic)
+    answers: int = 0
 
     def reach(self, stage: Stage) -> None:
         """It waits for something else from now on."""
         self.stage, self.since = stage, time.monotonic()
+        self.answers += stage is Stage.TAKING
 
 
 @dataclass(slots=True)
@@ -76,11 +79,16 @@ class ConnectionBudget:
 
 
 def _first_to_go(candidates: Iterable[OpenConnection], counts: Counter[str]) -> OpenConnection | None:
-    """Of the greediest: who owes a request, then who takes no answer; who has just begun to wait comes last."""
+    """Of the greediest: who owes a request, then who takes no answer; who has just begun to wait comes last, and last of these who has had one answer or none."""
     now = time.monotonic()
 
     def order(one: OpenConnection) -> tuple[int, bool, bool, float]:
         is_fresh = now - one.since < PATIENCE_SECONDS
-        return (-counts[one.peer.group], is_fresh, not is_fresh and one.stage is Stage.TAKING, one.since)
+        return (
+            -counts[one.peer.group],
+            is_fresh,
+            one.answers <= 1 if is_fresh else one.stage is Stage.TAKING,
+            one.since,
+        )
 
     return min((one for one in candidates if one.stage is not Stage.ANSWER), key=order, default=None)

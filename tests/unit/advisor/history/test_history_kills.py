@@ -1,4 +1,4 @@
-"""kill -9 in the middle of writing the history, two hundred times: nothing is lost but the sample that was being written."""
+"""kill -9 in the middle of writing the history, again and again: nothing is lost but the sample that was being written."""
 
 import os
 import random
@@ -16,8 +16,9 @@ from myisam_advisor.history.reader import samples_of_target
 from myisam_advisor.history.writer import History
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
+from tests.support.thoroughness import times
 
-KILLS = 200
+KILLS = times(200, 50)
 LABEL = "db"
 MAXIMUM_SECONDS = 0.05
 
@@ -43,7 +44,9 @@ def write_until_killed(path: Path, known: FactSet, told: int) -> None:
 def test_only_the_sample_being_written_is_lost(tmp_path: Path) -> None:
     path, known, generator = tmp_path / "history.sqlite", facts(), random.Random(5)
     kept = lost = 0
-    for _ in range(KILLS):
+    for kill in range(10 * KILLS):
+        if kill >= KILLS and kept > KILLS // 10:
+            break  # on a busy machine many children are killed before they write
         ours, theirs = os.pipe()
         child = os.fork()
         if not child:
@@ -70,7 +73,7 @@ def test_only_the_sample_being_written_is_lost(tmp_path: Path) -> None:
         kept = present
     assert kept > KILLS // 10
     # Kills hit both before and after a sample was kept: they were no idle ones.
-    assert 0 < lost <= KILLS
+    assert 0 < lost <= kill
     samples = samples_of_target(path, LABEL, 0, time.time())
     assert len(samples) == kept
     assert all(sample["status.Questions.per_second"] == 7.5 for _, _, sample in samples)

@@ -43,8 +43,10 @@ class Crowd:
         self.budget = ConnectionBudget(total, per_peer)
         self.ended: list[str] = []
 
-    def comes(self, name: str, group: str, stage: Stage = Stage.REQUEST, seconds_ago: float = 60.0) -> bool:
+    def comes(self, name: str, group: str, stage: Stage = Stage.REQUEST, seconds_ago: float = 60.0, answers: int = 0) -> bool:
         place = OpenConnection(Peer(group), lambda: self.ended.append(name))
+        for _ in range(answers):
+            place.reach(Stage.TAKING)
         place.stage, place.since = stage, time.monotonic() - seconds_ago
         return self.budget.admit(place)
 
@@ -67,6 +69,16 @@ def test_one_peer_never_has_all_places() -> None:
     assert len(crowd.budget) == 6
     assert all(crowd.comes(f"other {number}", f"192.0.2.{number}") for number in range(4))
     assert len(crowd.ended) == 44
+
+
+def test_who_sent_many_requests_at_once_goes_before_who_waits_for_the_first_answer() -> None:
+    crowd = Crowd(total=4, per_peer=4)
+    crowd.comes("first scrape", "loopback", Stage.TAKING, seconds_ago=0.5, answers=1)
+    for number, silent in enumerate((0.2, 0.3, 0.1)):
+        crowd.comes(f"pipelined {number}", "loopback", seconds_ago=silent, answers=7)
+    for number in range(4):
+        assert crowd.comes(f"new {number}", "loopback", seconds_ago=0)
+    assert crowd.ended == ["pipelined 1", "pipelined 0", "pipelined 2", "first scrape"]
 
 
 def test_an_answer_being_worked_out_is_never_given_up() -> None:
