@@ -117,6 +117,7 @@ def test_every_experiment_runs(temporary: Path, name: str) -> None:
     assert "Nothing is concluded from fewer than 3 rounds" in document["conclusion"]
 
 
+@pytest.mark.alone
 def test_a_large_read_buffer_is_found_worse_and_the_chart_shows_it(temporary: Path, tmp_path: Path) -> None:
     binaries_of("mariadb-10.11")
     chart = tmp_path / "chart.svg"

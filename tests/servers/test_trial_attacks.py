@@ -21,6 +21,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import wait_for
 from tests.support.repository import ROOT
 from tests.support.servers import MARIADB, binaries_of
+from tests.support.thoroughness import times
 
 from .conftest import OTHER_UID, schema
 from .test_trial import SMALL, begin, fails, long_trial, make_table, measured, temporary
@@ -30,7 +31,7 @@ __all__ = ["temporary"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="what root could be led to do needs root")
 
 NOBODY = 65534
-RACE_SECONDS = 60.0
+RACE_SECONDS = times(60, 20)
 LATE_SECONDS = 2.0
 SECRET = b"root's own secret\n"
 # What a trial, an experiment or a server makes by name.

@@ -20,7 +20,8 @@ from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessS
 SCHEMA = "myisam_advisor_trial"
 SEED = 2008
 CALIBRATION_SHARE = 0.2
-FIRST_CALIBRATION = 20
+# Statements that each thread begins with, fewer where one is worth so many operations: 64 threads that read 20,000 rows 20 times take half a minute.
+FIRST_CALIBRATION, FIRST_OPERATIONS = 20, 2000
 TIMINGS = 5
 MAXIMUM_STATEMENT_BYTES = 256 << 20
 # (thread, number of statements) -> the statements
@@ -158,7 +159,7 @@ class Bench:
         threads, seconds = threads or self.options.threads, seconds or self.options.seconds
         folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
         folder.parent.mkdir(exist_ok=True)
-        count = self._calibrated(name, folder, statements, ready, threads, most, seconds, database)
+        count = self._calibrated(name, folder, statements, ready, threads, operations_per_statement, most, seconds, database)
         written = write_statements(folder, [statements(thread, count) for thread in range(threads)])
 
         def variant(set_up: Callable[[], None], its_database: str = database) -> Callable[[], Run]:
@@ -171,12 +172,12 @@ class Bench:
         return variant
 
     def _calibrated(
-        self, name: str, folder: Path, statements: Statements, ready: Callable[[], None], threads: int, most: int | None, seconds: float,
-        database: str,
+        self, name: str, folder: Path, statements: Statements, ready: Callable[[], None], threads: int,
+        operations_per_statement: float, most: int | None, seconds: float, database: str,
     ) -> int:  # fmt: skip
         """Statements for each thread that take about as long as a run should."""
         self.listener.doing(f"{name}: how much fills {seconds:g} s")
-        limit, count = most or 10_000_000, FIRST_CALIBRATION
+        limit, count = most or 10_000_000, max(1, min(FIRST_CALIBRATION, int(FIRST_OPERATIONS / operations_per_statement)))
         while True:
             count = min(count, limit)
             ready()
