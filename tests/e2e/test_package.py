@@ -61,12 +61,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Debian package of the next version."""
-    tree = copy_of_the_tree(tmp_path_factory.mktemp("newer"))
-    changelog = tree / "debian" / "changelog"
-    changelog.write_text(changelog.read_text().replace(f"({__version__})", f"({__version__}+next)", 1))
-    return build(tree, tmp_path_factory.mktemp("built-newer"))[".deb"]
+def newer(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Debian package of the next version: to dpkg it is another one by its version alone."""
+    folder = tmp_path_factory.mktemp("newer")
+    tree, package = folder / "tree", folder / "newer.deb"
+    subprocess.run(["dpkg-deb", "--raw-extract", str(built[".deb"]), str(tree)], check=True)
+    control = tree / "DEBIAN" / "control"
+    control.write_text(control.read_text().replace(f"Version: {__version__}\n", f"Version: {__version__}+next\n", 1))
+    subprocess.run(["dpkg-deb", "--build", "--root-owner-group", str(tree), str(package)], check=True, capture_output=True)
+    return package
 
 
 def test_the_versions_agree() -> None:
