@@ -1,0 +1,386 @@
+"""Where remedies begin to pay, by loads other than those that the rules were written with: `script/bench thresholds`.
+
+Each experiment provokes a fault at several strengths, measures what its rule reads and what its remedy gives, and prints a table in
+Markdown. sysbench's own scripts make the loads, on MyISAM. Old and new alternate; the figure is the median of the rounds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.apart import apart
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.channel import Channel
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tools.fetched_servers import find_server, keep_place
+
+ROUNDS, SECONDS = 3, 4
+ROWS = 200_000
+# A disk of that many random reads a second, as one spindle does them.
+DISK_READS_PER_SECOND = 100
+BLOCK_GROUP = Path("/sys/fs/cgroup/blkio/myisam-advisor-thresholds")
+INDEX_READS = Path(__file__).with_name("index_reads.lua")
+LOAD = INDEX_READS.read_text("utf-8")  # the user that we become may not read the checkout
+SAMPLE_SECONDS = 0.02
+Row = Mapping[str, str]
+
+
+def sysbench(server: PrivateServer, script: str, *words: str, threads: int = 4, seconds: int = SECONDS) -> str:
+    """What sysbench prints of a run. Raises TrialError where it fails."""
+    command = [
+        "sysbench", script, "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root", "--mysql-db=sbtest",
+        f"--table-size={ROWS}", f"--threads={threads}", f"--time={seconds}", "--events=0", *words,
+    ]  # fmt: skip
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise TrialError(f"sysbench {script} failed: {(done.stderr or done.stdout).strip()[-300:]}")
+    return done.stdout
+
+
+def figure(printed: str, name: str) -> float:
+    """A figure of sysbench's report: what stands behind a name."""
+    found = re.search(rf"{re.escape(name)}\s*([\d.]+)", printed)
+    if found is None:
+        raise TrialError(f"sysbench printed no {name!r}")
+    return float(found[1])
+
+
+def statements_per_second(printed: str) -> float:
+    """Queries of all kinds."""
+    found = re.search(r"queries:\s+\d+\s+\(([\d.]+) per sec", printed)
+    if found is None:
+        raise TrialError("sysbench printed no queries")
+    return float(found[1])
+
+
+def status(server: PrivateServer, name: str) -> float:
+    """A counter of the server."""
+    return float(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
+
+
+@contextmanager
+def prepared(binaries: ServerBinaries, *options: str) -> Iterator[PrivateServer]:
+    """A server with sysbench's table."""
+    with PrivateServer(binaries, ["--max-connections=400", *options]) as server:
+        server.execute("CREATE DATABASE sbtest")
+        sysbench(server, "oltp_read_write", "--mysql_storage_engine=myisam", "prepare")
+        yield server
+
+
+@contextmanager
+def seen(server: PrivateServer, state: str) -> Iterator[list[int]]:
+    """How many connections are in this state, glance by glance."""
+    counts: list[int] = []
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(SAMPLE_SECONDS):
+            counts.append(
+                int(
+                    str(
+                        server.execute(f"SELECT COUNT(*) FROM information_schema.processlist WHERE state = '{state}'")[
+                            0
+                        ][0]
+                    )
+                )
+            )
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield counts
+    finally:
+        over.set()
+        thread.join()
+
+
+def alternating(*variants: Callable[[], float]) -> list[float]:
+    """The median of each, run in turn."""
+    rounds = [[variant() for variant in variants] for _ in range(ROUNDS)]
+    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+
+
+def query_cache(binaries: ServerBinaries) -> list[Row]:
+    """Off against on, for loads that read, and that read and write."""
+    rows: list[Row] = []
+    with prepared(binaries, "--query-cache-type=1", "--query-cache-size=64M") as server:
+        for script in ("oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_update_non_index"):
+            for threads in (1, 4, 16):
+                waiting: list[int] = []
+
+                def on(script: str = script, threads: int = threads, waiting: list[int] = waiting) -> float:
+                    server.execute("SET GLOBAL query_cache_size = 67108864")
+                    with seen(server, "Waiting for query cache lock") as counts:
+                        done = statements_per_second(sysbench(server, script, "run", threads=threads))
+                    waiting += counts
+                    return done
+
+                def off(script: str = script, threads: int = threads) -> float:
+                    server.execute("SET GLOBAL query_cache_size = 0")
+                    return statements_per_second(sysbench(server, script, "run", threads=threads))
+
+                with_cache, without = alternating(on, off)
+                rows.append({
+                    "load": script, "threads": str(threads), "connections that wait for its lock, mean": f"{statistics.mean(waiting):.2f}",
+                    "statements/s with it": f"{with_cache:,.0f}", "off, times": f"{without / with_cache:.2f}",
+                })  # fmt: skip
+    return rows
+
+
+def connections(binaries: ServerBinaries) -> list[Row]:
+    """Connections of so many statements against lasting ones, and a thread cache against none."""
+    rows: list[Row] = []
+    with prepared(binaries, "--thread-cache-size=0") as server:
+        for statements in (1, 2, 5, 10, 20, 50):
+            made: list[float] = []
+
+            def run(cache: int, *words: str, made: list[float] = made) -> float:
+                server.execute(f"SET GLOBAL thread_cache_size = {cache}")
+                before, started = status(server, "Connections"), time.monotonic()
+                done = statements_per_second(sysbench(server, "oltp_point_select", "run", *words))
+                if words and cache:
+                    made.append((status(server, "Connections") - before) / (time.monotonic() - started))
+                return done
+
+            reconnect = f"--reconnect={statements}"
+            bare, cached, lasting = alternating(
+                partial(run, 0, reconnect), partial(run, 64, reconnect), partial(run, 64)
+            )
+            rows.append({
+                "statements a connection": str(statements), "connections/s": f"{statistics.median(made):,.0f}",
+                "thread cache 64 against 0, times": f"{cached / bare:.2f}", "lasting connections, times": f"{lasting / cached:.2f}",
+            })  # fmt: skip
+    return rows
+
+
+@contextmanager
+def forgotten(path: Path) -> Iterator[None]:
+    """A page cache that never has this file: others need the memory."""
+    over = threading.Event()
+
+    def forget() -> None:
+        descriptor = os.open(path, os.O_RDONLY)
+        while not over.wait(0.01):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+    thread = threading.Thread(target=forget)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def key_cache_misses(binaries: ServerBinaries) -> list[Row]:
+    """Index reads at several rates, through a key cache that has a part of the index and one that has all; the disk does 100 reads a second."""
+    rows: list[Row] = []
+    with prepared(binaries) as server:
+        index = server.data_directory / "sbtest" / "sbtest1.MYI"
+        script = server.directory / INDEX_READS.name
+        script.write_text(LOAD)
+        os.sync()  # what is dirty is not forgotten
+        for rate in (5, 20, 40, 60, 80, 100, 150):
+            misses: list[float] = []
+
+            def run(size: int, rate: int = rate, misses: list[float] = misses) -> tuple[float, float]:
+                server.execute(
+                    f"SET GLOBAL key_buffer_size = {size}", "FLUSH TABLES", "LOAD INDEX INTO CACHE sbtest.sbtest1"
+                )
+                with forgotten(index):
+                    time.sleep(0.1)
+                    before, started = status(server, "Key_reads"), time.monotonic()
+                    printed = sysbench(server, str(script), f"--rate={rate}", "run", threads=16)
+                    misses.append((status(server, "Key_reads") - before) / (time.monotonic() - started))
+                return figure(printed, "avg:"), figure(printed, "95th percentile:")
+
+            small = [run(64 << 10) for _ in range(ROUNDS)]
+            missed = statistics.median(misses)
+            large = [run(64 << 20) for _ in range(ROUNDS)]
+            average, slowest = (statistics.median(column) for column in zip(*small, strict=True))
+            without, without_slowest = (statistics.median(column) for column in zip(*large, strict=True))
+            rows.append({
+                "statements/s": str(rate), "misses/s": f"{missed:.0f}", "average, 95 % (ms)": f"{average:.1f}, {slowest:.1f}",
+                "with a cache that has all": f"{without:.1f}, {without_slowest:.1f}",
+                "connections that wait for them": f"{missed * (average - without) / 1000 * (rate / max(missed, 0.1)):.2f}",
+            })  # fmt: skip
+    return rows
+
+
+def bulk_load(binaries: ServerBinaries) -> list[Row]:
+    """A load into a table whose index exceeds the key cache: with its keys kept, and disabled and made anew after it."""
+    rows: list[Row] = []
+    with PrivateServer(binaries, ["--key-buffer-size=1M", "--myisam-sort-buffer-size=64M"]) as server:
+        server.execute("CREATE DATABASE sbtest")
+        server.execute(
+            "CREATE TABLE sbtest.base (a INT NOT NULL, b INT NOT NULL, c CHAR(20) NOT NULL, KEY (a), KEY (b), KEY (c)) ENGINE=MyISAM",
+            "INSERT INTO sbtest.base VALUES (1, 1, 'x')",
+            *["INSERT INTO sbtest.base SELECT FLOOR(RAND() * 1e9), FLOOR(RAND() * 1e9), MD5(RAND()) FROM sbtest.base"]
+            * 19,
+        )
+        have = 1 << 19
+        for share in (0.01, 0.03, 0.1, 0.3, 1.0):
+            added = int(have * share)
+            load = f"INSERT INTO sbtest.t SELECT FLOOR(RAND() * 1e9), FLOOR(RAND() * 1e9), MD5(RAND()) FROM sbtest.base LIMIT {added}"
+
+            def timed(*statements: str) -> float:
+                server.execute(
+                    "DROP TABLE IF EXISTS sbtest.t",
+                    "CREATE TABLE sbtest.t LIKE sbtest.base",
+                    "ALTER TABLE sbtest.t DISABLE KEYS",
+                    "INSERT INTO sbtest.t SELECT * FROM sbtest.base",
+                    "ALTER TABLE sbtest.t ENABLE KEYS",
+                    "FLUSH TABLES",
+                )
+                started = time.perf_counter()
+                server.execute(*statements)
+                return time.perf_counter() - started
+
+            without_keys = ("ALTER TABLE sbtest.t DISABLE KEYS", load, "ALTER TABLE sbtest.t ENABLE KEYS")
+            kept, disabled = alternating(partial(timed, load), partial(timed, *without_keys))
+            rows.append({
+                "rows added, share of those there": f"{share:.0%}", "rows/s with keys": f"{added / kept:,.0f}",
+                "seconds with keys": f"{kept:.2f}", "keys disabled, times as fast": f"{kept / disabled:.2f}",
+            })  # fmt: skip
+    return rows
+
+
+def open_files(binaries: ServerBinaries) -> list[Row]:
+    """How many files one statement takes at once: what must be free below the limit."""
+    rows: list[Row] = []
+    with PrivateServer(
+        binaries, ["--open-files-limit=1024", "--table-open-cache=300", "--max-connections=50"]
+    ) as server:
+        server.execute("CREATE DATABASE sbtest")
+        for partitions in (10, 50, 100, 200, 400):
+            name = f"sbtest.p{partitions}"
+            server.execute(
+                f"CREATE TABLE {name} (id INT NOT NULL) ENGINE=MyISAM PARTITION BY HASH (id) PARTITIONS {partitions}",
+                "FLUSH TABLES",
+            )
+            folder = Path("/proc") / str(server.pid) / "fd"
+            limit = int(str(server.execute("SELECT @@open_files_limit")[0][0]))
+            before = len(os.listdir(folder))
+            try:
+                server.execute(f"SELECT COUNT(*) FROM {name}")
+                said = "runs"
+            except Exception as error:
+                said = str(error)[:60]
+            rows.append(
+                {
+                    "partitions": str(partitions),
+                    "limit": str(limit),
+                    "files before": str(before),
+                    "after": str(len(os.listdir(folder))),
+                    "the statement": said,
+                }
+            )
+            with contextlib.suppress(Exception):
+                server.execute("FLUSH TABLES")
+    return rows
+
+
+def temporary_tables(binaries: ServerBinaries) -> list[Row]:
+    """A GROUP BY whose table goes to disk for its size, and one that stays in memory."""
+    rows: list[Row] = []
+    with prepared(binaries) as server:
+        for groups in (100, 1_000, 10_000, 50_000):
+            asked = f"SELECT COUNT(*) FROM (SELECT k % {groups} AS g, MAX(c) AS c, COUNT(*) AS n FROM sbtest.sbtest1 GROUP BY g ORDER BY n) AS t"
+            rates: list[float] = []
+
+            def run(size: int, asked: str = asked, rates: list[float] = rates) -> float:
+                server.execute(
+                    f"SET GLOBAL tmp_table_size = {size}", f"SET GLOBAL max_heap_table_size = {max(size, 16384)}"
+                )
+                started, done = time.perf_counter(), 0
+                before = status(server, "Created_tmp_disk_tables")
+                while time.perf_counter() - started < SECONDS / 2:
+                    server.execute(asked)
+                    done += 1
+                seconds = time.perf_counter() - started
+                if size < 1 << 20:
+                    rates.append((status(server, "Created_tmp_disk_tables") - before) / seconds)
+                return seconds / done
+
+            on_disk, in_memory = alternating(lambda: run(1024), lambda: run(256 << 20))
+            rows.append({
+                "groups": f"{groups:,}", "tables on disk/s": f"{statistics.median(rates):.1f}", "ms on disk": f"{1000 * on_disk:.1f}",
+                "in memory, times as fast": f"{on_disk / in_memory:.2f}", "saved by each, ms": f"{1000 * (on_disk - in_memory):.1f}",
+            })  # fmt: skip
+    return rows
+
+
+EXPERIMENTS: Mapping[str, Callable[[ServerBinaries], list[Row]]] = {
+    "query-cache": query_cache, "connections": connections, "key-cache-misses": key_cache_misses, "bulk-load": bulk_load,
+    "open-files": open_files, "temporary-tables": temporary_tables,
+}  # fmt: skip
+
+
+@contextmanager
+def slow_disk() -> Iterator[None]:
+    """What this process and its children read from the disk of /tmp is throttled, by the kernel's blkio controller; raises OSError without it."""
+    device = Path("/tmp").stat().st_dev
+    BLOCK_GROUP.mkdir(exist_ok=True)
+    try:
+        (BLOCK_GROUP / "blkio.throttle.read_iops_device").write_text(
+            f"{os.major(device)}:{os.minor(device)} {DISK_READS_PER_SECOND}"
+        )
+        (BLOCK_GROUP / "cgroup.procs").write_text(str(os.getpid()))
+        yield
+    finally:
+        (BLOCK_GROUP.parent / "cgroup.procs").write_text(str(os.getpid()))
+        BLOCK_GROUP.rmdir()
+
+
+def table_of(rows: Sequence[Row]) -> str:
+    """In Markdown."""
+    heads = list(rows[0])
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(row[head] for head in heads) + " |" for row in rows)])
+
+
+def main() -> int:
+    """Measure those named, or all."""
+    keep_place()
+    server, *names = sys.argv[1:] or ["mariadb-10.11"]
+    binaries = find_server(server)
+    unknown = set(names) - EXPERIMENTS.keys()
+    if binaries is None or unknown:
+        print(
+            f"bench: {', '.join(sorted(unknown)) or server} is not there; experiments: {', '.join(EXPERIMENTS)}",
+            file=sys.stderr,
+        )
+        return 2
+    for name in names or EXPERIMENTS:
+
+        def work(_channel: Channel, name: str = name) -> list[Row]:
+            return EXPERIMENTS[name](binaries)
+
+        try:
+            with (
+                slow_disk() if name == "key-cache-misses" else contextlib.nullcontext(),
+                apart(work, shows=True) as place,
+            ):
+                rows: list[Row] = place.result()
+        except (TrialError, OSError) as error:
+            print(f"bench: {name}: {error}", file=sys.stderr)
+            continue
+        print(f"### {name} ({server})\n\n{table_of(rows)}\n", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
