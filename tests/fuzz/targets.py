@@ -43,6 +43,27 @@ def myi_header(data: bytes) -> None:
     assert len(repr(header)) < 10_000_000
 
 
+def frm_definition(data: bytes) -> None:
+    """A table's definition."""
+    from myisam_exporter.files.frm_definition import FrmError, parse_definition
+
+    try:
+        found = parse_definition(lambda position, length: data[position : position + length])
+    except FrmError as error:
+        assert str(error)
+        return
+    assert 0 <= found.created_version < 1 << 32
+    assert all(count is None or count <= 4096 for count in (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns))
+
+
+def merge_list(data: bytes) -> None:
+    """The tables that a MERGE table lists."""
+    from myisam_exporter.files.merge_list import parse_merge_list
+
+    for name in parse_merge_list(data, "d"):
+        "".join(name).encode("utf-8")
+
+
 def file_name(data: bytes) -> None:
     """The name of a table's file."""
     from myisam_exporter.files.file_names import decode_schema, decode_table
@@ -299,7 +320,7 @@ def _plugin() -> Any:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
+    for function in (myi_header, frm_definition, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
 }
 
 
@@ -324,11 +345,16 @@ def seeds(name: str) -> Iterable[bytes]:
         from tests.support.myi import header
 
         return [header(), header(options=1, keys=((0, ((3, 0, 4), (8, 1, 40))), (2, ((15, 9, 100),))))]
+    if name == "frm_definition":
+        from tests.support.frm import definition
+
+        return [definition(), definition([(12, 8, 19), (15, 33, 60)], engine=20), definition(version=8, created=0)]
     if name == "server":
         return [conversation(), *openings()]
     if name == "rule_file":
         return [*ALIASES, *(path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6])]
     return {
+        "merge_list": [b"m1\nm2\n./e@002de/m@0020@1o\n#INSERT_METHOD=LAST\n"],
         "file_name": [b"orders", b"a@002db", b"@0041#P#p0#SP#s1", "ü☃".encode()],
         "login_file": [bytes.fromhex("0000000012150b0b0309121a0b1e1b0308080b071a1602101000000031c9bb0f7b53c1ea70c5cc7986afd29810000000a2ce1912101650c034778a4e014e8ba5")],
         "option_file": [b"[client]\nuser = x\npassword = \"hunter2 \\t\"\n# c\nsocket=/a/b\n[client.shop]\nport=3306\n", b"[client]\nssl-mode=VERIFY_CA\nloose-skip-ssl\nssl_ca=x\ntls-version=TLSv1.2\nenable-cleartext-plugin=0\n"],

@@ -16,7 +16,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.index_rows import COLUMNS, IndexRows, TableName
 from myisam_exporter.files.schema_reader import LeftOut, TableFile
-from myisam_exporter.files.table_rows import grouped, table_row, totals
+from myisam_exporter.files.table_rows import NOT_DEFINED, grouped, merged_into, table_row, totals
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, written_between
 from myisam_exporter.kernel.rights import READ_FILES
 
@@ -35,6 +35,10 @@ NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_READABLE = "it cannot be read"
+NO_DEFINITIONS = Unknown(
+    "no .frm file can be read: MySQL 8.0 and later keep definitions in the data dictionary", off=True
+)
+FROM_DEFINITION = tuple(f"tables.{name}" for name in NOT_DEFINED)
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
@@ -141,6 +145,23 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "integer",
                 "1 when the data file changed since the server started.",
             ),
+            (
+                "created_version",
+                "integer",
+                "The server that made its .frm, as a version number: 50624 is 5.6.24; 0 before MySQL 5.0.",
+            ),
+            (
+                "old_temporal_columns",
+                "integer",
+                "TIME, DATETIME and TIMESTAMP columns in the format of before MySQL 5.6.4, by its .frm.",
+            ),
+            (
+                "obsolete_columns",
+                "integer",
+                "DECIMAL and VARCHAR columns of before MySQL 5.0.3, and YEAR(2), by its .frm.",
+            ),
+            ("utf8mb3_columns", "integer", "Columns with texts in utf8mb3 (once called utf8), by its .frm."),
+            ("merge_tables", "text", "The MERGE tables that it is a part of, with their databases."),
             ("pack_keys_option", "integer", "PACK_KEYS as declared: 0 or 1; unknown for DEFAULT."),
             ("key_cache", "text", "The key cache that CACHE INDEX assigned the table to."),
             (
@@ -212,7 +233,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
         indexes = _indexes(pair)
         age = _age_of_server(pair)
-        rows = (table_row(name, files, pair.after.now, age, rates(name)) for name, files in tables.items())
+        merged = merged_into(pair.after)
+        rows = (
+            table_row(name, files, pair.after.now, age, rates(name), merged.get(name)) for name, files in tables.items()
+        )
         return [
             # A part must not pass for the whole.
             *([] if self.incomplete(pair.after) else [single("totals", totals(pair.after, tables))]),
@@ -242,12 +266,17 @@ class MyiCollector(Collector[DataDirectoryScan]):
         """What only a facts file can say; every sum, where tables are missing from it."""
         unread = self.incomplete(sample)
         sums = {f"totals.{column.name}": unread for column in self.sections["totals"]} if unread else {}
-        return sums | {
-            "tables.pack_keys_option": NOT_IN_HEADER,
-            "indexes.index_name": NOT_IN_HEADER,
-            "tables.key_cache": NOT_EXPOSED,
-            "tables.unpacked_keys_speed_ratio": NOT_RECORDED,
-        }
+        without_frm = not any(file.definition for file in sample.files)
+        return (
+            sums
+            | (dict.fromkeys(FROM_DEFINITION, NO_DEFINITIONS) if without_frm else {})
+            | {
+                "tables.pack_keys_option": NOT_IN_HEADER,
+                "indexes.index_name": NOT_IN_HEADER,
+                "tables.key_cache": NOT_EXPOSED,
+                "tables.unpacked_keys_speed_ratio": NOT_RECORDED,
+            }
+        )
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
         """Directories and files that could not be read, or that are another user's."""

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from myisam_exporter.facts.generation import new_generation
+from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.file_names import decode_schema
+from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.myi_definition import Definitions
-from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, TableFile, left_out, refuse_exhaustion, size_of
+from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, TableFile, left_out, size_of
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
@@ -47,6 +49,7 @@ class DataDirectoryScan:
     now: float
     left_out: tuple[LeftOut, ...] = ()
     owner: int | None = None
+    merge_tables: tuple[MergeTable, ...] = ()
     files_generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     memo: ScanMemo = field(default_factory=ScanMemo, init=False, repr=False, compare=False)
@@ -55,7 +58,9 @@ class DataDirectoryScan:
         self, now: float, other_engine_data_bytes: int, unreadable: tuple[str, ...], left_out: tuple[LeftOut, ...]
     ) -> DataDirectoryScan:
         """A later scan that found the same tables: another generation, the same of the files."""
-        scan = DataDirectoryScan(self.files, other_engine_data_bytes, unreadable, now, left_out, self.owner)
+        scan = DataDirectoryScan(
+            self.files, other_engine_data_bytes, unreadable, now, left_out, self.owner, self.merge_tables
+        )
         object.__setattr__(scan, "files_generation", self.files_generation)  # nobody has seen it yet
         return scan
 
@@ -82,6 +87,7 @@ def scan_data_directory(directory: Path, owner: int | None = None, clock: Clock 
         clock.time(),
         (*root.left_out, *(one for schema in schemas for one in schema.left_out)),
         owner,
+        tuple(table for schema in schemas for table in schema.merge_tables),
     )
 
 

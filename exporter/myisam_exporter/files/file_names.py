@@ -76,3 +76,8 @@ def decode_table(stem: str) -> tuple[str, str | None] | None:
     if any(part.endswith(("#TMP#", "#REN#", "#tmp#", "#ren#")) for part in parts):
         return None  # an ALTER TABLE of partitions is at work
     return decode_identifier(table), "/".join(decode_identifier(part) for part in parts)
+
+
+def undivided(stem: str) -> str:
+    """The file name of the table that a partition belongs to, without ending; of a table without partitions its own."""
+    return _PARTITION.split(stem, maxsplit=1)[0] if "#" in stem else stem

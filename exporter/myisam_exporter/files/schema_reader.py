@@ -1,16 +1,25 @@
-"""Databases read one by one: each MyISAM table by one read of its .MYI header, other engines' by the sizes of their files.
+"""Databases read one by one: each MyISAM table by one read of its .MYI header and one of its .frm, other engines' by the sizes of their files.
 
 What is a link, a device or another user's is left out, and told (see foreign_files.py).
 """
 
 from __future__ import annotations
 
-import errno
 import os
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from myisam_exporter.files.definition_reader import (
+    NOT_THERE,
+    YOUNG,
+    DatabaseDefinitions,
+    DefinitionReader,
+    MergeTable,
+    Noted,
+)
 from myisam_exporter.files.file_names import decode_schema, decode_table
+from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
+from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -18,8 +27,6 @@ from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
 
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
-EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-CLOCK_TICK_NS = 50_000_000  # a file system's clock is the kernel's coarse one: 1 to 10 ms
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 NANOSECONDS = 1_000_000_000  # of a second
 
@@ -34,7 +41,10 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file."""
+    """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file.
+
+    `definition` is what its .frm says, None without one, and of one that cannot be read; it was read in the state `definition_state`.
+    """
 
     schema_name: str
     table_name: str
@@ -44,6 +54,8 @@ class TableFile:
     header: Header | None
     problem: str | None
     data_modified: float | None
+    definition: TableDefinition | None = None
+    definition_state: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,7 @@ class SchemaFiles:
     settled: bool = True
     left_out: tuple[LeftOut, ...] = ()
     differing: int = 0
+    merge_tables: tuple[MergeTable, ...] = ()
 
 
 class SchemaReader:
@@ -75,20 +88,26 @@ class SchemaReader:
         self._clock = clock
         self._files = ForeignFiles(owner)
         self._known: dict[str, dict[str, tuple[int, TableFile]]] | None = {} if remember else None
+        self._definitions = DefinitionReader(self._files, remember=remember)
         self.headers_read = 0
 
     def read(self, path: str, name: str) -> SchemaFiles | None:
         """One database; None when it was dropped meanwhile."""
-        reading = _Reading(path, decode_schema(name), int(self._clock.time() * NANOSECONDS))
+        began_ns = int(self._clock.time() * NANOSECONDS)
+        reading = _Reading(path, decode_schema(name), began_ns)
         before = self._known.get(name, {}) if self._known is not None else {}
         try:
             directory = self._files.open_directory(path)
             try:
-                for file in self._listed(directory, reading):
+                listed = self._listed(directory, reading)
+                definitions = self._definitions.of(name, directory, listed, began_ns)
+                for file in listed:
                     if file.endswith(".MYI"):
-                        self._table(directory, reading, file[:-4], before)
+                        self._table(directory, reading, file[:-4], before, definitions)
                     elif file.endswith(OTHER_ENGINE_ENDINGS):
                         reading.other_bytes += size_of(self._files, file, directory)
+                reading.merge_tables = definitions.merge_tables(reading.schema)
+                reading.settled = reading.settled and definitions.settled
             finally:
                 os.close(directory)
         except FileNotFoundError:
@@ -114,17 +133,25 @@ class SchemaReader:
 
     def forget(self, name: str) -> None:
         """A database that is gone."""
+        self._definitions.forget(name)
         if self._known is not None:
             self._known.pop(name, None)
 
-    def _table(self, directory: int, reading: _Reading, stem: str, before: dict[str, tuple[int, TableFile]]) -> None:
+    def _table(
+        self,
+        directory: int,
+        reading: _Reading,
+        stem: str,
+        before: dict[str, tuple[int, TableFile]],
+        definitions: DatabaseDefinitions,
+    ) -> None:
         """One table; what is wrong with its file is the table's, what is wrong with our looking is not."""
         named = decode_table(stem)
         if named is None:
             return
         table = f"{reading.schema}.{named[0]}"
         try:
-            self._read_table(directory, reading, stem, named, before)
+            self._read_table(directory, reading, stem, named, before, definitions)
         except FileNotFoundError:
             return  # dropped between listing and reading
         except ForeignFileError as error:
@@ -140,17 +167,21 @@ class SchemaReader:
         stem: str,
         named: tuple[str, str | None],
         before: dict[str, tuple[int, TableFile]],
+        definitions: DatabaseDefinitions,
     ) -> None:
         status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
         modified = self._modified(directory, reading, stem, named[0])
         known = before.get(stem)
-        if status is not None and known is not None and known[0] != _signature(status):
+        noted = Noted(known[1].definition, known[1].definition_state) if known is not None else NOT_THERE
+        if status is not None and known is not None and known[0] != signature(status):
             known = None
         if known is not None and known[1].data_modified == modified:
             reading.files.append(known[1])
             reading.known[stem] = known
             return
-        header, problem, lasting = None, None, True
+        # What is told of a definition does not change unless the table is made anew, and its .MYI with it.
+        noted = noted if known is not None else definitions.of_table(stem, noted)
+        header, problem, lasting = None, None, noted.state != YOUNG
         try:
             header = known[1].header if known is not None else self._header(directory, stem)
         except HeaderError as error:
@@ -163,12 +194,12 @@ class SchemaReader:
         except OSError as error:
             refuse_exhaustion(error)
             problem, lasting = f"it cannot be read ({error.strerror})", False
-        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified)
+        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified, *noted)
         reading.files.append(file)
         reading.differing += 1
         # A file that changed as late as this may change again within the same tick of the file system's clock.
         if lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS:
-            reading.known[stem] = (_signature(status), file)
+            reading.known[stem] = (signature(status), file)
         else:
             reading.settled = False
 
@@ -210,6 +241,7 @@ class _Reading:
     other_bytes: int = 0
     settled: bool = True
     differing: int = 0
+    merge_tables: tuple[MergeTable, ...] = ()
 
     def found(self) -> SchemaFiles:
         """What was read."""
@@ -221,23 +253,13 @@ class _Reading:
             self.settled,
             tuple(self.left_out),
             self.differing,
+            self.merge_tables,
         )
 
 
 def left_out(name: str, error: ForeignFileError) -> LeftOut:
     """Another user's file may be a table that the server reads; what is no file never is."""
     return LeftOut(name, str(error.strerror), isinstance(error, OtherOwnerError))
-
-
-def refuse_exhaustion(error: OSError) -> None:
-    """Raise where it is we who lack something: that says nothing of the file."""
-    if error.errno in EXHAUSTED:
-        raise error
-
-
-def _signature(status: os.stat_result) -> int:
-    """One number for what changes when a file does: inode, length, times of contents and inode."""
-    return hash((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
 
 
 def size_of(files: ForeignFiles, file: str, directory: int | None) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.index_rows import TableName
 from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM
 from myisam_exporter.files.myi_header import Header
@@ -18,6 +19,7 @@ UPTIME_STEP_SECONDS = 1.0
 NOT_PARTITIONED: Row = dict.fromkeys(
     ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
 )
+NOT_DEFINED: Row = dict.fromkeys(("created_version", "old_temporal_columns", "obsolete_columns", "utf8mb3_columns"))
 
 
 def grouped(files: Iterable[TableFile]) -> dict[TableName, list[TableFile]]:
@@ -49,7 +51,23 @@ def is_crashed(file: TableFile) -> bool:
     return file.header is None or file.header.crashed
 
 
-def table_row(name: TableName, files: list[TableFile], now: float, server_age: float | None, rates: Row) -> Row:
+def merged_into(scan: DataDirectoryScan) -> dict[TableName, str]:
+    """The MERGE tables that each table belongs to, of those that belong to one."""
+    found: dict[TableName, list[str]] = {}
+    for merge in scan.merge_tables:
+        for name in merge.tables:
+            found.setdefault(name, []).append(f"{merge.schema_name}.{merge.table_name}")
+    return {name: ", ".join(tables) for name, tables in found.items()}
+
+
+def table_row(
+    name: TableName,
+    files: list[TableFile],
+    now: float,
+    server_age: float | None,
+    rates: Row,
+    merge_tables: str | None = None,
+) -> Row:
     """What is known of one table by the names of the columns; `rates` are what its writes gave. Of a damaged one little is known."""
     header, newest, problem = _whole(files)
     age = None if newest is None else max(now - newest, 0.0)
@@ -63,6 +81,8 @@ def table_row(name: TableName, files: list[TableFile], now: float, server_age: f
             "partitions": partitions["partitions"],
             "crashed_partitions": partitions["crashed_partitions"],
             "data_modified_seconds_ago": age,
+            **_defined(files[0].definition),
+            "merge_tables": merge_tables,
         }
     definition = header.definition
     return {
@@ -99,6 +119,20 @@ def table_row(name: TableName, files: list[TableFile], now: float, server_age: f
         "written_since_start": None
         if age is None or server_age is None
         else int(age < server_age + UPTIME_STEP_SECONDS),
+        **_defined(files[0].definition),
+        "merge_tables": merge_tables,
+    }
+
+
+def _defined(definition: TableDefinition | None) -> Row:
+    """What its .frm says."""
+    if definition is None:
+        return NOT_DEFINED
+    return {
+        "created_version": definition.created_version,
+        "old_temporal_columns": definition.old_temporal_columns,
+        "obsolete_columns": definition.obsolete_columns,
+        "utf8mb3_columns": definition.utf8mb3_columns,
     }
 
 

@@ -1,0 +1,140 @@
+"""Definitions beside the tables of a database: .frm files, and the lists of MERGE tables. One that did not change is not read again.
+
+What cannot be read, or is damaged, is unknown: the table itself is told of by its .MYI.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from myisam_exporter.files.file_names import decode_table, undivided
+from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
+from myisam_exporter.files.frm_definition import FrmError, TableDefinition, parse_definition
+from myisam_exporter.files.merge_list import MAXIMUM_BYTES, TableName, parse_merge_list
+from myisam_exporter.outside.foreign_files import ForeignFiles
+
+DEFINITION, MERGE_LIST = ".frm", ".MRG"
+_INTERNED = 4096  # definitions that differ; far fewer do, unless somebody forges them
+Found = TypeVar("Found")
+
+
+class MergeTable(NamedTuple):
+    """A MERGE table and the tables that it is made of."""
+
+    schema_name: str
+    table_name: str
+    tables: tuple[TableName, ...]
+
+
+class Noted(NamedTuple):
+    """What a .frm says, and the state of the file in which it did."""
+
+    definition: TableDefinition | None
+    state: int
+
+
+YOUNG = -1  # the state of a file that may change again within the same tick of the file system's clock; no hash is -1
+Lists = dict[str, tuple[tuple[TableName, ...] | None, int]]
+NOT_THERE = Noted(None, 0)
+
+
+class DefinitionReader:
+    """Reads the definitions of databases. The .frm files are remembered by whoever asks for them, the lists here where wanted."""
+
+    def __init__(self, files: ForeignFiles, *, remember: bool) -> None:
+        self.files = files
+        self.files_read = 0
+        self._lists: dict[str, Lists] | None = {} if remember else None
+        self._alike: dict[TableDefinition, TableDefinition] = {}
+
+    def of(self, name: str, directory: int, listed: Sequence[str], began_ns: int) -> DatabaseDefinitions:
+        """Those of one database, whose directory is open, has this listed, and was begun to be read at this time."""
+        lists: Lists = {}
+        before = self._lists.get(name, {}) if self._lists is not None else {}
+        if self._lists is not None:
+            self._lists[name] = lists
+        return DatabaseDefinitions(self, directory, listed, began_ns, before, lists)
+
+    def forget(self, name: str) -> None:
+        """A database that is gone."""
+        if self._lists is not None:
+            self._lists.pop(name, None)
+
+    def definition_in(self, descriptor: int) -> TableDefinition | None:
+        """What an open .frm says; equal ones are one object."""
+        try:
+            found = parse_definition(lambda position, length: os.pread(descriptor, length, position))
+        except FrmError:
+            return None
+        if len(self._alike) >= _INTERNED:
+            self._alike.clear()
+        return self._alike.setdefault(found, found)
+
+
+class DatabaseDefinitions:
+    """The definitions of one database, in one reading of its directory. `settled` is False where one may change again unseen."""
+
+    def __init__(
+        self,
+        reader: DefinitionReader,
+        directory: int,
+        listed: Sequence[str],
+        began_ns: int,
+        lists_before: Mapping[str, tuple[tuple[TableName, ...] | None, int]],
+        lists: Lists,
+    ) -> None:
+        self.settled = True
+        self._reader, self._directory, self._young_ns = reader, directory, began_ns - CLOCK_TICK_NS
+        self._listed = listed
+        self._stems = {file[: -len(DEFINITION)] for file in listed if file.endswith(DEFINITION)}
+        self._lists_before, self._lists = lists_before, lists
+        self._of_partitions: dict[str, Noted] = {}
+
+    def of_table(self, stem: str, before: Noted) -> Noted:
+        """What the .frm of a table, or of the table that this is a partition of, says; of one that is as before, without a read."""
+        table = undivided(stem)
+        if table not in self._stems:
+            return NOT_THERE  # from MySQL 8.0 on there is none
+        if table == stem:
+            return Noted(*self._found(stem + DEFINITION, before, self._reader.definition_in))
+        if table not in self._of_partitions:
+            found = Noted(*self._found(table + DEFINITION, before, self._reader.definition_in))
+            self._of_partitions[table] = found
+        return self._of_partitions[table]
+
+    def merge_tables(self, schema: str) -> tuple[MergeTable, ...]:
+        """The MERGE tables of the database."""
+
+        def tables_in(descriptor: int) -> tuple[TableName, ...]:
+            return parse_merge_list(os.pread(descriptor, MAXIMUM_BYTES, 0), schema)
+
+        tables = []
+        for file in sorted(file for file in self._listed if file.endswith(MERGE_LIST)):
+            named = decode_table(file[: -len(MERGE_LIST)])
+            self._lists[file] = found = self._found(file, self._lists_before.get(file, (None, 0)), tables_in)
+            if named is not None and found[0] is not None:
+                tables.append(MergeTable(schema, named[0], found[0]))
+        return tuple(tables)
+
+    def _found(
+        self, file: str, before: tuple[Found | None, int], read: Callable[[int], Found | None]
+    ) -> tuple[Found | None, int]:
+        """What is in a file, and its state: as before where that did not change."""
+        try:
+            if before[1] not in (0, YOUNG) and before[1] == signature(self._reader.files.status(file, self._directory)):
+                return before
+            descriptor, status = self._reader.files.opened(file, self._directory)
+            self._reader.files_read += 1
+            try:
+                found = read(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:  # gone since the listing, another's, or a disk that fails
+            refuse_exhaustion(error)
+            return None, 0
+        if status.st_mtime_ns >= self._young_ns:
+            self.settled = False
+            return found, YOUNG
+        return found, signature(status)

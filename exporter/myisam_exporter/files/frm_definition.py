@@ -1,0 +1,121 @@
+"""A table's definition in its .frm file, as far as another version of the server asks for it. MySQL 8.0 and later keep no such file.
+
+Layout and sources (all integers little-endian): sql/table.cc (get_form_pos, open_binary_frm) of MySQL 5.6 and 5.7, sql/unireg.cc and
+sql/datadict.h of MariaDB 10.11; compared with what the servers say themselves in tests/servers. Of what would be a position or a length
+nothing is believed: each part is asked for by itself, and is no longer than the server can have written it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MAGIC = b"\xfe\x01"
+FIRST_READ_BYTES = 16_384  # holds the whole file of nearly every table
+HEAD_BYTES, FORM_BYTES = 64, 288
+MAXIMUM_COLUMNS = 4096  # sql/unireg.h, MAX_FIELDS
+# sql/unireg.h: FRM_VER is 6; tables have 17 bytes for a column from FRM_VER + 3 on, and MariaDB counts up to FRM_VER + 6.
+OLDEST_VERSION, COLUMNS_SINCE_VERSION, NEWEST_VERSION = 6, 9, 12
+
+# sql/handler.h, enum legacy_db_type
+ENGINE_MERGE, ENGINE_PARTITION = 10, 20
+# The types as they stand in the file (mysql_com.h, enum enum_field_types).
+OLD_TEMPORAL = frozenset({7, 11, 12})  # TIMESTAMP, TIME, DATETIME: from MySQL 5.6.4 on they are 17, 19 and 18
+OLD_DECIMAL, OLD_VARCHAR, YEAR = 0, 253, 13  # the first two of before 5.0.3
+SHORT_YEAR_LENGTH = 2
+TEXTS = frozenset(
+    {15, 247, 248, 249, 250, 251, 252, OLD_VARCHAR, 254}
+)  # VARCHAR, ENUM, SET, BLOB and TEXT of all sizes, CHAR
+# information_schema.COLLATIONS; what MariaDB adds has its bit for NO PAD, or is a range of its own for UCA 14.0.0.
+UTF8MB3 = frozenset({33, 76, 83, *range(192, 216), 223, *range(576, 580), 1057, 1107, 1216, 1238, *range(2048, 2304)})
+
+# Length; upper half of the collation; type; lower half of the collation.
+_COLUMN = struct.Struct("<3x H 6x B x B B 2x")
+
+Pieces = Callable[[int, int], bytes]
+
+
+class FrmError(Exception):
+    """The bytes are no .frm of a table; the message says what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """What a .frm says. Equal ones are many.
+
+    `created_version` is the version that made the file, 0 of before MySQL 5.0. `old_temporal_columns` are of before MySQL 5.6.4, `obsolete_columns`
+    DECIMAL and VARCHAR of before 5.0.3 and YEAR(2); both, and `utf8mb3_columns`, are None in files of before MySQL 4.1.
+    """
+
+    created_version: int
+    engine: int
+    is_partitioned: bool
+    collation: int
+    old_temporal_columns: int | None
+    obsolete_columns: int | None
+    utf8mb3_columns: int | None
+
+
+def parse_definition(read: Pieces) -> TableDefinition:
+    """The definition in a file of which `read(position, length)` gives pieces: three at most, of less than 140 kB.
+
+    Raises FrmError when it is truncated, contradicts itself, or is of no table.
+    """
+    start = read(0, FIRST_READ_BYTES)
+    if not start:
+        raise FrmError("the file is empty")
+    if start[: len(MAGIC)] != MAGIC[: len(start)]:
+        raise FrmError("it does not begin as the .frm file of a table does")
+    if len(start) < HEAD_BYTES:
+        raise FrmError(f"it ends after {len(start)} bytes, within its header")
+    version = start[2]
+    if not OLDEST_VERSION <= version <= NEWEST_VERSION:
+        raise FrmError(f"its format has the number {version}, which is not known here")
+    temporal, obsolete, utf8mb3 = (
+        _counted(_columns(start, read)) if version >= COLUMNS_SINCE_VERSION else (None, None, None)
+    )
+    engine = start[3]
+    return TableDefinition(
+        int.from_bytes(start[51:55], "little"),
+        engine,
+        engine == ENGINE_PARTITION or start[61] != 0,
+        start[41] << 8 | start[38],
+        temporal,
+        obsolete,
+        utf8mb3,
+    )
+
+
+def _columns(start: bytes, read: Pieces) -> bytes:
+    """The descriptions of the columns, 17 bytes each."""
+    names_bytes, forms = struct.unpack_from("<H 2x H", start, 4)
+    if not forms:
+        raise FrmError("it says that it holds no form")
+    form_position = int.from_bytes(_piece(start, read, HEAD_BYTES + names_bytes, 4), "little")
+    if form_position < HEAD_BYTES:
+        raise FrmError(f"its form would begin at byte {form_position}, within its header")
+    count, screens_bytes = struct.unpack_from("<H H", _piece(start, read, form_position, FORM_BYTES), 258)
+    if not 0 < count <= MAXIMUM_COLUMNS:
+        raise FrmError(f"it would have {count} columns")
+    return _piece(start, read, form_position + FORM_BYTES + screens_bytes, count * _COLUMN.size)
+
+
+def _piece(start: bytes, read: Pieces, position: int, length: int) -> bytes:
+    """A part of the file, out of its beginning where that holds it."""
+    part = start[position : position + length] if position + length <= len(start) else read(position, length)
+    if len(part) != length:
+        raise FrmError(f"it ends before byte {position + length}, where its columns are still described")
+    return part
+
+
+def _counted(columns: bytes) -> tuple[int, int, int]:
+    temporal = obsolete = utf8mb3 = 0
+    for length, collation_high, kind, collation_low in _COLUMN.iter_unpack(columns):
+        if kind in OLD_TEMPORAL:
+            temporal += 1
+        elif kind in (OLD_DECIMAL, OLD_VARCHAR) or (kind == YEAR and length == SHORT_YEAR_LENGTH):
+            obsolete += 1
+        if kind in TEXTS and (collation_high << 8 | collation_low) in UTF8MB3:
+            utf8mb3 += 1
+    return temporal, obsolete, utf8mb3

@@ -1,0 +1,112 @@
+"""The reader of .frm files against what the servers say of the same tables; lists of MERGE tables as they write them."""
+
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.facts.columns import Row
+from myisam_exporter.files.frm_definition import ENGINE_MERGE, ENGINE_PARTITION, UTF8MB3, TableDefinition
+from tests.support.frm import TIME, TIMESTAMP, parsed
+
+from .conftest import look, schema
+
+KEEPS_NO_FRM = "mysql-9.7"
+# sql/field.h: TIME2 and TIMESTAMP2 without fractions have the lengths of the types of before 5.6.4, so only the type tells them apart.
+MYSQL_5_5 = 50549
+NEW_TO_OLD = {19: TIME, 17: TIMESTAMP}
+COLUMNS = "(a INT, t TIME, s TIMESTAMP NULL, y YEAR, v VARCHAR(20) CHARACTER SET utf8, x TEXT CHARACTER SET utf8 COLLATE utf8_bin, w CHAR(9) CHARACTER SET utf8mb4, KEY (a))"
+
+
+def row_of(server: PrivateServer, table: str) -> Row:
+    (row,) = [row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == table]
+    return row
+
+
+def with_old_types(path: Path) -> None:
+    """Edit a definition to what MySQL 5.5 writes for the same columns: the types of TIME and TIMESTAMP, and its own version."""
+    data = bytearray(path.read_bytes())
+    names_bytes = int.from_bytes(data[4:6], "little")
+    form = int.from_bytes(data[64 + names_bytes : 68 + names_bytes], "little")
+    count, screens = (int.from_bytes(data[form + place : form + place + 2], "little") for place in (258, 260))
+    for number in range(count):
+        place = form + 288 + screens + 17 * number + 13
+        data[place] = NEW_TO_OLD.get(data[place], data[place])
+    data[51:55] = MYSQL_5_5.to_bytes(4, "little")
+    path.write_bytes(bytes(data))
+
+
+def test_a_definition_is_what_the_server_says(server: PrivateServer) -> None:
+    with schema(server, "defined") as name:
+        server.execute(f"CREATE TABLE t {COLUMNS} ENGINE=MyISAM DEFAULT CHARSET=utf8", database=name)
+        row = row_of(server, "t")
+        counts = row["old_temporal_columns"], row["obsolete_columns"], row["utf8mb3_columns"]
+        if server.binaries.name == KEEPS_NO_FRM:
+            assert row["created_version"] is None
+            assert counts == (None, None, None)
+            return
+        major, minor, patch = str(server.execute("SELECT VERSION()")[0][0]).partition("-")[0].split(".")
+        assert row["created_version"] == int(major) * 10_000 + int(minor) * 100 + int(patch)
+        assert counts == (0, 0, 2)
+        collation = server.execute("SELECT TABLE_COLLATION FROM information_schema.TABLES WHERE TABLE_NAME = 't' AND TABLE_SCHEMA = 'defined'")[0][0]
+        found = definition_of(server, "t")
+        assert found.collation == collations(server)[str(collation)][0]
+
+
+def definition_of(server: PrivateServer, table: str) -> TableDefinition:
+    return parsed((server.data_directory / "defined" / f"{table}.frm").read_bytes())
+
+
+def collations(server: PrivateServer) -> dict[str, tuple[int, str]]:
+    """Number and character set by name; MariaDB's newer ones are for several character sets."""
+    source = "COLLATION_CHARACTER_SET_APPLICABILITY" if "mariadb" in server.binaries.name else "COLLATIONS"
+    name = "FULL_COLLATION_NAME" if "mariadb" in server.binaries.name else "COLLATION_NAME"
+    rows = server.execute(f"SELECT {name}, ID, CHARACTER_SET_NAME FROM information_schema.{source} WHERE ID IS NOT NULL")
+    return {str(row[0]): (int(str(row[1])), str(row[2])) for row in rows}
+
+
+def test_utf8mb3_is_known_by_the_numbers_of_its_collations(server: PrivateServer) -> None:
+    known = collations(server).values()
+    theirs = {number for number, charset in known if charset in ("utf8", "utf8mb3")}
+    others = {number for number, charset in known} - theirs
+    assert len(theirs) > 20
+    assert theirs <= UTF8MB3
+    assert not others & UTF8MB3
+
+
+def test_partitioned_and_merge_tables(server: PrivateServer) -> None:
+    with schema(server, "defined") as name, schema(server, "de-fined"):
+        server.execute("CREATE TABLE one (a INT) ENGINE=MyISAM", "CREATE TABLE alone (a INT) ENGINE=MyISAM", database=name)
+        server.execute("CREATE TABLE `tw o` (a INT) ENGINE=MyISAM", database="de-fined")
+        server.execute("CREATE TABLE both_of (a INT) ENGINE=MERGE UNION=(defined.one, `de-fined`.`tw o`) INSERT_METHOD=LAST", database=name)
+        assert {table: row_of(server, table)["merge_tables"] for table in ("one", "tw o", "alone")} == {"one": "defined.both_of", "tw o": "defined.both_of", "alone": None}
+        server.execute("ALTER TABLE both_of UNION=(one)", database=name)
+        assert row_of(server, "tw o")["merge_tables"] is None
+        if server.binaries.name == KEEPS_NO_FRM:
+            return
+        assert definition_of(server, "both_of").engine == ENGINE_MERGE
+        server.execute("CREATE TABLE parted (a INT, t TIMESTAMP NULL) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 3", database=name)
+        found = definition_of(server, "parted")
+        assert (found.engine, found.is_partitioned) == (ENGINE_PARTITION, True)
+        assert (row_of(server, "parted")["created_version"], row_of(server, "parted")["partitions"]) == (found.created_version, 3)
+
+
+@pytest.mark.parametrize("table", ["plain", "wide"])
+def test_a_column_of_before_5_6_4_is_one_to_the_server_too(running: object, table: str) -> None:
+    server = running("mysql-5.6")  # type: ignore[operator]
+    more = ", ".join(f"c{number} INT COMMENT '{'x' * 50}'" for number in range(500 if table == "wide" else 1))
+    with schema(server, "defined") as name:
+        server.execute(f"CREATE TABLE {table} (t TIME, s TIMESTAMP NULL, {more}) ENGINE=MyISAM", "FLUSH TABLES", database=name)
+        assert row_of(server, table)["old_temporal_columns"] == 0
+        server.execute("FLUSH TABLES")
+        with_old_types(server.data_directory / "defined" / f"{table}.frm")
+        shown = "SET SESSION show_old_temporals = ON", f"SHOW CREATE TABLE {table}"
+        assert str(server.execute(*shown, database=name)[0][1]).count("/* 5.5 binary format */") == 2
+        row = row_of(server, table)
+        assert (row["old_temporal_columns"], row["created_version"]) == (2, MYSQL_5_5)
+        # MySQL 5.6 itself has nothing against them: its CHECK says nothing, its ALTER and its REPAIR write the newer format.
+        assert [str(row[3]) for row in server.execute(f"CHECK TABLE {table} FOR UPGRADE", database=name)] == ["OK"]
+        server.execute(f"ALTER TABLE {table} FORCE", database=name)
+        row = row_of(server, table)
+        assert (row["old_temporal_columns"], row["created_version"]) == (0, 50624)
+        assert "5.5 binary format" not in str(server.execute(*shown, database=name)[0][1])

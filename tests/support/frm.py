@@ -1,0 +1,35 @@
+"""Definitions in .frm files, as MySQL 5.x and MariaDB write them."""
+
+import struct
+from collections.abc import Sequence
+
+from myisam_exporter.files.frm_definition import Pieces, TableDefinition, parse_definition
+
+TIMESTAMP, TIME, DATETIME, NEW_TIMESTAMP, VARCHAR, INT, YEAR, DECIMAL, OLD_VARCHAR = 7, 11, 12, 17, 15, 3, 13, 0, 253
+UTF8MB3, UTF8MB4, LATIN1 = 33, 45, 8
+
+
+def definition(
+    columns: Sequence[tuple[int, int, int]] = ((INT, LATIN1, 11),), created: int = 50624, *, version: int = 10, engine: int = 9, collation: int = LATIN1, names: int = 3, screens: int = 40, at: int = 512
+) -> bytes:
+    """A file with these columns: type, collation and length."""
+    head = bytearray(64)
+    head[:4] = bytes((0xFE, 1, version, engine))
+    struct.pack_into("<H 2x H", head, 4, names, 1)
+    head[38], head[41] = collation & 0xFF, collation >> 8
+    struct.pack_into("<I", head, 51, created)
+    form = bytearray(288)
+    struct.pack_into("<H H", form, 258, len(columns), screens)
+    start = bytes(head) + bytes(names) + at.to_bytes(4, "little")
+    described = b"".join(struct.pack("<3x H 5x B B x B B 2x", length, 0, number >> 8, kind, number & 0xFF) for kind, number, length in columns)
+    return start.ljust(at, b"\0") + bytes(form) + bytes(screens) + described
+
+
+def pieces(data: bytes) -> Pieces:
+    """What a file with these bytes gives."""
+    return lambda position, length: data[position : position + length]
+
+
+def parsed(data: bytes) -> TableDefinition:
+    """What is read of a whole file."""
+    return parse_definition(pieces(data))
