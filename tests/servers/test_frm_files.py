@@ -1,39 +1,21 @@
 """The reader of .frm files against what the servers say of the same tables; lists of MERGE tables as they write them."""
 
-from pathlib import Path
-
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.files.frm_definition import ENGINE_MERGE, ENGINE_PARTITION, UTF8MB3, TableDefinition
-from tests.support.frm import TIME, TIMESTAMP, parsed
+from tests.support.frm import MYSQL_5_5, parsed, with_old_types
 
 from .conftest import look, schema
 
 KEEPS_NO_FRM = "mysql-9.7"
-# sql/field.h: TIME2 and TIMESTAMP2 without fractions have the lengths of the types of before 5.6.4, so only the type tells them apart.
-MYSQL_5_5 = 50549
-NEW_TO_OLD = {19: TIME, 17: TIMESTAMP}
 COLUMNS = "(a INT, t TIME, s TIMESTAMP NULL, y YEAR, v VARCHAR(20) CHARACTER SET utf8, x TEXT CHARACTER SET utf8 COLLATE utf8_bin, w CHAR(9) CHARACTER SET utf8mb4, KEY (a))"
 
 
 def row_of(server: PrivateServer, table: str) -> Row:
     (row,) = [row for row in look(server).tables["tables"].dictionaries() if row["table_name"] == table]
     return row
-
-
-def with_old_types(path: Path) -> None:
-    """Edit a definition to what MySQL 5.5 writes for the same columns: the types of TIME and TIMESTAMP, and its own version."""
-    data = bytearray(path.read_bytes())
-    names_bytes = int.from_bytes(data[4:6], "little")
-    form = int.from_bytes(data[64 + names_bytes : 68 + names_bytes], "little")
-    count, screens = (int.from_bytes(data[form + place : form + place + 2], "little") for place in (258, 260))
-    for number in range(count):
-        place = form + 288 + screens + 17 * number + 13
-        data[place] = NEW_TO_OLD.get(data[place], data[place])
-    data[51:55] = MYSQL_5_5.to_bytes(4, "little")
-    path.write_bytes(bytes(data))
 
 
 def test_a_definition_is_what_the_server_says(server: PrivateServer) -> None:
@@ -110,3 +92,17 @@ def test_a_column_of_before_5_6_4_is_one_to_the_server_too(running: object, tabl
         row = row_of(server, table)
         assert (row["old_temporal_columns"], row["created_version"]) == (0, 50624)
         assert "5.5 binary format" not in str(server.execute(*shown, database=name)[0][1])
+
+
+def test_a_year_of_two_digits_is_one_to_the_server_too(running: object) -> None:
+    server = running("mysql-5.6")  # type: ignore[operator]
+    with schema(server, "defined") as name:
+        server.execute("CREATE TABLE years (y YEAR, a INT) ENGINE=MyISAM", "FLUSH TABLES", database=name)
+        assert row_of(server, "years")["obsolete_columns"] == 0
+        server.execute("FLUSH TABLES")
+        with_old_types(server.data_directory / "defined" / "years.frm")
+        assert "year(2)" in str(server.execute("SHOW CREATE TABLE years", database=name)[0][1])
+        assert "Table upgrade required" in str(server.execute("CHECK TABLE years FOR UPGRADE", database=name)[0][3])
+        assert row_of(server, "years")["obsolete_columns"] == 1
+        server.execute("ALTER TABLE years FORCE", database=name)
+        assert row_of(server, "years")["obsolete_columns"] == 0

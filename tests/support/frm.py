@@ -2,10 +2,14 @@
 
 import struct
 from collections.abc import Sequence
+from pathlib import Path
 
 from myisam_exporter.files.frm_definition import Pieces, TableDefinition, parse_definition
 
 TIMESTAMP, TIME, DATETIME, NEW_TIMESTAMP, VARCHAR, INT, YEAR, DECIMAL, OLD_VARCHAR = 7, 11, 12, 17, 15, 3, 13, 0, 253
+MYSQL_5_5 = 50549
+# sql/field.h: TIME2 and TIMESTAMP2 without fractions have the lengths of the types of before 5.6.4, so only the type tells them apart.
+NEW_TO_OLD = {19: TIME, 17: TIMESTAMP}
 UTF8MB3, UTF8MB4, LATIN1 = 33, 45, 8
 
 
@@ -33,3 +37,19 @@ def pieces(data: bytes) -> Pieces:
 def parsed(data: bytes) -> TableDefinition:
     """What is read of a whole file."""
     return parse_definition(pieces(data))
+
+
+def with_old_types(path: Path) -> None:
+    """Edit a definition to what MySQL 5.5 writes for the same columns: the types of TIME and TIMESTAMP, YEAR(2), and its own version."""
+    data = bytearray(path.read_bytes())
+    names_bytes = int.from_bytes(data[4:6], "little")
+    form = int.from_bytes(data[64 + names_bytes : 68 + names_bytes], "little")
+    count, screens = (int.from_bytes(data[form + place : form + place + 2], "little") for place in (258, 260))
+    for number in range(count):
+        place = form + 288 + screens + 17 * number
+        kind = data[place + 13]
+        data[place + 13] = NEW_TO_OLD.get(kind, kind)
+        if kind == YEAR:
+            data[place + 3 : place + 5] = (2).to_bytes(2, "little")
+    data[51:55] = MYSQL_5_5.to_bytes(4, "little")
+    path.write_bytes(bytes(data))

@@ -20,7 +20,9 @@ from myisam_advisor.remedies.statements.tables import (
     AnalyzeTable,
     CheckTable,
     DropIndex,
+    MakeAnew,
     OptimizeTable,
+    RemovePartitioning,
     RepairTable,
     TableOption,
 )
@@ -147,6 +149,14 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]
     (
         re.compile(rf"ALTER TABLE (?P<name>{_LOOSE}) (?P<what>ENABLE|DISABLE) KEYS;"),
         lambda found, _: AlterKeys(_name(found["name"]), enabled=found["what"] == "ENABLE"),
+    ),
+    (
+        re.compile(rf"ALTER TABLE (?P<name>{_FULL}) FORCE;"),
+        lambda found, _: MakeAnew(_name(found["name"])),
+    ),
+    (
+        re.compile(rf"ALTER TABLE (?P<name>{_FULL}) REMOVE PARTITIONING;"),
+        lambda found, _: RemovePartitioning(_name(found["name"])),
     ),
     (
         re.compile(rf"CACHE INDEX (?P<name>{_LOOSE})(?P<all> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"),

@@ -159,6 +159,26 @@ class AlterKeys(Alteration):
 
 
 @dataclass(frozen=True, slots=True)
+class MakeAnew(Alteration):
+    """ALTER TABLE ... FORCE: the same table, written by this version of the server."""
+
+    def _sql(self) -> Sql:
+        return statement("ALTER TABLE {} FORCE;", quoted(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class RemovePartitioning(Alteration):
+    """ALTER TABLE ... REMOVE PARTITIONING: all rows in one table of the same engine."""
+
+    def taken_back(self, now: Now) -> Statement:
+        """How it was partitioned is not known here: its verification shows it, before."""
+        return way_back_not_known(self.sql)
+
+    def _sql(self) -> Sql:
+        return statement("ALTER TABLE {} REMOVE PARTITIONING;", quoted(self.name))
+
+
+@dataclass(frozen=True, slots=True)
 class DropIndex(Alteration):
     """ALTER TABLE ... DROP INDEX: what takes back the index that a site's own rule adds."""
 

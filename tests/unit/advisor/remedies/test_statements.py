@@ -15,7 +15,9 @@ from myisam_advisor.remedies.statements.tables import (
     AnalyzeTable,
     CheckTable,
     DropIndex,
+    MakeAnew,
     OptimizeTable,
+    RemovePartitioning,
     RepairTable,
     TableOption,
     option,
@@ -42,6 +44,8 @@ statements: some.SearchStrategy[Statement] = some.one_of(
     some.builds(UnlockTables),
     some.builds(AlterTable, tables, some.lists(options, min_size=1, max_size=3).map(tuple)),
     some.builds(AlterKeys, tables, some.booleans()),
+    some.builds(MakeAnew, tables),
+    some.builds(RemovePartitioning, tables),
     some.builds(OptimizeTable, tables, some.booleans()),
     some.builds(RepairTable, tables, some.booleans(), some.booleans()),
     some.builds(AnalyzeTable, tables, some.booleans()),
@@ -186,6 +190,13 @@ def test_options_of_one_table_go_into_one_statement() -> None:
     assert narrowed.taken_back(Present()).sql == "ALTER TABLE `a`.`b` MAX_ROWS=0, AVG_ROW_LENGTH=0;"
     assert AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)).only_option
     assert AlterTable(TABLE, (option(ENGINE="InnoDB"),)).only_option is None
+
+
+def test_a_table_made_anew_is_the_same_and_how_one_was_partitioned_nobody_noted() -> None:
+    assert MakeAnew(TABLE).taken_back(Present()).sql == "-- nothing to take back: ALTER TABLE `a`.`b` FORCE;"
+    removed = RemovePartitioning(TABLE)
+    assert removed.taken_back(Present()).sql == "-- what takes this back is not known: ALTER TABLE `a`.`b` REMOVE PARTITIONING;"
+    assert (removed.logged, removed.rewrites, removed.verb) == (Logged.ALWAYS, True, "ALTER TABLE")
 
 
 def test_a_dropped_index_is_nobodys_to_bring_back() -> None:

@@ -1,0 +1,63 @@
+"""What takes partitions and columns of old formats out of the way of an upgrade: each table is made anew once.
+
+Tried on MySQL 5.6: ALTER TABLE ... FORCE writes columns in the newer format unless avoid_temporal_upgrade is ON, and so does REMOVE PARTITIONING.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.catalogue.measured import rebuild_rates_for
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.rebuild_times import lasts
+from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.remedies.statements.tables import MakeAnew, RemovePartitioning
+from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.values import number_of, numbers_in
+from myisam_exporter.server.sql import plain_words, quote_table
+
+MAXIMUM_TABLES = 50
+AVOIDS = "avoid_temporal_upgrade"
+
+
+def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
+    """The statements, `planned_tables` of all that need one, and `lasts` for all of them together."""
+    if not row.get("blocked_tables"):
+        return Plan({"lasts": "", "planned_tables": 0})
+    writes_newer_format = bool(row.get("writes_newer_format"))
+    found = sorted(
+        (
+            (quote_table(*_name(table)), table)
+            for table in context.known.tables
+            if _is_partitioned(table) or _has_old_columns(table, writes_newer_format)
+        ),
+        key=lambda one: one[0],
+    )
+    planned = [table for _, table in found[:MAXIMUM_TABLES]]
+    commands = tuple(_remedy(table) for table in planned)
+    if row.get("avoids_newer_format"):
+        commands = (SetGlobal(AVOIDS, plain_words("OFF")), *commands)
+    sizes = [table.get(column) for table in planned for column in ("data_bytes", "index_bytes")]
+    known = numbers_in(sizes)
+    total = sum(known) if len(known) == len(sizes) else None
+    memory = context.number("host", "memory_available_bytes")
+    words = lasts("ALTER TABLE", total, memory, rebuild_rates_for(context.facts))
+    return Plan({"lasts": words, "planned_tables": len(planned)}, commands)
+
+
+def _remedy(table: Row) -> Statement:
+    return RemovePartitioning(_name(table)) if _is_partitioned(table) else MakeAnew(_name(table))
+
+
+def _is_partitioned(table: Row) -> bool:
+    return table.get("partitions") is not None
+
+
+def _has_old_columns(table: Row, writes_newer_format: bool) -> bool:
+    counts = (number_of(table.get(column)) for column in ("old_temporal_columns", "obsolete_columns"))
+    return writes_newer_format and any(counts)
+
+
+def _name(table: Row) -> tuple[str, str]:
+    return str(table["schema_name"]), str(table["table_name"])

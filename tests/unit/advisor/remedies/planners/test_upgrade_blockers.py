@@ -1,0 +1,57 @@
+"""What takes old formats and partitions out of the way: each table once, in an order that does not change, and not more than a person reads."""
+
+from typing import Any
+
+import pytest
+
+from myisam_advisor.remedies.planners.upgrade_blockers import MAXIMUM_TABLES
+from tests.support.planning import facts, planned, texts
+
+MYSQL_5_7: dict[str, Any] = {"flavour": "mysql", "version": "5.7.44", "version_number": 50744}
+FINE = {"schema_name": "d", "table_name": "fine", "data_bytes": 1000, "index_bytes": 2000, "old_temporal_columns": 0, "obsolete_columns": 0}
+ROW = {"blocked_tables": 1, "writes_newer_format": 1, "avoids_newer_format": 0}
+
+
+def plan_of(*tables: dict[str, Any], **row: int) -> list[str]:
+    return texts(planned("upgrade_blockers", ROW | row, facts(server=MYSQL_5_7, tables=[FINE | table for table in tables])).commands)
+
+
+@pytest.mark.parametrize(
+    ("table", "command"),
+    [
+        ({"partitions": 3}, "ALTER TABLE `d`.`t` REMOVE PARTITIONING;"),
+        ({"partitions": 3, "old_temporal_columns": 1}, "ALTER TABLE `d`.`t` REMOVE PARTITIONING;"),
+        ({"old_temporal_columns": 1}, "ALTER TABLE `d`.`t` FORCE;"),
+        ({"obsolete_columns": 2}, "ALTER TABLE `d`.`t` FORCE;"),
+    ],
+)
+def test_each_table_is_made_anew_once(table: dict[str, Any], command: str) -> None:
+    assert plan_of({}, {"table_name": "t", **table}) == [command]
+
+
+def test_where_the_server_writes_the_old_format_itself_its_columns_stay() -> None:
+    tables = {"table_name": "a", "old_temporal_columns": 1}, {"table_name": "b", "obsolete_columns": 1}, {"table_name": "c", "partitions": 2}
+    assert plan_of(*tables, writes_newer_format=0) == ["ALTER TABLE `d`.`c` REMOVE PARTITIONING;"]
+
+
+def test_a_server_that_avoids_the_newer_format_is_told_first_not_to() -> None:
+    assert plan_of({"old_temporal_columns": 1}, avoids_newer_format=1)[0] == "SET GLOBAL avoid_temporal_upgrade = OFF;"
+
+
+def test_hostile_names_are_quoted() -> None:
+    assert plan_of({"table_name": "x`; DROP TABLE y; --", "obsolete_columns": 1}) == ["ALTER TABLE `d`.`x``; DROP TABLE y; --` FORCE;"]
+
+
+def test_only_so_many_as_can_be_read_are_planned_in_the_order_of_names() -> None:
+    tables = [{"table_name": f"t{number:03}", "obsolete_columns": 1} for number in reversed(range(MAXIMUM_TABLES + 9))]
+    known = facts(server=MYSQL_5_7, host={"memory_available_bytes": 10**9}, tables=[FINE | table for table in tables])
+    plan = planned("upgrade_blockers", ROW | {"blocked_tables": len(tables)}, known)
+    assert plan.values["planned_tables"] == len(plan.commands) == MAXIMUM_TABLES
+    assert texts(plan.commands)[0] == "ALTER TABLE `d`.`t000` FORCE;"
+    assert "146 KiB" in str(plan.values["lasts"])
+
+
+def test_without_a_table_in_the_way_there_is_nothing_to_run() -> None:
+    for blocked in (0, None):
+        plan = planned("upgrade_blockers", ROW | {"blocked_tables": blocked}, facts(server=MYSQL_5_7, tables=[FINE]))
+        assert plan.commands == ()
