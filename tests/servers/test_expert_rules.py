@@ -331,11 +331,11 @@ def test_what_stops_an_upgrade_is_found_and_its_remedy_takes_it_away() -> None:
         assert "d.part)" not in found.message
         assert "1 table has columns in utf8mb3" in found.recommendation
         server.execute("FLUSH TABLES")
-        for table in ("part", "whole"):
+        for table in ("part", "parted", "whole"):
             with_old_types(server.data_directory / "d" / f"{table}.frm")
         server.execute("INSERT INTO d.part VALUES ('2001-02-03 04:05:06')")
         (found,) = findings(server, "upgrade-blockers")
-        assert "1 table has TIME, DATETIME or TIMESTAMP columns in the format of before 5.6.4 (d.part)" in found.message
+        assert "2 tables have TIME, DATETIME or TIMESTAMP columns in the format of before 5.6.4 (d.part, d.parted)" in found.message
         assert "(d.whole)" in found.recommendation
         server.execute(*(str(command).rstrip(";") for command in found.commands))
         assert findings(server, "upgrade-blockers") == []

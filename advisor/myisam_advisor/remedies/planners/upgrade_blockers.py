@@ -1,11 +1,12 @@
-"""What takes partitions and columns of old formats out of the way of an upgrade: each table is made anew once.
+"""What takes partitions and columns of old formats out of the way of an upgrade.
 
-Tried on MySQL 5.6: ALTER TABLE ... FORCE writes columns in the newer format unless avoid_temporal_upgrade is ON, and so does REMOVE PARTITIONING.
+Tried on MySQL 5.6: ALTER TABLE ... FORCE writes columns in the newer format unless avoid_temporal_upgrade is ON; REMOVE PARTITIONING keeps them
+as they are, so a table with both is made anew twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
@@ -35,10 +36,13 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         key=lambda one: one[0],
     )
     planned = [table for _, table in found[:MAXIMUM_TABLES]]
-    commands = tuple(_remedy(table) for table in planned)
+    commands: tuple[Statement, ...] = tuple(one for table in planned for one in _remedies(table, writes_newer_format))
     if row.get("avoids_newer_format"):
         commands = (SetGlobal(AVOIDS, plain_words("OFF")), *commands)
-    sizes = [table.get(column) for table in planned for column in ("data_bytes", "index_bytes")]
+    copied = [command.table for command in commands if command.table]
+    sizes = [
+        context.known.tables_by_name[name].get(column) for name in copied for column in ("data_bytes", "index_bytes")
+    ]
     known = numbers_in(sizes)
     total = sum(known) if len(known) == len(sizes) else None
     memory = context.number("host", "memory_available_bytes")
@@ -46,8 +50,11 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan({"lasts": words, "planned_tables": len(planned)}, commands)
 
 
-def _remedy(table: Row) -> Statement:
-    return RemovePartitioning(_name(table)) if _is_partitioned(table) else MakeAnew(_name(table))
+def _remedies(table: Row, writes_newer_format: bool) -> Iterable[Statement]:
+    if _is_partitioned(table):
+        yield RemovePartitioning(_name(table))
+    if _has_old_columns(table, writes_newer_format):
+        yield MakeAnew(_name(table))
 
 
 def _is_partitioned(table: Row) -> bool:
