@@ -100,7 +100,7 @@ def test_the_configuration_is_whole(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     graphs = graphs_of(done.stdout)
     assert {"myisam_key_cache_requests", "myisam_key_cache_misses", "myisam_key_cache_usage", "myisam_page_cache_hits", "myisam_data_residency", "myisam_page_cache_evictions",
-            "myisam_context_switches", "myisam_opened_tables", "myisam_open_files", "myisam_table_locks", "myisam_slow_queries", "myisam_page_faults", "myisam_advice", "myisam_tables"} <= graphs.keys()  # fmt: skip
+            "myisam_context_switches", "myisam_opened_tables", "myisam_open_files", "myisam_table_locks", "myisam_lock_queues", "myisam_temporary_tables", "myisam_slow_queries", "myisam_page_faults", "myisam_advice", "myisam_tables"} <= graphs.keys()  # fmt: skip
     for graph, lines in graphs.items():
         assert re.fullmatch(r"[-\w:]+(\.[-\w:]+)?", graph)
         assert lines["graph_category"] == "db"

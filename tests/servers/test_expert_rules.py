@@ -1,5 +1,6 @@
 """What an expert would also see, provoked for real: each rule finds what a server did, and its words are the server's."""
 
+import json
 import multiprocessing
 import re
 import resource
@@ -22,6 +23,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
 from tests.support.daemon import free_port, wait_for
 from tests.support.frm import with_old_types
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, working
 from tools.fetched_servers import cache_directory
 
@@ -170,11 +172,14 @@ def test_a_queue_for_one_connections_lock_is_no_contention(server: PrivateServer
             cursor.fetchall()
             with waiting(server, waiter, 4):
                 judgement = judge(prepared(look(server, 1.0), SHIPPED))
+                numbers = json.loads(run("munin", "--socket", server.socket, "--user", "root").stdout)["values"]
             cursor.execute("UNLOCK TABLES")
             cursor.execute("ROLLBACK")
     (found,) = [one for one in judgement.findings if one.rule == "lock-pile-up"]
     assert "4 connections wait" in found.message
     assert any(words in found.message for words in lock.split("|"))
+    assert sum(threads for number, threads in numbers.items() if number.startswith("connections_waiting_for_server_lock[")) == 4
+    assert numbers["connections_waiting_for_table_lock"] == 0
     assert "asleep" in found.message or "global" in lock
     assert not {one.rule for one in judgement.findings} & {"table-lock-contention", "query-cache-contention", "migrate-engine", "key-cache-contention"}
 

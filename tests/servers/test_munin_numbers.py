@@ -18,7 +18,8 @@ PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 ALWAYS = (
     "key_cache_read_requests_total[default]", "key_cache_reads_total[default]", "key_cache_unused_bytes[default]", "key_cache_usable_bytes[default]",
     "key_cache_dirty_bytes[default]", "opened_tables_total", "open_tables", "table_cache_limit", "table_locks_immediate_total", "table_locks_waited_total",
-    "slow_queries_total", "mysqld_minor_faults_total", "mysqld_open_files_limit", "tables_data_bytes", "tables_index_bytes", "threads_running",
+    "slow_queries_total", "temporary_tables_total", "temporary_disk_tables_total", "connections_waiting_for_table_lock", "connections_waiting_for_server_lock[metadata]",
+    "mysqld_minor_faults_total", "mysqld_open_files_limit", "tables_data_bytes", "tables_index_bytes", "threads_running",
 )  # fmt: skip
 
 

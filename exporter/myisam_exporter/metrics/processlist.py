@@ -9,6 +9,13 @@ from myisam_exporter.collectors.processlist import CONNECTIONS, Connections
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 TABLE_LOCK_STATES = frozenset({"Waiting for table level lock", "Locked", "System lock", "Table lock"})
+# Locks that the server keeps whatever the engine, by the states of their queues.
+SERVER_LOCK_STATES: dict[str, frozenset[str]] = {
+    "metadata": frozenset(),  # "Waiting for ... metadata lock": of a table, a schema, a trigger
+    "global": frozenset({"Waiting for global read lock", "Waiting for commit lock", "Waiting for release of readlock"}),
+    "backup": frozenset({"Waiting for backup lock"}),
+    "flush": frozenset({"Waiting for table flush", "Waiting for table", "Waiting for tables", "Flushing tables"}),
+}
 REPAIR_STATES = frozenset({"Repair by sorting", "Repair with keycache", "Repair done", "Checking table"})
 
 
@@ -20,6 +27,12 @@ class ProcesslistMetrics(Group[Connections]):
         Metric("connections_waiting_for_table_lock", "gauge", "Connections that wait for a table's lock: processlist."),
         Metric(
             "longest_table_lock_wait_seconds", "gauge", "How long the longest of them has been waiting: processlist."
+        ),
+        Metric(
+            "connections_waiting_for_server_lock",
+            "gauge",
+            "Connections that wait for a lock of the server's own, by lock (metadata, global, backup, flush): processlist.",
+            ("lock",),
         ),
         Metric("connections_repairing", "gauge", "Connections that check or repair a table: processlist."),
     )
@@ -33,6 +46,19 @@ class ProcesslistMetrics(Group[Connections]):
         longest = None if None in seconds else max((known for known in seconds if known is not None), default=0)
         yield Value("longest_table_lock_wait_seconds", longest)
         yield Value("connections_repairing", sum(threads for threads, _ in repairing))
+        queues = dict.fromkeys(SERVER_LOCK_STATES, 0)
+        for (_, state, _), (threads, _) in pair.after.groups.items():
+            if (lock := lock_of(state)) is not None:
+                queues[lock] += threads
+        for lock, threads in queues.items():
+            yield Value("connections_waiting_for_server_lock", threads, (lock,))
+
+
+def lock_of(state: str) -> str | None:
+    """Which of the server's own locks is waited for in this state; None in any other."""
+    if state.startswith("Waiting for ") and state.endswith(" metadata lock"):
+        return "metadata"
+    return next((lock for lock, states in SERVER_LOCK_STATES.items() if state in states), None)
 
 
 GROUP = ProcesslistMetrics()

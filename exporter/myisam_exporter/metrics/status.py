@@ -27,6 +27,8 @@ STATUS_METRICS: tuple[tuple[str, Kind, str, str], ...] = (
     ("full_scan_rows_total", "counter", "Handler_read_rnd_next", "Rows read by scanning data files, all engines"),
     ("select_scans_total", "counter", "Select_scan", "Joins that scanned their first table in full"),
     ("select_full_joins_total", "counter", "Select_full_join", "Joins without an index on a table but the first"),
+    ("temporary_tables_total", "counter", "Created_tmp_tables", "Temporary tables that statements made, on disk or not"),
+    ("temporary_disk_tables_total", "counter", "Created_tmp_disk_tables", "Those of them that went to disk"),
     ("query_cache_hits_total", "counter", "Qcache_hits", "Statements answered by the query cache"),
     ("query_cache_inserts_total", "counter", "Qcache_inserts", "Results put into the query cache"),
     ("query_cache_prunes_total", "counter", "Qcache_lowmem_prunes", "Results dropped from it for want of memory"),
