@@ -67,12 +67,17 @@ class RecordingSession(Session):
         super().__init__(target)
 
     def rows(
-        self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS
+        self,
+        statement: str,
+        arguments: Sequence[str] | None = None,
+        maximum_rows: int = MAXIMUM_ROWS,
+        *,
+        names: bool = False,
     ) -> list[Row]:
         """As any session's, and kept."""
         given: dict[str, Any] = {"statement": statement} | ({"arguments": list(arguments)} if arguments else {})
         try:
-            rows = super().rows(statement, arguments, maximum_rows)
+            rows = super().rows(statement, arguments, maximum_rows, names=names)
         except StatementRefusedError as error:
             self._keep(given | {"error": [error.number, error.text]})
             raise

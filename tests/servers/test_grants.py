@@ -149,6 +149,22 @@ def test_each_version_is_spoken_to_in_its_words(version: str, expected: list[str
     assert away[0].startswith("CREATE USER 'a'@'10.0.0.%' IDENTIFIED BY '...'")
 
 
+@pytest.mark.parametrize(("version", "right"), [("8.0.22", "REPLICATION CLIENT"), ("9.7.0", "REPLICATION CLIENT"), ("10.5.9-MariaDB", "SLAVE MONITOR"), ("11.8.6-MariaDB", "SLAVE MONITOR")])
+def test_a_replicas_lag_is_an_option_in_the_versions_words(version: str, right: str) -> None:
+    without = run("grants", "--server-version", version).stdout.splitlines()
+    *same, added = run("grants", "--server-version", version, "--replication").stdout.splitlines()
+    assert same == without
+    assert added.startswith(f"GRANT {right} ON *.* TO 'myisam-advisor'@'localhost';  -- ")
+
+
+@pytest.mark.parametrize("version", ["5.6.51", "8.0.21", "10.5.8-MariaDB", "5.5.68-MariaDB"])
+def test_an_older_server_is_not_asked_for_lag_and_the_option_is_refused(version: str) -> None:
+    done = run("grants", "--server-version", version, "--replication")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "leave out --replication" in done.stderr
+
+
 @pytest.mark.parametrize("words", [("--account", "a\nb"), ("--account-host", "x\ty"), ("--server-version", "junk")])
 def test_what_is_no_account_is_refused(words: tuple[str, ...]) -> None:
     done = run("grants", *(() if "--server-version" in words else ("--server-version", "10.11.6-MariaDB")), *words)

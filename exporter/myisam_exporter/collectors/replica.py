@@ -1,16 +1,18 @@
 """Where this server takes its changes from: one row a replication channel.
 
-SHOW REPLICA STATUS wants a right of its own (REPLICATION CLIENT, on MariaDB SLAVE MONITOR) that the advisor's account does not have, so
-lag and error texts are left out. What is asked is enough to know a replica: MySQL from 5.7 on keeps its channels in
-performance_schema, stopped ones included; MariaDB and older servers count what runs. Tried on MySQL 5.6 and 9.7 and MariaDB 11.8:
-before CHANGE MASTER, running, stopped, and after RESET. Slave_heartbeat_period, which stays when replication is stopped, stays after
-RESET SLAVE ALL too, so it is no sign.
+What is asked without any right is enough to know a replica: MySQL from 5.7 on keeps its channels in performance_schema, stopped ones
+included; MariaDB and older servers count what runs. Tried on MySQL 5.6 and 9.7 and MariaDB 11.8: before CHANGE MASTER, running, stopped,
+and after RESET. Slave_heartbeat_period, which stays when replication is stopped, stays after RESET SLAVE ALL too, so it is no sign.
+
+Lag and errors are in SHOW REPLICA STATUS alone, which wants a right of its own: an option of `grants`. Before MySQL 8.0.22 and MariaDB
+10.5.9 it is not asked: on MySQL 5.6 it waits for a STOP SLAVE that waits itself (tried: as long as a table stays locked), and a look
+would hang with it. Of an error the number is kept; its text quotes the statement and its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
@@ -18,14 +20,21 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.account import replication_right
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.status import Status
+    from myisam_exporter.server.session import Session
 
 GRANT = "SELECT ON performance_schema.*"
 # Asked one by one: a join would count in Select_full_join, which is watched.
 RECEIVERS = "SELECT CHANNEL_NAME, SERVICE_STATE FROM performance_schema.replication_connection_status"
 APPLIERS = "SELECT CHANNEL_NAME, SERVICE_STATE FROM performance_schema.replication_applier_status"
+SHOW_ON_MYSQL, SHOW_ON_MARIADB = "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS"
+NOT_ASKED = Unknown(
+    "before MySQL 8.0.22 and MariaDB 10.5.9 SHOW SLAVE STATUS is not asked: it may wait for a STOP SLAVE", off=True
+)
 RUNNING, ALL_RUNNING = "Slave_running", "Slaves_running"
 PERFORMANCE_SCHEMA_OFF = Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
 
@@ -37,6 +46,8 @@ class Channel:
     name: str | None
     receives: bool | None
     applies: bool | None
+    seconds_behind: int | None = None
+    error: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +55,14 @@ class Channels:
     """All that are known to be set up."""
 
     channels: tuple[Channel, ...]
+    without_status: Unknown | None = None
 
 
 class ReplicaCollector(Collector[Channels]):
     """The channels by which the server takes changes from others."""
 
     name = "replica"
-    source = "performance_schema.replication_connection_status, SHOW GLOBAL STATUS"
+    source = "performance_schema.replication_connection_status, SHOW GLOBAL STATUS, SHOW REPLICA STATUS"
     after = ("status", "variables")
     states_only = True
     sections = {  # noqa: RUF012
@@ -62,16 +74,39 @@ class ReplicaCollector(Collector[Channels]):
             ),
             ("io_running", "integer", "1 where it receives changes."),
             ("sql_running", "integer", "1 where it applies them."),
+            (
+                "seconds_behind",
+                "integer",
+                "How long ago its source did what it does now; unknown while it stands, and without the right to ask (`grants --replication`).",
+            ),
+            (
+                "error",
+                "integer",
+                "Number of the error that stopped it, 0 without one; its text would quote a statement. Needs the same right.",
+            ),
             source=source,
         )
     }
 
     def collect(self, context: Context) -> Channels | Unknown:
-        """At most two small statements."""
+        """At most three small statements; SHOW only where there may be something to show."""
         version = context.session.version
-        if version.flavour == "mariadb" or not version.at_least(mysql=(5, 7)):
-            status = context.sample(STATUS)
-            return status if isinstance(status, Unknown) else by_counters(status)
+        on_mariadb = version.flavour == "mariadb"
+        listed = not on_mariadb and version.at_least(mysql=(5, 7))
+        known = self._by_tables(context) if listed else self._by_counters(context)
+        if not (isinstance(known, Channels) and listed and not known.channels):
+            shown = self._shown(context.session)
+            if not isinstance(shown, Unknown):
+                return with_status(known, shown) if isinstance(known, Channels) and listed else Channels(shown)
+            if isinstance(known, Channels) and known.channels:
+                return replace(known, without_status=shown)
+        return known
+
+    def _by_counters(self, context: Context) -> Channels | Unknown:
+        status = context.sample(STATUS)
+        return status if isinstance(status, Unknown) else by_counters(status)
+
+    def _by_tables(self, context: Context) -> Channels | Unknown:
         variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
@@ -84,13 +119,64 @@ class ReplicaCollector(Collector[Channels]):
         states = {} if isinstance(appliers, Unknown) else {name: state for name, state in appliers}  # noqa: C416 - rows have any length
         return Channels(tuple(Channel(name, _runs(state), _runs(states.get(name))) for name, state in receivers))
 
+    def _shown(self, session: Session) -> tuple[Channel, ...] | Unknown:
+        """All channels with lag and error; a missing right is a choice of whoever made the account."""
+        right = replication_right(session.version)
+        if right is None:
+            return NOT_ASKED
+        statement = SHOW_ON_MARIADB if session.version.flavour == "mariadb" else SHOW_ON_MYSQL
+        records = session.records_or_unknown(statement, right)
+        if isinstance(records, Unknown):
+            return replace(records, off=True)
+        return tuple(map(shown_channel, records))
+
     def facts(self, pair: Pair[Channels]) -> Iterable[Block]:
         """One row a channel."""
         rows = (
-            {"channel": one.name, "io_running": _number(one.receives), "sql_running": _number(one.applies)}
+            {
+                "channel": one.name,
+                "io_running": _number(one.receives),
+                "sql_running": _number(one.applies),
+                "seconds_behind": one.seconds_behind,
+                "error": one.error,
+            }
             for one in pair.after.channels
         )
         return [CHANNEL_ROWS.block("replica", rows)]
+
+    def unknown_columns(self, sample: Channels) -> Mapping[str, Unknown]:
+        """Lag and error, where they could not be asked."""
+        reason = sample.without_status
+        return {} if reason is None else {"replica.seconds_behind": reason, "replica.error": reason}
+
+
+def shown_channel(record: Mapping[str, str | None]) -> Channel:
+    """A channel as SHOW tells it, in the words of MySQL from 8.0.22 on or of MariaDB."""
+
+    def told(*names: str) -> str | None:
+        return next((record[name] for name in names if name in record), None)
+
+    errors = [whole_number(told(name)) for name in ("Last_SQL_Errno", "Last_IO_Errno")]
+    return Channel(
+        told("Channel_Name", "Connection_name"),
+        _goes(told("Replica_IO_Running", "Slave_IO_Running")),
+        _goes(told("Replica_SQL_Running", "Slave_SQL_Running")),
+        whole_number(told("Seconds_Behind_Source", "Seconds_Behind_Master")),
+        next((number for number in errors if number), None if None in errors else 0),
+    )
+
+
+def with_status(known: Channels, shown: Iterable[Channel]) -> Channels:
+    """The channels that are known, with the lag and the error that are shown of some: a group's appliers are not."""
+    by_name = {one.name: one for one in shown}
+    return Channels(
+        tuple(
+            replace(one, seconds_behind=found.seconds_behind, error=found.error)
+            if (found := by_name.get(one.name)) is not None
+            else one
+            for one in known.channels
+        )
+    )
 
 
 def by_counters(status: Status) -> Channels:
@@ -106,6 +192,12 @@ def by_counters(status: Status) -> Channels:
 
 def _runs(state: str | None) -> bool | None:
     return None if state is None else state == "ON"  # beside ON and OFF there is CONNECTING
+
+
+def _goes(word: str | None) -> bool | None:
+    return (
+        None if word is None else word.upper() == "YES"
+    )  # beside Yes and No there is Connecting, and on MariaDB Preparing
 
 
 def _number(known: bool | None) -> int | None:

@@ -16,15 +16,27 @@ REASONS = {
     PROCESS: "all connections and the state of each",
     PERFORMANCE_SCHEMA: "waits for locks, rows read by table",
 }
+# An option: without it the same things are unknown as ever, and everything else is there.
+REPLICATION_REASON = "lag and errors of a replica"
 # From here on MariaDB has unix_socket built in, and takes IDENTIFIED VIA without installing it.
 SOCKET_BUILT_IN = (10, 4)
 
 
-def statements(version: ServerVersion, account: str, host: str, *, by_password: bool) -> list[Sql]:
+def replication_right(version: ServerVersion) -> Sql | None:
+    """What SHOW REPLICA STATUS wants (SHOW ALL SLAVES STATUS on MariaDB); None where it is not asked, which see collectors/replica.py."""
+    if version.at_least(mariadb=(10, 5, 9)):
+        return statement("SLAVE MONITOR ON *.*")
+    return statement("REPLICATION CLIENT ON *.*") if version.at_least(mysql=(8, 0, 22)) else None
+
+
+def statements(
+    version: ServerVersion, account: str, host: str, *, by_password: bool, replication: bool = False
+) -> list[Sql]:
     """CREATE USER and GRANT, each with a comment why, in the order to run them.
 
+    Those with `replication` let a replica be asked for its lag too.
     Without a password the operating system's user of that name is the proof, which works on the same machine only. Raises UserError
-    for names that cannot stand in a statement.
+    for names that cannot stand in a statement, and where this version's lag is not asked for.
     """
     for name in (account, host):
         if not name.isprintable():
@@ -33,11 +45,19 @@ def statements(version: ServerVersion, account: str, host: str, *, by_password: 
     created = (
         _with_password(quoted_account) if by_password or host != "localhost" else _by_socket(version, quoted_account)
     )
+    rights = dict(REASONS)
+    if replication:
+        right = replication_right(version)
+        if right is None:
+            raise UserError(
+                f"a replica of version {version.text} is not asked for its lag (before MySQL 8.0.22 and MariaDB 10.5.9): leave out --replication."
+            )
+        rights[right] = REPLICATION_REASON
     return [
         *created,
         *(
             _with_reason(statement("GRANT {} TO {};", right, quoted_account), reason)
-            for right, reason in REASONS.items()
+            for right, reason in rights.items()
         ),
     ]
 

@@ -118,22 +118,31 @@ class ServerConnection:
             raise
 
     def query(
-        self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS
+        self,
+        statement: str,
+        arguments: Sequence[str] | None = None,
+        maximum_rows: int = MAXIMUM_ROWS,
+        *,
+        names: bool = False,
     ) -> list[Row]:
-        """The rows of an answer, as text. Raises StatementRefusedError; after ServerLostError and BrokenConnectionError the connection is of no use."""
+        """The rows of an answer, as text; with `names` those of the columns first.
+
+        Raises StatementRefusedError; after ServerLostError and BrokenConnectionError the connection is of no use.
+        """
         cursor = self._library.cursor()
         text = cursor.mogrify(statement, arguments)
         try:
             self._meter.allow(COLUMNS_BYTES)
             cursor.execute(text)
             rows = self._rows(cursor, maximum_rows)
+            heading = [tuple(str(column[0]) for column in cursor.description or ())] if names else []
             cursor.close()
         except Exception as error:
             known = self._known(error)
             if not isinstance(known, StatementRefusedError):
                 self._abandon()
             raise known from None
-        return rows
+        return heading + rows if heading else rows
 
     def close(self) -> None:
         """End it; what goes wrong meanwhile is of no interest."""

@@ -75,9 +75,14 @@ class Session:
         _cut(self._wire)
 
     def rows(
-        self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS
+        self,
+        statement: str,
+        arguments: Sequence[str] | None = None,
+        maximum_rows: int = MAXIMUM_ROWS,
+        *,
+        names: bool = False,
     ) -> list[Row]:
-        """The rows of a SELECT or SHOW, each value as text; numbers.py makes numbers of them.
+        """The rows of a SELECT or SHOW, each value as text; numbers.py makes numbers of them. With `names` the columns' names come first.
 
         Raises StatementRefusedError for an error of the server's, and ServerLostError when the server is gone, answers too late or too much.
         """
@@ -89,7 +94,7 @@ class Session:
             # The library's own limit is on each read: a server that sends byte by byte would keep to it for ever.
             with DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort):
                 self.statements += 1
-                return self._connection.query(statement, arguments, maximum_rows)
+                return self._connection.query(statement, arguments, maximum_rows, names=names)
         except BrokenConnectionError as error:
             raise self._lost(error) from None
         finally:
@@ -132,12 +137,25 @@ class Session:
         try:
             rows = self.rows(statement, arguments, maximum_rows)
         except StatementRefusedError as error:
-            if error.number in PRIVILEGE_ERRORS and grant:
-                return Unknown(f"no privilege: {error.text}", f"GRANT {grant} TO {self.account()};")
-            return Unknown(f"the server refused: {error.text} (error {error.number})")
+            return self._refused(error, grant)
         if any(len(row) != columns for row in rows):
             return Unknown("the server's answer has another number of columns than was asked for")
         return rows
+
+    def records_or_unknown(self, statement: str, grant: str = "") -> list[dict[str, str | None]] | Unknown:
+        """The rows of a statement whose columns differ from version to version, by name; or why they cannot be had, as `rows_or_unknown`."""
+        try:
+            names, *rows = self.rows(statement, names=True) or [()]
+        except StatementRefusedError as error:
+            return self._refused(error, grant)
+        if any(len(row) != len(names) for row in rows):
+            return Unknown("the server's answer has another number of columns than names")
+        return [{name or "": value for name, value in zip(names, row, strict=True)} for row in rows]
+
+    def _refused(self, error: StatementRefusedError, grant: str) -> Unknown:
+        if error.number in PRIVILEGE_ERRORS and grant:
+            return Unknown(f"no privilege: {error.text}", f"GRANT {grant} TO {self.account()};")
+        return Unknown(f"the server refused: {error.text} (error {error.number})")
 
     def account(self) -> Sql:
         """The account this session is authorised as, quoted for a GRANT."""

@@ -18,6 +18,7 @@ def _server_options(command: Command) -> Command:
     task=SET_UP,
     examples=(
         ("myisam-advisor grants | sudo mysql", "Make the account for the user of this name."),
+        ("myisam-advisor grants --replication", "One that sees a replica's lag and errors too."),
         ("myisam-advisor grants --password --account-host 10.0.0.%", "One that comes from elsewhere, by a password."),
     ),
 )
@@ -25,9 +26,15 @@ def _server_options(command: Command) -> Command:
 @click.option("--account", default="myisam-advisor", show_default=True, help="Name of the account.")
 @click.option("--account-host", default="localhost", show_default=True, help="Where it connects from.")
 @click.option("--password", "by_password", is_flag=True, help="Prove itself by a password, not by its user here.")
+@click.option("--replication", is_flag=True, help="Let it see the lag and errors of a replica too.")
 @click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) and ask no server.")
 def grants(
-    account: str, account_host: str, by_password: bool, server_version: str | None, server: ServerOptions
+    account: str,
+    account_host: str,
+    by_password: bool,
+    replication: bool,
+    server_version: str | None,
+    server: ServerOptions,
 ) -> None:
     """Print the statements that make an account with the rights the advisor needs, and no more."""
     from myisam_exporter.server.account import statements
@@ -39,4 +46,4 @@ def grants(
     else:
         with Session(server.target(), server.timeout_seconds) as session:
             version = session.version
-    click.echo("\n".join(statements(version, account, account_host, by_password=by_password)))
+    click.echo("\n".join(statements(version, account, account_host, by_password=by_password, replication=replication)))

@@ -2,7 +2,16 @@
 
 import pytest
 
-from myisam_exporter.collectors.replica import Channel, by_counters
+from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.replica import (
+    COLLECTOR,
+    NOT_ASKED,
+    Channel,
+    Channels,
+    by_counters,
+    shown_channel,
+    with_status,
+)
 from myisam_exporter.collectors.status import Status
 
 
@@ -21,3 +30,38 @@ from myisam_exporter.collectors.status import Status
 )
 def test_channels_by_counters(values: dict[str, int | float | str], channels: tuple[Channel, ...]) -> None:
     assert by_counters(Status(values)).channels == channels
+
+
+MYSQL = {"Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes", "Seconds_Behind_Source": "7", "Last_IO_Errno": "0", "Last_SQL_Errno": "0", "Channel_Name": "east"}
+MARIADB = {"Connection_name": "", "Slave_IO_Running": "Connecting", "Slave_SQL_Running": "Yes", "Seconds_Behind_Master": None, "Last_IO_Errno": "2003", "Last_SQL_Errno": "0"}
+
+
+@pytest.mark.parametrize(
+    ("record", "channel"),
+    [
+        (MYSQL, Channel("east", True, True, 7, 0)),
+        (MARIADB, Channel("", False, True, None, 2003)),
+        # Of two errors the one that stopped the rows.
+        (MYSQL | {"Last_IO_Errno": "2003", "Last_SQL_Errno": "1062", "Replica_SQL_Running": "No", "Seconds_Behind_Source": None}, Channel("east", True, False, None, 1062)),
+        # What a server leaves out, or says in no number, is unknown: never no lag, and never no error.
+        (MYSQL | {"Seconds_Behind_Source": "soon", "Last_IO_Errno": "x"}, Channel("east", True, True, None, None)),
+        ({"Channel_Name": "east"}, Channel("east", None, None, None, None)),
+        ({}, Channel(None, None, None, None, None)),
+    ],
+)
+def test_a_channel_as_it_is_shown(record: dict[str, str | None], channel: Channel) -> None:
+    assert shown_channel(record) == channel
+
+
+def test_what_is_shown_adds_to_the_channels_that_are_listed_and_makes_none() -> None:
+    listed = Channels((Channel("east", True, False), Channel("group_replication_applier", True, True)))
+    shown = (Channel("east", False, True, 4, 0), Channel("west", True, True, 9, 0))
+    assert with_status(listed, shown).channels == (Channel("east", True, False, 4, 0), Channel("group_replication_applier", True, True))
+
+
+def test_lag_that_was_not_asked_for_is_unknown_with_its_reason() -> None:
+    sample = Channels((Channel("", True, True),), NOT_ASKED)
+    (block,) = COLLECTOR.facts(Pair(sample))
+    assert [dict(zip(block.columns, row, strict=True)) for row in block.rows] == [{"channel": "", "io_running": 1, "sql_running": 1, "seconds_behind": None, "error": None}]
+    assert COLLECTOR.unknown_columns(sample) == {"replica.seconds_behind": NOT_ASKED, "replica.error": NOT_ASKED}
+    assert COLLECTOR.unknown_columns(Channels(())) == {}
