@@ -6,10 +6,11 @@ From these declarations come the SQLite tables, the validation of facts files, `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from operator import itemgetter
-from typing import Literal
+from typing import Literal, overload
 
 Value = int | float | str | None
 Row = Mapping[str, Value]
@@ -143,3 +144,33 @@ class ColumnwiseRows(Sequence[tuple[Value, ...]], ABC):
     @abstractmethod
     def column(self, place: int) -> Iterable[Value]:
         """The values of one column, row after row."""
+
+
+class WiderRows(ColumnwiseRows):
+    """Such rows with further columns behind, of which nothing is known: a hundred thousand rows stay unmade."""
+
+    def __init__(self, rows: ColumnwiseRows, known: int, columns: int) -> None:
+        self._rows = rows
+        self._known = known
+        self._unknown: tuple[Value, ...] = (None,) * (columns - known)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        return (row + self._unknown for row in self._rows)
+
+    def column(self, place: int) -> Iterable[Value]:
+        """Those that are there, and nothing for each of the others."""
+        return self._rows.column(place) if place < self._known else repeat(None, len(self))
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Value, ...]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[tuple[Value, ...]]: ...
+
+    def __getitem__(self, place: int | slice) -> tuple[Value, ...] | Sequence[tuple[Value, ...]]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        return self._rows[place] + self._unknown

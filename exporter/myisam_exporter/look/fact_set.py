@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, table_named
+from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, WiderRows, table_named
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
@@ -105,9 +105,13 @@ def merge_table(table: FactTable, blocks: Iterable[Block]) -> FactRows:
 
 
 def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> Sequence[Sequence[Value]]:
-    if len(blocks) == 1 and blocks[0].columns == names:
+    if len(blocks) == 1 and blocks[0].columns == names[: len(blocks[0].columns)]:
         given = blocks[0].rows
-        return given if isinstance(given, Sequence) else list(given)
+        width = len(blocks[0].columns)
+        if isinstance(given, ColumnwiseRows):
+            return WiderRows(given, width, len(names)) if width < len(names) else given
+        if width == len(names):
+            return given if isinstance(given, Sequence) else list(given)
     rows: dict[tuple[Value, ...], list[Value]] = {}
     for block in blocks:
         places = [names.index(column) for column in block.columns]
