@@ -178,6 +178,26 @@ def test_experiments_on_copies(mariadb: PrivateServer, temporary: Path, name: st
         assert min(mapped) > 0
 
 
+@pytest.mark.parametrize("kind", ["mysql-5.6", "mysql-9.7", "mariadb-10.11"])
+def test_a_crash_costs_a_repair_where_index_blocks_are_written_late(temporary: Path, kind: str) -> None:
+    with CopiedServer(binaries_of(kind)) as server:
+        server.execute("CREATE DATABASE shop")
+        make_table(server, "shop", ODD)
+        words = ("--socket", server.socket, "--user", "root", "--table", f"`shop`.`{ODD.replace('`', '``')}`", "--seconds", "0.1", "--rounds", "3")
+        document = measured(temporary, "delay-key-write", *words)
+    assert "(copy)" in document["tables"]
+    assert "--delay-key-write=ON" in document["settings"]
+    crash = document["workloads"][-1]
+    figures = {variant: [run["figures"] for run in told["runs"]] for variant, told in crash["variants"].items()}
+    assert all(one["rows_inserted_before_the_crash"] > 0 for runs in figures.values() for one in runs)
+    # The server's process dies, the machine does not: its rows were written, the late index blocks were not.
+    assert all(one["rows_lost"] == 0 for runs in figures.values() for one in runs)
+    assert all(one["index_was_damaged"] == 1 for one in figures["DELAY_KEY_WRITE=1"])
+    assert sum(one["index_was_damaged"] for one in figures["DELAY_KEY_WRITE=0"]) < len(figures["DELAY_KEY_WRITE=0"])
+    assert "Of 3 crashes 3 left an index that had to be repaired" in document["conclusion"]
+    assert "0 rows lost" in document["conclusion"]
+
+
 def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
     with schema(mariadb, "shop") as database:
         make_table(mariadb, database, doublings=7)  # large enough for an index to win on a busy machine, too
