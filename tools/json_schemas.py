@@ -138,10 +138,10 @@ def _check() -> Schema:
         "quiet": TEXTS,
         "notes": _list_of(_object({"reason": TEXT, "remedy": TEXT})),
         "past": _or_null(_past())
-        | {"description": "Of /advice.json: what was found in the last day; null where nothing is remembered."},
+        | {"description": "What was found in the last day, where a daemon keeps a history of this server; else null."},
         "rule_seconds": {"type": "object", "additionalProperties": NUMBER, "description": "With --verbose."},
     }
-    return _document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds", "past"])
+    return _document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
 
 
 def _facts() -> Schema:

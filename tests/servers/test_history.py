@@ -55,6 +55,9 @@ def judge_again(words: list[object]) -> None:
     # Who asks for an interval gets it.
     asked = json.loads(run("check", *words, "--interval", "1s", "--format", "json").stdout)
     assert asked["origin"] is None
+    # Both know of the daemon's looks.
+    assert document["past"]["since"]
+    assert asked["past"]["until"] >= document["past"]["until"]
 
 
 def test_facts_of_another_or_a_restarted_server_are_not_used(recorded: tuple[Daemon, Path], mariadb: PrivateServer) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from myisam_advisor.cli.options import ServerOptions, SourceOptions
     from myisam_advisor.history.reader import RecentLook
     from myisam_advisor.judging.findings import Judgement
+    from myisam_advisor.judging.past import Past
     from myisam_exporter.look.fact_set import FactSet
 
 
@@ -47,6 +48,38 @@ def recorded_look(server: ServerOptions, history_file: Path | None) -> RecentLoo
                 continue  # a history that was not asked for is no reason to fail
             if recent is not None:
                 return recent
+    return None
+
+
+def remembered_past(
+    source: SourceOptions, site: Site, judgement: Judgement, facts: FactSet, history_file: Path | None
+) -> Past | None:
+    """What a daemon's history knows of this server's last day; None where there is none, or none that can be read.
+
+    A look of our own comes behind the daemon's: it says what holds no more.
+    """
+    import time
+
+    from myisam_advisor.history.format import identity_of
+    from myisam_advisor.history.paths import readable_histories
+    from myisam_advisor.history.reader import Seen, past_of_server
+    from myisam_advisor.judging.past import named, silence_of
+
+    if source.facts_file:
+        return None
+    now = time.time()
+    server, started_at = identity_of(facts, now)
+    uptime = None if started_at is None else now - started_at
+    seen = None if facts.origin else Seen(judgement.findings, silence_of(judgement, facts.interval_seconds), uptime)
+    for path in [history_file] if history_file else readable_histories():
+        try:
+            past = past_of_server(path, server, now, seen)
+        except UserError:
+            if history_file:
+                raise
+            continue  # a history that was not asked for is no reason to fail
+        if past is not None:
+            return named(past, site)
     return None
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.announcer import Announcer
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.history.format import samples_of
-from myisam_advisor.history.memory import Clocks, Memory
-from myisam_advisor.history.writer import DEFAULT_PAUSE_SECONDS, History, Remembered
+from myisam_advisor.history.memory import DEFAULT_PAUSE_SECONDS, Clocks, Memory
+from myisam_advisor.history.writer import History, Remembered
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.judging.past import Episode, Key, Past, dated, silence_of
+from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
@@ -67,7 +66,7 @@ class Advice:
         since: Mapping[Key, Episode] = {}
         past = None
         if remembered.lasts:
-            since, past = remembered.since, _named(remembered.past, site)
+            since, past = remembered.since, named(remembered.past, site)
         look = look_at(dated(judgement, since, clocks.wall), ready.judged, clocks.wall, past)
         self._board.put(label, look, samples_of(ready.complete, choice))
         self._board.put_moment(
@@ -121,12 +120,3 @@ class Advice:
 def _uptime(facts: FactSet) -> float | None:
     uptime = facts.single("server").get("uptime_seconds")
     return float(uptime) if isinstance(uptime, int | float) else None
-
-
-def _named(past: Past, site: Site) -> Past:
-    """With the titles of the rules that spoke, and what they say is short."""
-    spoke = {one.rule for one in past.episodes}
-    rules = [rule for rule in site.rules if rule.id in spoke]
-    return replace(
-        past, titles={rule.id: rule.title for rule in rules}, resources={rule.id: rule.resource for rule in rules}
-    )

@@ -19,7 +19,6 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.formats.json import document as advice_document
-from myisam_advisor.reports.formats.json import past_document
 from myisam_advisor.reports.one_table import table_names
 from myisam_advisor.reports.page.host_paths import document_without_paths, without_host_paths
 from myisam_advisor.reports.page.links import Links, base_of
@@ -272,9 +271,7 @@ class Pages:
 
 
 def _advice_of(look: Look, paths: bool) -> bytes:
-    document = advice_document(look.judgement, look.facts, Shown(moment=look.taken_at)) | {
-        "past": past_document(look.past)
-    }
+    document = advice_document(look.judgement, look.facts, Shown(moment=look.taken_at, past=look.past))
     return _json(document if paths else document_without_paths(document, look.data_directory))
 
 

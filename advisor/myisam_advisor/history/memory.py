@@ -16,6 +16,8 @@ from myisam_advisor.judging.past import NO_SILENCE, Episode, Key, Past, Silence,
 # A finding that is away for no longer is the same episode: rules near their threshold come and go (docs/decisions/026-the-page-remembers.md).
 EPISODE_GAP_SECONDS = 900.0
 REMEMBERED_SECONDS = 86_400.0
+# Between looks, where nobody says otherwise.
+DEFAULT_PAUSE_SECONDS = 60.0
 # A clock that is set by less goes on; by more, what was written before is of another time.
 CLOCK_STEP_SECONDS = 60.0
 SAME_START_SECONDS = 5.0

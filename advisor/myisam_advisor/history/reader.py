@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import DamagedError
-from myisam_advisor.history.episodes import read_episodes, read_stretches
+from myisam_advisor.history.episodes import read_episodes, read_stretches, recalled
 from myisam_advisor.history.file import open_to_read
 from myisam_advisor.history.format import (
     CHANGE,
@@ -22,11 +22,12 @@ from myisam_advisor.history.format import (
     unpack_facts,
     unpack_sample_of,
 )
+from myisam_advisor.history.memory import DEFAULT_PAUSE_SECONDS, Clocks
 from myisam_advisor.history.noticed_changes import Change, read_changes
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.remembered import with_remembered
-from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.past import Episode, Key, Past, dated, standing
+from myisam_advisor.judging.findings import Finding, Judgement
+from myisam_advisor.judging.past import Episode, Key, Past, Silence, dated, standing
 from myisam_exporter.look.fact_set import FactSet
 
 if TYPE_CHECKING:
@@ -67,6 +68,15 @@ class RecentLook:
     def dated(self, judgement: Judgement) -> Judgement:
         """The findings with when each was first and last seen."""
         return dated(judgement, self.since, self.taken_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look found, and what its silence tells."""
+
+    findings: Sequence[Finding]
+    silence: Silence
+    uptime_seconds: float | None = None
 
 
 def recent_look(path: Path, session: Session) -> RecentLook | None:
@@ -163,8 +173,7 @@ def curves_of_server(
     """The curves of these names, of the server of that identity (format.py) alone; nothing of one that is not on record."""
     points: dict[str, list[tuple[float, float | None]]] = {name: [] for name in names}
     with open_to_read(path) as records:
-        rows = records.rows(LATEST, "identity = ?", (server,))
-        number = next((target for target, *_ in sorted(rows, key=lambda row: -float(row[1]))), None)
+        number = _number_by_identity(records, server)
         which = (
             () if number is None else records.rows(SAMPLE, "target = ? AND taken_at >= ?", (number, since), "taken_at")
         )
@@ -173,6 +182,23 @@ def curves_of_server(
             for name in points.keys() & sample.keys():
                 points[name].append((taken_at, sample[name]))
     return {name: tuple(sorted(of_one, key=_moment)) for name, of_one in points.items() if of_one}
+
+
+def past_of_server(path: Path, server: str, now: float, seen: Seen | None = None) -> Past | None:
+    """The last day of the server of that identity, as far as it is on record; None when nothing is.
+
+    `seen` is a look that was made now: the file does not have it, and is not told of it.
+    """
+    with open_to_read(path) as records:
+        number = _number_by_identity(records, server)
+        if number is None:
+            return None
+        memory = recalled(records, number, "", DEFAULT_PAUSE_SECONDS, now)
+    if not memory.stretches:
+        return None  # by a version that did not note when it looked
+    if seen is not None:
+        memory.look(seen.findings, seen.silence, Clocks(now, time.monotonic(), seen.uptime_seconds))
+    return memory.past()
 
 
 def is_fact(name: str, fact: str) -> bool:
@@ -232,6 +258,12 @@ def _labels(records: Records) -> dict[int, str]:
 
 def _number_of(records: Records, label: str) -> int:
     return next((number for number, _ in records.rows(TARGET, "label = ?", (label,))), target_id(label))
+
+
+def _number_by_identity(records: Records, server: str) -> int | None:
+    """The number that it was looked at under last."""
+    rows = records.rows(LATEST, "identity = ?", (server,))
+    return next((target for target, *_ in sorted(rows, key=lambda row: -float(row[1]))), None)
 
 
 def _moment(point: tuple[float, float | None]) -> float:

@@ -29,7 +29,7 @@ from myisam_advisor.history.format import (
     pack_sample,
     target_id,
 )
-from myisam_advisor.history.memory import Clocks, Memory, Turns
+from myisam_advisor.history.memory import DEFAULT_PAUSE_SECONDS, Clocks, Memory, Turns
 from myisam_advisor.history.noticed_changes import note_changes
 from myisam_advisor.history.records import FILE_FAULTS, Records, is_damage
 from myisam_advisor.history.remembered import with_remembered
@@ -47,7 +47,6 @@ Result = TypeVar("Result")
 DEFAULT_DAYS = 7
 DEFAULT_MEGABYTES = 256
 PRUNE_EVERY_SAMPLES = 60
-DEFAULT_PAUSE_SECONDS = 60.0
 # Damaged ones are passed over, to the one after.
 OLDEST_TRIED = 20
 _SECONDS_PER_DAY = 86_400

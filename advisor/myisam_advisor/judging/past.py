@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.judging.asking import MAXIMUM_FINDINGS_PER_RULE
 from myisam_advisor.judging.findings import LOAD, Finding, Judgement
 from myisam_advisor.texts.moments import moment_in_words, span_in_words
@@ -173,6 +174,15 @@ def silence_of(judgement: Judgement, interval_seconds: float | None) -> Silence:
     hidden = {(one.rule, one.object) for one in judgement.dropped if not one.contradicted}
     hidden |= {(one.finding.rule, one.finding.object) for one in judgement.suppressed}
     return Silence(frozenset(judged - unseen), frozenset(hidden))
+
+
+def named(past: Past, site: Site) -> Past:
+    """With the titles of the rules that spoke, and what they say is short."""
+    spoke = {one.rule for one in past.episodes}
+    rules = [rule for rule in site.rules if rule.id in spoke]
+    return replace(
+        past, titles={rule.id: rule.title for rule in rules}, resources={rule.id: rule.resource for rule in rules}
+    )
 
 
 def dated(judgement: Judgement, since: Mapping[Key, Episode], now: float) -> Judgement:

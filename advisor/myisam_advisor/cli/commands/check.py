@@ -17,7 +17,7 @@ from myisam_advisor.cli.options import (
     interval_option,
     site_options,
 )
-from myisam_advisor.cli.sources import judged
+from myisam_advisor.cli.sources import judged, remembered_past
 from myisam_advisor.reports.exit_status import NEVER
 from myisam_advisor.texts.units import unit_names
 
@@ -105,7 +105,8 @@ def check(
     judgement, facts = judged(source, in_force, interval, history_file)
     report = report_named(format_name)
     reader = None if output_file else sys.stdout
-    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, reader, full, chosen)
+    past = remembered_past(source, in_force, judgement, facts, history_file)
+    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, reader, full, chosen, past=past)
     text = report.render(judgement, facts, shown)
     if output_file is None:
         print(text, end="")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TextIO, cast
 
 from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.past import Past
 from myisam_advisor.reports.exit_status import by_severity
 from myisam_exporter.look.fact_set import FactSet
 
@@ -18,6 +19,7 @@ class Shown:
     `full` tells each finding in full, `chosen` only those of these numbers or rules.
     `reader` is the stream that the report is for, None for a file: on a terminal it is in colours, and as wide as that is.
     `moment` is when the facts were taken (seconds since 1970), None for now.
+    `past` is what was found before, None where nothing is remembered.
     """
 
     verbose: bool = False
@@ -28,6 +30,7 @@ class Shown:
     full: bool = False
     chosen: tuple[str, ...] = ()
     moment: float | None = None
+    past: Past | None = None
 
 
 class Report(Protocol):

@@ -17,4 +17,4 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
     from myisam_advisor.reports.page.render import render as page
     from myisam_advisor.reports.page.view import view_of
 
-    return page(view_of(look_at(judgement, facts, time.time()))) + "\n"
+    return page(view_of(look_at(judgement, facts, time.time(), shown.past))) + "\n"

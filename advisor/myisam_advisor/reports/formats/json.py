@@ -39,6 +39,7 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "memory": _memory(judgement.memory),
         "quiet": list(judgement.quiet),
         "notes": [{"reason": note.reason, "remedy": note.remedy} for note in facts.notes if not note.off],
+        "past": past_document(shown.past),
     }
 
 

@@ -19,6 +19,7 @@ from myisam_advisor.judging.verdict import GOOD, UNKNOWN, Verdict
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.finding_in_full import STYLES, in_full, label, label_grid
 from myisam_advisor.reports.formats.base import Shown, exit_status
+from myisam_advisor.reports.held_back import held_back_in_words
 from myisam_advisor.reports.told import Gap, Told, ToldDrop, ToldRule, once, told
 from myisam_advisor.reports.wording import SEPARATOR, TOLD_PER_RULE, headline
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
@@ -35,6 +36,7 @@ NAMED_PER_LINE = 4
 NAMED_PER_GAP = 3
 CAUSES_PER_GAP = 2
 DROPS = 3
+MORE_TIMES = "see myisam-advisor history"
 TONES = {
     "critical": "bold red",
     "warning": "bold yellow",
@@ -65,6 +67,10 @@ def _parts(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[Rende
     alone = len(known.rules) == 1 or shown.full or shown.verbose
     # What follows in full says the detail; what was not seen it does not say.
     yield _verdict(known.verdict, "" if alone and not known.blind else known.verdict.detail)
+    if shown.past is not None and (
+        earlier := held_back_in_words(shown.past, lambda text: printable(str(text)), MORE_TIMES)
+    ):
+        yield Text(earlier)
     yield Text()
     if len(known.rules) > 1:
         yield _overview(known.rules, width)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from myisam_advisor.judging.past import HOLDS, NOT_KNOWN, Episode, Past
+from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import SERIOUS
+from myisam_advisor.reports.held_back import Span, held_back_in_words, spans_held_back
 from myisam_advisor.reports.page.sparkline import MARGIN, WIDTH
-from myisam_advisor.texts.moments import is_today, span_in_words
+from myisam_advisor.texts.moments import span_in_words
 from myisam_advisor.texts.templates import count
 
-NAMED_TIMES = 3
 SHOWN_EPISODES = 40
 NAMED_GAPS = 4
 # What is narrower could not be seen, and what is nearer to its neighbour is one with it.
 LEAST_WIDTH, LEAST_SPACE = 1.5, 1.0
 HELD, BLANK, RESTART = "held", "blank", "restart"
-Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +56,9 @@ def earlier_view(past: Past, clean: Callable[[object], str]) -> EarlierView:
     shown = former[:SHOWN_EPISODES]
     more = len(former) - len(shown) + past.unnamed
     gaps = past.gaps()
-    held = any(_spans_held(past))
+    held = any(spans_held_back(past))
     return EarlierView(
-        _sentence(past, clean),
+        held_back_in_words(past, clean, "see below"),
         tuple(
             EarlierLine(
                 one.in_words(past.standing(one), past.end),
@@ -92,66 +91,10 @@ def _unseen(gaps: Sequence[Span], now: float) -> str:
     return f"Not looked at: {named}{more}. What held then is not known."
 
 
-def _sentence(past: Past, clean: Callable[[object], str]) -> str:
-    """What held the server back and does not now, the latest first."""
-    times = sorted(_times(past), key=lambda time: time.end, reverse=True)
-    if not times:
-        return ""
-    day = "earlier today" if all(is_today(one.begin, past.end) for one in times[:NAMED_TIMES]) else "earlier"
-    named = "; ".join(
-        f"{span_in_words(one.begin, one.end, past.end)}{'' if one.is_sure else ' at the least'}, {clean(one.resource)}"
-        for one in times[:NAMED_TIMES]
-    )
-    more = f"; and {count(len(times) - NAMED_TIMES)} times more, see below" if len(times) > NAMED_TIMES else ""
-    return f"Held back {day}: {named}{more}."
-
-
-@dataclass(frozen=True, slots=True)
-class _Time:
-    begin: float
-    end: float
-    resource: str
-    is_sure: bool
-
-
-def _times(past: Past) -> list[_Time]:
-    """When each resource was short, and is not since: findings about several tables at once are one time."""
-    found: list[_Time] = []
-    for one in sorted(_holding_back(past), key=lambda one: (_resource(past, one), one.first_seen)):
-        resource = _resource(past, one)
-        if past.standing(one) == HOLDS:
-            continue
-        sure = one.begin_seen and past.standing(one) != NOT_KNOWN
-        last = found[-1] if found and found[-1].resource == resource else None
-        if last is not None and one.first_seen <= last.end:
-            found[-1] = _Time(last.begin, max(last.end, one.last_seen), resource, last.is_sure and sure)
-        elif one.last_seen > past.begin:
-            found.append(_Time(one.first_seen, one.last_seen, resource, sure))
-    # An object that goes while others stay short of the same is no end of it.
-    holding = [(one.first_seen, _resource(past, one)) for one in past.episodes if past.standing(one) == HOLDS]
-    return [time for time in found if all(time.end < begin for begin, of in holding if of == time.resource)]
-
-
-def _resource(past: Past, episode: Episode) -> str:
-    return (past.resources or {}).get(episode.rule, "")
-
-
-def _holding_back(past: Past) -> Iterable[Episode]:
-    return (
-        one
-        for one in past.episodes
-        if one.severity in SERIOUS and _resource(past, one) and one.first_seen <= one.last_seen <= past.end
-    )
-
-
-def _spans_held(past: Past) -> Iterable[Span]:
-    return ((one.first_seen, one.last_seen) for one in _holding_back(past))
-
-
 def marks(past: Past, begin: float, end: float) -> tuple[Mark, ...]:
     """The marks of a curve from `begin` to `end`: no more than fit beside each other."""
     found = [Mark(BLANK, *place) for place in _places(past.gaps(), begin, end)]
-    found += [Mark(HELD, *place) for place in _places(_spans_held(past), begin, end)]
+    found += [Mark(HELD, *place) for place in _places(spans_held_back(past), begin, end)]
     found += [Mark(RESTART, *place) for place in _places(((at, at) for at in past.restarts), begin, end)]
     return tuple(found)
 

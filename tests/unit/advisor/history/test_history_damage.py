@@ -30,6 +30,7 @@ from myisam_advisor.history.reader import (
     changes_of,
     curves,
     episodes,
+    past_of_server,
     recorded_facts,
     samples_of_target,
     targets_of,
@@ -111,6 +112,7 @@ def read_everything(path: Path) -> int | None:
         recorded_facts(path), episodes(path), targets_of(path), changes_of(path, LABEL)
         with open_to_read(path) as records:
             _recent_look(records, history_format.identity("h", 3306, "/d/"), now - 1300, now)
+        past_of_server(path, history_format.identity("h", 3306, "/d/"), now)
         samples = samples_of_target(path, LABEL, 0, 1e11)
     except UserError:
         return None

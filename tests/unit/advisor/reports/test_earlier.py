@@ -79,7 +79,7 @@ def test_what_is_no_shortage_is_listed_and_holds_nothing_back() -> None:
 def test_what_is_not_known_is_not_said() -> None:
     cut = episode("lock", 5, 4, begin_seen=False, gone_at=None)
     shown = view(past(cut, stretches=(Stretch(NOW - 5 * HOUR, NOW - 4 * HOUR, 60.0), Stretch(NOW - HOUR, NOW, 60.0))))
-    assert shown.sentence == "Held back earlier today: 14:00 to 15:00 at the least, the lock of the key cache."
+    assert shown.sentence == "Held back earlier today: 14:00 to 15:00 at least, the lock of the key cache."
     assert shown.unseen == "Not looked at: 15:00 to 18:00. What held then is not known."
     assert shown.lines[0].when == "14:00 to 15:00, perhaps from before (60 min), not known since"
 
