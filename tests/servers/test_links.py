@@ -118,7 +118,7 @@ def test_a_table_that_may_not_be_followed_is_named_first_and_is_never_an_all_cle
             assert done.returncode == 3
             assert done.stdout.startswith(f"MYISAM UNKNOWN - Not all tables can be seen: {name}.leak")
         assert "blind=1;" in done.stdout
-        assert "1 MyISAM table seen, others are not" in text
+        assert "1 MyISAM table seen, more are hidden" in text
         assert "Nothing to change" not in text
 
 

@@ -88,8 +88,8 @@ def _load(facts: FactSet) -> Iterable[Blind]:
     asked_for = round(statements * seconds)
     yield Blind(
         LOAD,
-        f"Next to nothing happened: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(writes))} of them "
+        f"There was hardly any activity: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(writes))} of them "
         f"writes, in {duration(seconds)}.",
-        "That says little of the server under its load",
+        "This says little about the server under load",
         "look again under load, over a longer time: myisam-advisor check --interval 5min",
     )

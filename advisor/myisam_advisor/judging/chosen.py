@@ -51,4 +51,4 @@ def why_not(judgement: Judgement, rule: str, about: str = "") -> str:
             return other.why
     if any(one.finding.rule == rule for one in judgement.suppressed):
         return "the configuration suppresses it"
-    return "the rule looked, and found nothing"
+    return "the rule found nothing"

@@ -41,7 +41,7 @@ def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
         return unknown
     short = _short(judgement)
     if short:
-        detail = f"It could gain by this: {short[0].title}. {first_sentence(short[0].message)}"
+        detail = f"A possible gain: {short[0].title}. {first_sentence(short[0].message)}"
         return Verdict(COULD_GAIN, "Nothing serious holds this server back.", detail, short[0], INFO)
     tone = INFO if judgement.findings else GOOD
     return Verdict(NOTHING, "Nothing holds this server back.", _coverage(judgement), tone=tone)
@@ -50,16 +50,16 @@ def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
 def _unknown(judgement: Judgement, interval_seconds: float | None) -> Verdict | None:
     """Why nothing can be said of a server in which nothing serious was found; None where something can."""
     if not judgement.quiet and not judgement.findings:
-        told = judgement.blind[0].sentence if judgement.blind else "See below what is missing."
+        told = judgement.blind[0].sentence if judgement.blind else "See below for what is missing."
         return Verdict(UNKNOWN, "Nothing could be judged.", told)
     if judgement.blind:
         spot = judgement.blind[0]
         return Verdict(UNKNOWN, spot.sentence, _sentences(spot.why, spot.remedy))
     if not interval_seconds:
-        return Verdict(UNKNOWN, "Not known yet: rates need an interval.", "One moment was looked at so far.")
+        return Verdict(UNKNOWN, "Not known yet: rates need an interval.", "Only one look was taken so far.")
     sample = next((finding for finding in judgement.findings if finding.rule == NO_SAMPLE), None)
     if sample is not None:
-        return Verdict(UNKNOWN, "Too little happened for a verdict.", first_sentence(sample.message), sample)
+        return Verdict(UNKNOWN, "There was too little activity for a verdict.", first_sentence(sample.message), sample)
     return None
 
 

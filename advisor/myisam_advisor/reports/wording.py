@@ -48,7 +48,7 @@ def _state(facts: FactSet, *, short: bool = False) -> list[str]:
         parts.append(f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}{_sizes(totals, short)}")
     elif facts.tables["tables"].rows:
         seen = len(facts.tables["tables"].rows)
-        parts.append(f"{count(seen)} MyISAM table{'s' if seen != 1 else ''} seen, others are not")
+        parts.append(f"{count(seen)} MyISAM table{'s' if seen != 1 else ''} seen, more are hidden")
     parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
     return [*parts, facts.origin] if facts.origin else parts
 

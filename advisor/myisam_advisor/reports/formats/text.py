@@ -234,7 +234,7 @@ def _suppressed(suppressed: Sequence[Suppressed], shown: Shown) -> Iterable[str]
 def _quiet(quiet: Sequence[str], skipped: int) -> str:
     """A few rules by name; many, which nobody reads, by their number."""
     few = len(quiet) <= NAMED_PER_LINE
-    looked = ", ".join(quiet) if few else f"{len(quiet)} rules looked, and found nothing"
+    looked = ", ".join(quiet) if few else f"{len(quiet)} rules found nothing"
     applies = f"{skipped} {'do' if skipped != 1 else 'does'} not apply here" if skipped else ""
     hint = "" if few and not skipped else " (-v names them)"
     return f"{'; '.join(filter(None, (looked, applies)))}{hint}"

@@ -153,7 +153,7 @@ def _line(rule: Rule, outcome: RuleOutcome, *, is_known: bool) -> ListedRule:
 def _outcome(rule: Rule, judgement: Judgement | None) -> RuleOutcome:
     if judgement is None:
         return RuleOutcome(NOT_JUDGED, "No server was looked at yet.")
-    quiet = RuleOutcome(QUIET, "It looked, and found nothing.", tone="good")
+    quiet = RuleOutcome(QUIET, "The rule found nothing here.", tone="good")
     return next(iter(_outcomes(rule.id, judgement)), quiet)
 
 

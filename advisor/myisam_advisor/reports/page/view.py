@@ -309,6 +309,6 @@ def _remarks(known: Told, skipped: int, clean: Callable[[object], str]) -> Itera
         yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
     quiet = len(known.quiet)
     if quiet:
-        yield "Quiet", f"{count(quiet)} rule{'s' if quiet != 1 else ''} looked, and found nothing."
+        yield "Quiet", f"{count(quiet)} rule{'s' if quiet != 1 else ''} found nothing."
     if skipped:
         yield "Skipped", f"{count(skipped)} rules do not apply here."

@@ -13,13 +13,13 @@
 --   be read.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 9 MyISAM
---   tables are neither checked nor repaired when opened. 9 were written within the day.
+--   tables are neither checked nor repaired when opened. 9 were written in the last day.
 -- Evidence: totals.myisam_tables = 9 tables; tables.data_modified_seconds_ago = 9 tables;
 --   variable.delay_key_write = ON; tables.crashed = 1 table.
--- Expect: After a crash the error log tells of checked and recovered tables, and statements work without a
---   REPAIR TABLE by hand.
--- Cost: The variable is read-only: a restart. After a crash the first statement on each table waits for its
---   check, and for its repair where one is needed: for a table of many gigabytes these can be hours. BACKUP
+-- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
+--   manual REPAIR TABLE.
+-- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
+--   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
 --   needs disk space for a copy of the data file.
 
 -- ==== my.cnf and init_file: so that it survives a restart ==================================================
@@ -42,7 +42,7 @@
 -- REPAIR TABLE `archive`.`broken`;
 
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
--- table-crashed archive.broken: Put the copies of the files back with the server stopped.
+-- table-crashed archive.broken: Stop the server and put the copied files back.
 -- my.cnf: remove the lines above, or set what was there:
 --   myisam_recover_options: was OFF
 
@@ -58,6 +58,6 @@
 -- table-lock-contention: MyISAM locks whole tables: shorten the statements that hold the lock, take writes
 --   off the read path (counters updated on every view go to a table of their own), close holes with OPTIMIZE
 --   TABLE so that inserts need not wait for readers (or set concurrent_insert=ALWAYS, which never fills holes
---   again: a table with deletes grows for ever), and move tables that are read and updated at once to a
---   row-locking engine. One long reader with a queue behind it: KILL it. Readers that starve behind writers:
+--   again: a table with deletes grows for ever), and move tables that are read and updated at the same time to
+--   a row-locking engine. One long reader with a queue behind it: KILL it. Readers that starve behind writers:
 --   low_priority_updates, or a lower max_write_lock_count.

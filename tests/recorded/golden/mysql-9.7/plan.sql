@@ -17,16 +17,16 @@
 --   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
 --   = 64 tables; totals.myisam_tables = 8 tables.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
--- Cost: A file descriptor for each index file and one for each open handler, and some memory for each.
+-- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
---   tables are neither checked nor repaired when opened. 8 were written within the day.
+--   tables are neither checked nor repaired when opened. 8 were written in the last day.
 -- Evidence: totals.myisam_tables = 8 tables; tables.data_modified_seconds_ago = 8 tables;
 --   variable.delay_key_write = ON; tables.crashed = 1 table.
--- Expect: After a crash the error log tells of checked and recovered tables, and statements work without a
---   REPAIR TABLE by hand.
--- Cost: The variable is read-only: a restart. After a crash the first statement on each table waits for its
---   check, and for its repair where one is needed: for a table of many gigabytes these can be hours. BACKUP
+-- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
+--   manual REPAIR TABLE.
+-- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
+--   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
 --   needs disk space for a copy of the data file.
 
 -- ==== Online: runs at once, lost at a restart ==============================================================
@@ -57,7 +57,7 @@ SET GLOBAL table_open_cache = 400;
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
 -- table-cache-too-small
 -- SET GLOBAL table_open_cache = 64;
--- table-crashed archive.broken: Put the copies of the files back with the server stopped.
+-- table-crashed archive.broken: Stop the server and put the copied files back.
 -- my.cnf: remove the lines above, or set what was there:
 --   table_open_cache: was 64
 --   myisam_recover_options: was OFF
@@ -76,6 +76,6 @@ SET GLOBAL table_open_cache = 400;
 -- table-lock-contention: MyISAM locks whole tables: shorten the statements that hold the lock, take writes
 --   off the read path (counters updated on every view go to a table of their own), close holes with OPTIMIZE
 --   TABLE so that inserts need not wait for readers (or set concurrent_insert=ALWAYS, which never fills holes
---   again: a table with deletes grows for ever), and move tables that are read and updated at once to a
---   row-locking engine. One long reader with a queue behind it: KILL it. Readers that starve behind writers:
+--   again: a table with deletes grows for ever), and move tables that are read and updated at the same time to
+--   a row-locking engine. One long reader with a queue behind it: KILL it. Readers that starve behind writers:
 --   low_priority_updates, or a lower max_write_lock_count.

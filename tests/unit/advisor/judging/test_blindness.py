@@ -59,8 +59,8 @@ def test_a_server_that_is_seen_and_at_work_gets_its_all_clear() -> None:
     [
         (without(SEEN, "tables"), "tables", "Tables cannot be seen"),
         (SEEN | {"server": SERVER | {"local": 0}}, "tables", "Only 1 of the tables can be seen"),
-        (SEEN | {"status_per_second": {"Questions": 0.4, "Com_insert": 0.1}}, "load", "Next to nothing happened: 4 statements, 1 of them writes, in 10 s"),
-        (SEEN | {"status_per_second": {"Questions": 8}, "server": SERVER | {"own_statements_per_second": 7.9}}, "load", "Next to nothing happened: 1 statement, 0 of them writes, in 10 s"),
+        (SEEN | {"status_per_second": {"Questions": 0.4, "Com_insert": 0.1}}, "load", "There was hardly any activity: 4 statements, 1 of them writes, in 10 s"),
+        (SEEN | {"status_per_second": {"Questions": 8}, "server": SERVER | {"own_statements_per_second": 7.9}}, "load", "There was hardly any activity: 1 statement, 0 of them writes, in 10 s"),
     ],
     ids=["no tables", "a sample of the tables", "idle", "only we ourselves asked"],
 )
@@ -103,7 +103,7 @@ def test_one_table_out_of_sight_is_named_and_not_an_all_clear() -> None:
     first = printed(judgement, facts, "nagios").splitlines()[0]
     assert first.startswith("MYISAM UNKNOWN - Not all tables can be seen: shop.leak")
     text = printed(judgement, facts, "text")
-    assert "1 MyISAM table seen, others are not" in text
+    assert "1 MyISAM table seen, more are hidden" in text
     assert "Nothing to change" not in text
     assert "<title>Not all tables can be seen: shop.leak" in render(view_of(look_at(judgement, facts, 0.0)))
 
@@ -114,7 +114,7 @@ def test_one_quiet_rule_is_one_rule(rules: int, said: str) -> None:
     few = replace(judgement, quiet=judgement.quiet[:rules])
     assert printed(few, facts, "nagios").startswith(f"MYISAM OK - {said} |")
     page = " ".join(render(view_of(look_at(few, facts, 0.0))).split())
-    assert f"{said.removesuffix(' quiet')} looked, and found nothing." in page
+    assert f"{said.removesuffix(' quiet')} found nothing." in page
 
 
 def test_the_headline_counts_the_rules_that_could_not_judge_and_names_the_gravest() -> None:

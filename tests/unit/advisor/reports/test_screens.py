@@ -144,7 +144,7 @@ def test_a_number_and_a_rule_name_the_same_finding(monkeypatch: pytest.MonkeyPat
 
 def test_of_a_rule_that_found_nothing_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet, lacking = looked_at("four")[0].quiet[0], looked_at("four")[0].not_evaluated[0]
-    assert f"{quiet}: the rule looked, and found nothing." in screen("four", monkeypatch, 100, chosen(quiet))
+    assert f"{quiet}: the rule found nothing." in screen("four", monkeypatch, 100, chosen(quiet))
     assert f"{lacking.rule}: it needs {lacking.needs}." in " ".join(screen("four", monkeypatch, 100, chosen(lacking.rule)).split())
 
 
