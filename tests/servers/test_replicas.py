@@ -232,7 +232,7 @@ def test_the_group_refuses_what_is_said_and_replicates_what_is_said(member: Priv
     passed = admitted(member, NARROW, OPTIMIZE, TO_INNODB)
     assert texts(passed) == (NARROW, "OPTIMIZE NO_WRITE_TO_BINLOG TABLE `d`.`t`;")
     assert "every member runs it too" in " ".join(passed.cost)
-    assert "throws the member out" in " ".join(passed.instead)
+    assert "expels the member" in " ".join(passed.instead)
     before = own_transactions(member)
     member.execute(texts(passed)[1])
     assert own_transactions(member) == before

@@ -29,12 +29,12 @@ class Costs:
             yield from self._file_costs(command)
         if not command.rewrites:
             if command.logged is Logged.ALWAYS and not command.verb:
-                yield "Whether it goes to the binary log is not known: the statement is of a rule of your own."
+                yield "It is not known whether the binary log gets it: the statement comes from a rule of your own."
             return
         if command.logged is Logged.ALWAYS:
             yield from self._logged_costs(command.verb or "statement")
         elif command.logged is Logged.UNLESS_TOLD and self._state.logs_changes is None:
-            yield f"If this server has replicas, say {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long."
+            yield f"If this server has replicas, say {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long too."
         yield from self._shared_costs(command)
         yield from self._disk_costs(command)
 
@@ -46,16 +46,16 @@ class Costs:
 
     def _repair_costs(self, command: Statement) -> Iterable[str]:
         if command.from_definition:
-            yield "USE_FRM forgets the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server made."
+            yield "USE_FRM loses the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server created."
         if self._state.is_replica:
-            yield f"This server is a replica: {REMOVED_ROWS}, and its source still has them. Where its table is whole, copy that one instead."
+            yield f"This server is a replica: {REMOVED_ROWS}, and its source still has them. If the source's table is intact, copy that one instead."
 
     def _shared_costs(self, command: Statement) -> Iterable[str]:
         """What it costs the other nodes of a cluster, or members of a group."""
         if self._state.is_cluster_node:
             yield "On this cluster it runs in total order isolation (TOI): all nodes stop until it is done."
         elif self._state.is_group_member and command.logged is Logged.ALWAYS:
-            yield "In this group every member runs it too, one after the other with all else; the group refuses writes to MyISAM tables (error 3098) in any case."
+            yield "In this group every member runs it too, in turn with all other changes; the group refuses writes to MyISAM tables (error 3098) in any case."
         elif Change.INTO_INNODB in command.changes and None in (
             self._state.is_cluster_node,
             self._state.is_group_member,
@@ -73,16 +73,16 @@ class Costs:
         if not self._state.is_replica or self._state.is_read_only:
             return
         if self._state.logs_changes is False:
-            yield "This server is a replica itself: run here, its table is no longer defined as its source's. Run it on the source, from where it comes here."
+            yield "This server is a replica itself: if you run it here, the table's definition differs from the source's. Run it on the source; replication brings it here."
         else:
             yield (
-                "This server is a replica itself: run here, it leaves a transaction that its source does not have, and with GTIDs the next failover breaks. "
+                "This server is a replica itself: if you run it here, it leaves a transaction that its source does not have, and with GTIDs the next failover breaks. "
                 "Run it on the source, or after SET SESSION sql_log_bin = 0 in the same session, which keeps it out of the binary log."
             )
 
     def _disk_costs(self, command: Statement) -> Iterable[str]:
         needed = needed_bytes(command, self._known)
         if needed is None:
-            yield "How much disk it needs is not known here: a copy of the table must find room."
+            yield "How much disk it needs is not known here: there must be room for a copy of the table."
         elif needed and self._state.disk_free_bytes is None:
-            yield f"How much disk is free is not known here: {size(needed)} must be."
+            yield f"How much disk is free is not known here: it needs {size(needed)}."

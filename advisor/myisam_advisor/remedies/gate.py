@@ -25,8 +25,8 @@ from myisam_advisor.remedies.statements.closing import grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import printable
 
-NOTHING_DONE = "No command is given here, so there is none to undo."
-OPTIONS_UNDONE = "Remove the lines from my.cnf, or set what was there, and restart."
+NOTHING_DONE = "There is no command here, so there is nothing to undo."
+OPTIONS_UNDONE = "Remove the lines from my.cnf, or restore the former ones, and restart."
 
 
 class RemedyGate:
@@ -87,7 +87,7 @@ class RemedyGate:
             if quiet is not None:
                 if command.rewrites:
                     said.charge(
-                        "NO_WRITE_TO_BINLOG keeps it off the replicas: run it on each of them in turn where it is wanted."
+                        "NO_WRITE_TO_BINLOG keeps it from the replicas: run it on each of them in turn if you want it there."
                     )
                 yield quiet
                 return
@@ -123,12 +123,12 @@ class RemedyGate:
             path = printable(str(present))
             said.refuse(
                 [
-                    f"The server has an init_file already: add the lines for the init_file to the end of {path}, and leave what is in it."
+                    f"The server already has an init_file: add the lines for the init_file to the end of {path}, and keep its contents."
                 ]
             )
             return False
         if present is None and not self._known.variables:
-            said.charge("Where my.cnf names an init_file already, add the lines to that one: there can be one only.")
+            said.charge("If my.cnf already names an init_file, add the lines to that one: there can be only one.")
         return True
 
 

@@ -13,7 +13,7 @@ RATE_NAMES = {
     "ANALYZE TABLE": "CHECK",
 }
 SHORTEST_SECONDS = 0.1
-INTO_INNODB = "a time that was not measured: it depends on the buffer pool and on the disk"
+INTO_INNODB = "a time that was not measured, and that depends on the buffer pool and the disk"
 
 
 def seconds_of(
@@ -43,7 +43,7 @@ def lasts(verb: str, table_bytes: float | None, available_bytes: float | None, r
         )
     seconds = seconds_of(verb, table_bytes, available_bytes, rates)
     if seconds is None:
-        return f"as long as {size(table_bytes)} take to be read and written"
+        return f"as long as it takes to read and write {size(table_bytes)}"
     rate = rates.bytes_per_second[RATE_NAMES[verb]]
     return (
         f"about {duration(seconds)} ({size(table_bytes)} at {size(rate)}/s, "

@@ -72,7 +72,7 @@ class Refusals:
             return "This version has no slow_query_log: set log_slow_queries in my.cnf and restart."
         if command.variable == UNINDEXED_LOG and command.switches_on and self._state.is_before(ROW_LIMIT_FROM):
             return (
-                f"{UNINDEXED_LOG} is left off: this version has no way to leave out scans of small tables, and may log thousands of "
+                f"{UNINDEXED_LOG} is left off: this version cannot leave out scans of small tables, and may log thousands of "
                 "statements a second. Switch it on for a minute at a time, or read SHOW PROCESSLIST."
             )
         return ""
@@ -86,7 +86,7 @@ class Refusals:
         most = tables_within(limit, self._state)
         return (
             f"Raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and allows "
-            f"{count(most)} tables. The server holds the two against each other at its start only; set online, it runs into error 24 (Too many open files)."
+            f"{count(most)} tables. The server compares the two only when it starts; set online, statements fail with error 24 (Too many open files)."
         )
 
     def _loses_data(self, command: Statement) -> str:
@@ -100,12 +100,12 @@ class Refusals:
         if not command.from_definition:
             return ""
         if row.get("partitions") is not None:
-            return "No REPAIR TABLE ... USE_FRM: it does not exist for partitioned tables. Restore the damaged partition's .MYI file from a backup, then REPAIR TABLE."
+            return "No REPAIR TABLE ... USE_FRM: partitioned tables do not support it. Restore the damaged partition's .MYI file from a backup, then REPAIR TABLE."
         if row_format not in REPAIRABLE_FROM_DEFINITION:
             return (
                 "No REPAIR TABLE ... USE_FRM yet: it destroys the rows of a compressed table, and the format cannot be read from this index file. "
-                "The data file tells: od -An -tx1 -N3 on the .MYD shows fe fe 08 for a compressed table (restore that one from a backup); for any other, USE_FRM makes the index "
-                "file anew. It forgets the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server made."
+                "The data file shows it: od -An -tx1 -N3 on the .MYD shows fe fe 08 for a compressed table (restore that one from a backup); for any other, USE_FRM rebuilds the "
+                "index file. It loses the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server created."
             )
         return ""
 
@@ -115,7 +115,7 @@ class Refusals:
         read = row_of(command, self._known).get("rows_read_per_second")
         if not isinstance(read, int | float) or read <= 0:
             return ""
-        return f"No DISABLE KEYS while the table is read ({count(read)} rows/s): each search would scan it. Load into a table of its own, or at an hour without readers."
+        return f"No DISABLE KEYS while the table is read ({count(read)} rows/s): each search would scan it. Load into a separate table, or at an hour without readers."
 
     def _columns_are_unknown(self, command: Statement) -> str:
         if Change.FIXED_ROWS not in command.changes or row_of(command, self._known).get("fixed_row_bytes") is not None:
@@ -123,7 +123,7 @@ class Refusals:
         if row_of(command, self._known).get("row_format") == "fixed":
             return ""  # the way back to what it is now
         return (
-            "No ALTER while its columns are not known: with a TEXT or BLOB it copies the table for nothing, and wide VARCHARs make it many times as large. "
+            "No ALTER while its columns are not known: with a TEXT or BLOB column it copies the table for nothing, and wide VARCHARs make it many times as large. "
             "Run myisam-advisor beside the server, where it can read the .MYI files."
         )
 
@@ -133,7 +133,7 @@ class Refusals:
             return ""
         missing = int(needed * DISK_MARGIN) - free
         elsewhere = (
-            " Or repair a copy of its files on a machine that has room (myisamchk -r)."
+            " Or repair a copy of its files on a machine with more room (myisamchk -r)."
             if command.verb == "REPAIR TABLE"
             else ""
         )

@@ -14,7 +14,7 @@ from myisam_advisor.texts.templates import object_name
 
 IN_MY_CNF = "Set it in my.cnf and restart"
 BY_A_NEW_TABLE = "CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty; INSERT INTO new SELECT * FROM old in batches,"
-REMOVED_ROWS = "rows that it cannot read are then missing here alone"
+REMOVED_ROWS = "rows that it cannot read are then missing only here"
 
 
 class ReplicationRefusals:
@@ -35,11 +35,11 @@ class ReplicationRefusals:
         if Change.INTO_INNODB in command.changes:
             name = object_name(*map(str, command.table)) if command.table else "the table"
             return (
-                f"No ALTER on a cluster node: the other nodes hold an empty copy of {name}, which the ALTER makes an empty InnoDB table there, and the next write stops them. "
+                f"No ALTER on a cluster node: the other nodes have an empty copy of {name}. The ALTER makes an empty InnoDB table of it there, and the next write stops them. "
                 f"Instead, with its writers stopped: {BY_A_NEW_TABLE} on the node that has the rows; then RENAME TABLE both at once."
             )
         if command.phase is Phase.LOCKED:
-            return f"{IN_MY_CNF}, one node after the other: a cluster does not support LOCK TABLES, which would have to guard the change."
+            return f"{IN_MY_CNF}, one node after the other: a cluster does not support LOCK TABLES, which the change would need."
         return ""
 
     def _in_a_group(self, command: Statement) -> str:
@@ -48,8 +48,8 @@ class ReplicationRefusals:
             return ""
         name = object_name(*map(str, command.table)) if command.table else "the table"
         return (
-            f"No ALTER on a member of a group: a member that was made by the clone plugin holds an empty copy of {name}, which the ALTER makes an empty InnoDB table there, "
-            "and the next change to a row of it throws the member out of the group. "
+            f"No ALTER on a member of a group: a member made by the clone plugin has an empty copy of {name}. The ALTER makes an empty InnoDB table of it there, "
+            "and the next change to one of its rows expels the member from the group. "
             "Instead, on the primary: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty, with a PRIMARY KEY; dump the rows "
             "where they are and load them into new (mysqldump --no-create-info: the group refuses INSERT ... SELECT from a MyISAM table too); then RENAME TABLE both at once."
         )
@@ -61,17 +61,17 @@ class ReplicationRefusals:
             return self._on_a_secondary(command)
         if command.verb == "REPAIR TABLE":
             return (
-                "No REPAIR TABLE: the server is read-only, as replicas are. Copy the table from the server that this one replicates from; "
+                "No REPAIR TABLE: the server is read-only, as replicas are. Copy the table from the replication source; "
                 f"{self._unlogged_by_administrators('REPAIR')} works here too, but {REMOVED_ROWS}."
             )
         if command.verb == "OPTIMIZE TABLE":
             return (
-                "No OPTIMIZE TABLE: the server is read-only, as replicas are, and the lock would hold up replication. "
-                f"With replication stopped, {self._unlogged_by_administrators('OPTIMIZE')} works here and leaves no transaction of its own."
+                "No OPTIMIZE TABLE: the server is read-only, as replicas are, and the lock would block replication. "
+                f"With replication stopped, {self._unlogged_by_administrators('OPTIMIZE')} works here and leaves no extra transaction."
             )
         return (
             f"No {command.verb or 'statement'} here: the server is read-only, as replicas are, and it would leave a transaction that its source does not have "
-            "(with GTIDs, the next failover breaks). Run it on the server that this one replicates from."
+            "(with GTIDs, the next failover breaks). Run it on the replication source."
         )
 
     def _unlogged_by_administrators(self, verb: str) -> str:
@@ -88,7 +88,7 @@ class ReplicationRefusals:
             means = f"; {REMOVED_ROWS}" if verb == "REPAIR" else ""
             return (
                 f"No {command.verb}: the server is a read-only member of a group. After STOP GROUP_REPLICATION and SET GLOBAL super_read_only = OFF, "
-                f"{verb} NO_WRITE_TO_BINLOG TABLE works here and leaves no transaction of its own{means}."
+                f"{verb} NO_WRITE_TO_BINLOG TABLE works here and leaves no extra transaction{means}."
             )
         return (
             f"No {command.verb or 'statement'} here: the server is a read-only member of a group. Run it on the primary, from where it reaches every member "

@@ -25,12 +25,12 @@ def brake(state: ServerState, said: Said) -> Iterable[Statement]:
     """What keeps the log of statements without an index small."""
     if not state.is_mariadb and state.version_number is not None and not state.is_before(THROTTLE_FROM):
         name, limit = THROTTLE, LOGGED_QUERIES_PER_MINUTE
-        said.cost[f"{THROTTLE} bounds the log to {limit} such statements a minute."] = None
+        said.cost[f"{THROTTLE} limits the log to {limit} such statements a minute."] = None
     else:
         name = ROW_LIMIT_OF_MARIADB if state.value(ROW_LIMIT_OF_MARIADB) is not None else ROW_LIMIT
         limit = LOGGED_QUERIES_MINIMUM_ROWS
         said.cost[
-            f"{name} leaves out what reads fewer than {count(limit)} rows, slow statements too, and holds for new connections only: those that are open now log every scan."
+            f"{name} leaves out statements that read fewer than {count(limit)} rows, slow ones too. It applies to new connections only: those that are open now log every scan."
         ] = None
     present = state.value(name)
     # A site's own brake stays as it is.

@@ -28,7 +28,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan(
         {
             "innodb_bytes": innodb_bytes,
-            "blockers": f"In the way: {'; '.join(blockers)}." if blockers else "",
+            "blockers": f"Obstacles: {'; '.join(blockers)}." if blockers else "",
             "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
             "price": _price(innodb_bytes),
         },
@@ -55,9 +55,9 @@ def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanCon
     """What the ALTER would fail on, or change in silence."""
     kinds = {index["algorithm"] for index in indexes}
     if "fulltext" in kinds and not _since(FULLTEXT_FROM, context):
-        yield "a FULLTEXT index, which InnoDB has from MySQL 5.6 and MariaDB 10.0.5 on"
+        yield "a FULLTEXT index, which InnoDB supports only from MySQL 5.6 and MariaDB 10.0.5 on"
     if "rtree" in kinds and not _since(SPATIAL_FROM, context):
-        yield "a SPATIAL index, which InnoDB has from MySQL 5.7.5 and MariaDB 10.2.2 on"
+        yield "a SPATIAL index, which InnoDB supports only from MySQL 5.7.5 and MariaDB 10.2.2 on"
     if row.get("auto_increment_within_index") == 1:
         yield "AUTO_INCREMENT counts within a group (it is not the first column of its index), which InnoDB refuses"
     longest = max(
@@ -86,20 +86,20 @@ def _since(versions: tuple[int, int], context: PlanContext) -> bool:
 def _advice(
     schema: str, table: str, blocked: bool, innodb_bytes: int | None, indexes: Sequence[Row], context: PlanContext
 ) -> Iterable[str]:
-    yield "First take the write off the read path (a counter into a table of its own, written in batches): that helps at once, and no table is converted."
+    yield "First take the write off the read path (move a counter to a table of its own, and write it in batches): that helps at once, and converts no table."
     name = object_name(schema, table)
-    yield f"Only then {'clear what is in the way and ' if blocked else ''}convert {name} alone, on a copy first, and measure it under its load."
+    yield f"Only then {'remove the obstacles and ' if blocked else ''}convert {name} alone, on a copy first, and measure it under its load."
     pool = context.variable("innodb_buffer_pool_size")
     if innodb_bytes is not None:
         has = f"; the buffer pool has {size(pool)} for everything" if isinstance(pool, int | float) else ""
-        yield f"In InnoDB it takes about {size(innodb_bytes)}{has}: what is in use of it must fit there, no longer in the page cache."
-    yield f"Each statement becomes a transaction that is made durable at its commit: {_durability(context)}."
+        yield f"In InnoDB it takes about {size(innodb_bytes)}{has}: the part in use must fit there, no longer in the page cache."
+    yield f"Each statement becomes a transaction, with a commit that makes it durable: {_durability(context)}."
     yield "Afterwards: COUNT(*) without WHERE becomes a scan;"
     if any(index["algorithm"] == "fulltext" for index in indexes):
         yield "FULLTEXT finds words by innodb_ft_min_token_size (3) instead of ft_min_word_len (4), with other stop words;"
     if not any(index["is_unique"] for index in indexes):
-        yield "add a PRIMARY KEY, or InnoDB makes a hidden one;"
-    yield "deadlocks and lock wait timeouts end statements, which must be repeated; LOCK TABLES and DDL commit implicitly; backups by copying files no longer work."
+        yield "add a PRIMARY KEY, or InnoDB creates a hidden one;"
+    yield "deadlocks and lock wait timeouts end statements, and the application must repeat them; LOCK TABLES and DDL commit implicitly; a copy of files is no backup."
 
 
 def _durability(context: PlanContext) -> str:
@@ -107,9 +107,9 @@ def _durability(context: PlanContext) -> str:
     flush, binary_log, sync = (
         context.variable(name) for name in ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog")
     )
-    said = f"innodb_flush_log_at_trx_commit{_set_to(flush)} decides what that costs, as 1 flushes to disk at each commit and 2 once a second"
+    said = f"innodb_flush_log_at_trx_commit{_set_to(flush)} decides what that costs: 1 flushes to disk at each commit, 2 once a second"
     if binary_log is None or str(binary_log).upper() in ("ON", "1"):
-        said += f"; with a binary log sync_binlog{_set_to(sync)} does too, where 1 flushes at each commit"
+        said += f"; with a binary log sync_binlog{_set_to(sync)} does too: 1 flushes at each commit"
     return f"{said}; several writes in one transaction share a flush"
 
 
@@ -120,9 +120,9 @@ def _set_to(value: Value) -> str:
 def _price(innodb_bytes: int | None) -> str:
     """What the conversion and the table afterwards cost."""
     afterwards = (
-        "Each statement may become slower: with durable commits the load that was measured, updates by key beside full scans, "
-        "got 0.6 to 0.8 times its statements done (MariaDB 10.11, three noisy runs)."
+        "Each statement may become slower: with durable commits the measured load, updates by key beside full scans, "
+        "ran at 0.6 to 0.8 times its speed (MariaDB 10.11, three noisy runs)."
     )
     if innodb_bytes is None:
         return f"The ALTER copies the table while writers wait; its size in InnoDB is not known here, one and a half to three times is usual. {afterwards}"
-    return f"The ALTER copies the table while writers wait, for {INTO_INNODB}; it needs {size(innodb_bytes)} of disk. Readers go on until the end. {afterwards}"
+    return f"The ALTER copies the table while writers wait, for {INTO_INNODB}; it needs {size(innodb_bytes)} of disk. Readers continue until the end. {afterwards}"

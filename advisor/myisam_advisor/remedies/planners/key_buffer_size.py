@@ -35,7 +35,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     else:
         return Plan(
             {
-                "advice": "Raise key_buffer_size. How far cannot be said: neither its present size nor that of the indexes is known.",
+                "advice": "Raise key_buffer_size. How far is not known: neither its present size nor that of the indexes can be seen.",
                 "way_back": "Set key_buffer_size to its former value.",
             }
         )

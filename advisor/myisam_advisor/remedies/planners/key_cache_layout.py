@@ -30,12 +30,12 @@ CACHE_PREFIX = "hot_"
 MAXIMUM_LOCKED_TABLES = 200
 MAXIMUM_SHOWN_LENGTH = 200
 ARIA_SYSTEM_TABLES_FROM = 100400  # before MariaDB 10.4 the server's own tables are MyISAM, and in use at any time
-SEGMENTS_GOOD = "It helps one hot table as well as many, and needs no list of tables."
+SEGMENTS_GOOD = "This helps one hot table as well as many, and needs no list of tables."
 CACHES_COST = (
-    "CACHE INDEX and LOAD INDEX flush the table's blocks and hold up its writers meanwhile; the table starts cold in its new cache. "
+    "CACHE INDEX and LOAD INDEX flush the table's blocks and block its writers while they run; the table starts cold in its new cache. "
     "The memory comes out of the page cache."
 )
-DANGER = "Never set it online while statements use MyISAM tables: MariaDB 10.11 and 11.8 crash then (measured)."
+DANGER = "Never set it online while statements use MyISAM tables: MariaDB 10.11 and 11.8 crash (measured)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,16 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
     change, back = (_locked(context, set_global("key_cache_segments", number, cache)) for number in (wanted, present))
     spoken = " ".join(command.sql for command in back)
     online = (
-        "Set it in my.cnf for good; the commands set it now, with every MyISAM table locked meanwhile."
+        "Set it in my.cnf for good; the commands set it now, while they hold every MyISAM table locked."
         if change
         else "Set it in my.cnf and restart."
     )
     return Plan(
         values={
             "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. {SEGMENTS_GOOD} {online} {DANGER}",
-            "price": "The key cache is flushed and emptied, and cold for a while afterwards."
+            "price": "The key cache is flushed and emptied, and is cold for a while."
             + (
-                " LOCK TABLES waits for running statements and holds up all others until UNLOCK TABLES."
+                " LOCK TABLES waits for running statements, and all others wait until UNLOCK TABLES."
                 if change
                 else " A restart."
             ),
@@ -162,20 +162,20 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         if table.index_bytes <= sizes[place] / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
     ]
     loading = tuple(LoadIndex(table.name, table.partitioned) for table in fits)
-    rest = " and the rest of the tables stays in the default cache" if len(hot) <= len(sizes) else ""
+    rest = "; the other tables stay in the default cache" if len(hot) <= len(sizes) else ""
     back = (
         *(CacheIndex(table.name, partitioned=table.partitioned) for table in hot),
         *(set_global("key_buffer_size", 0, name) for name in names),
     )
     deprecated = (
-        " MySQL 8.0 and later warn (1287) that named key caches are deprecated; they work up to 9.7."
+        " MySQL 8.0 and later warn (1287) that named key caches are deprecated; they still work in 9.7."
         if (context.version_number or 0) >= 80000
         else ""
     )
     return Plan(
         values={
             "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
-            f"{_dominated(hot, context)}The assignment is lost at a restart, so the init_file repeats it.{deprecated}",
+            f"{_dominated(hot, context)}A restart loses the assignment, so the init_file repeats it.{deprecated}",
             "price": CACHES_COST,
             "way_back": " ".join(command.sql for command in back[: len(hot)])
             if len(back) <= 4
@@ -200,16 +200,14 @@ def _dominated(hot: list[HotTable], context: PlanContext) -> str:
     if share < context.parameter("dominant_share"):
         return ""
     name = object_name(hot[0].schema, hot[0].table)
-    return (
-        f"{name} has {percent(share)} of the activity: its threads go on meeting in its own cache, so expect little. "
-    )
+    return f"{name} has {percent(share)} of the activity: its threads still share one cache, so expect little. "
 
 
 def _which_tables() -> Plan:
     """The contention shows, but not whose it is: the advice is how to find out."""
     return Plan(
         values={
-            "advice": "Give the busiest tables key caches of their own (SET GLOBAL name.key_buffer_size, CACHE INDEX t IN name). Which tables these are is not known here: "
+            "advice": "Give the busiest tables key caches of their own (SET GLOBAL name.key_buffer_size, CACHE INDEX t IN name). It is not known here which tables these are: "
             "run myisam-advisor check beside the server, where it can read the .MYI files.",
             "price": "A table starts cold in its new cache.",
             "way_back": "CACHE INDEX t IN default;",

@@ -24,7 +24,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     growth = max(grown - present, 0) if grown is not None and isinstance(present, int | float) else 0
     usable, room, needed = _usable_bytes(context), _room_bytes(context), _needed_bytes(context, grown, growth)
     if needed is not None and room is not None and needed > room:
-        return NotWorth(f"the grown indexes ({grown} bytes) would not fit the key cache any more")
+        return NotWorth(f"the larger indexes ({grown} bytes) would no longer fit into the key cache")
     return Plan(
         {
             "grown_bytes": grown,
@@ -73,15 +73,15 @@ def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[s
         columns = f" ({index['key_description']})" if index["key_description"] else ""
         after = index["binary_search_without_packing"]
         verdict = (
-            "is searched from its page's start now, and would be searched by halving"
+            "is searched from the start of each page now, and could use binary search"
             if after
-            else "stays linear: a variable-length or nullable column"
+            else "stays linear: it has a variable-length or nullable column"
             if after == 0
-            else "may be searched by halving"
+            else "may use binary search"
         )
         grown = grown_bytes(rows, index)
         room = "" if grown is None else f"; unpacked it takes up to {size(grown)}"
-        quirk = " (packed by MySQL's mistake with numbers)" if not mariadb and _is_packed_number(index) else ""
+        quirk = " (packed because of MySQL's bug with numbers)" if not mariadb and _is_packed_number(index) else ""
         yield f"{name}{columns}{quirk} {verdict}{room}."
 
 

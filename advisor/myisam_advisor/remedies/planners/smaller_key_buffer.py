@@ -24,7 +24,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         wanted.append(memory * LARGEST_SHARE)
     target = -(-int(max(min(wanted), SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES
     if not isinstance(present, int | float) or target >= present:
-        return NotWorth("it is no larger than it should be")
+        return NotWorth("its size is right")
     cache = named_cache(row)
     prefix, smaller = spoken_prefix(cache), set_global("key_buffer_size", target, cache)
     basis = (

@@ -21,7 +21,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     variable = "table_cache" if (context.version_number or RENAMED_IN) < RENAMED_IN else "table_open_cache"
     wanted = max(2 * int(present), SMALLEST)
     return Plan(
-        values={"advice": f"Raise {variable} to {wanted}, and again if tables are still being closed for others."},
+        values={
+            "advice": f"Raise {variable} to {wanted}. Raise it again if tables are still closed to make room for others."
+        },
         commands=(set_global(variable, wanted),),
         undo_commands=(set_global(variable, int(present)),),
         my_cnf=(option_line(variable, wanted),),

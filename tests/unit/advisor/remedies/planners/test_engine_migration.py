@@ -21,7 +21,7 @@ def test_the_alter_and_its_way_back() -> None:
 
 @pytest.mark.parametrize(("server", "index", "row", "host", "blocker"), [
     (OLD_MYSQL, {"algorithm": "fulltext"}, {}, {}, "a FULLTEXT index"),
-    (OLD_MYSQL, {"algorithm": "rtree"}, {}, {}, "InnoDB has"),
+    (OLD_MYSQL, {"algorithm": "rtree"}, {}, {}, "InnoDB supports"),
     (OLD_MYSQL, {"maximum_key_bytes": 1008}, {}, {}, "an index entry of up to 1008 bytes: a column's part may have 767"),
     (MYSQL, {}, {"auto_increment_within_index": 1}, {}, "AUTO_INCREMENT counts within a group"),
     (MYSQL, {}, {}, {"data_directory_free_bytes": 1000}, "the copy needs about"),
@@ -30,7 +30,7 @@ def test_what_is_in_the_way_leaves_no_statement(server: dict[str, Any], index: d
     plan = planned("engine_migration", ROW | row, facts(server=server, indexes=[INDEX | index], host=host))
     assert blocker in str(plan.values["blockers"])
     assert (plan.commands, plan.undo_commands) == ((), ())
-    assert "clear what is in the way" in str(plan.values["advice"])
+    assert "remove the obstacles" in str(plan.values["advice"])
 
 
 @pytest.mark.parametrize("index", [{"algorithm": "fulltext"}, {"maximum_key_bytes": 1008}])

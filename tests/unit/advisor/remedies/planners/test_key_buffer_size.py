@@ -33,7 +33,7 @@ def test_memory_bounds_it_and_none_at_all_says_so() -> None:
     assert isinstance(short, NoRoom)
 
 
-@pytest.mark.parametrize(("row", "advice"), [({"index_bytes": None}, "twice the present size"), ({"index_bytes": None, "size_bytes": None}, "How far cannot be said")])
+@pytest.mark.parametrize(("row", "advice"), [({"index_bytes": None}, "twice the present size"), ({"index_bytes": None, "size_bytes": None}, "How far is not known")])
 def test_what_is_not_known_is_said(row: dict[str, None], advice: str) -> None:
     plan = planned("key_buffer_size", ROW | row, facts(server=MARIADB, host=LARGE))
     assert advice in str(plan.values["advice"])
