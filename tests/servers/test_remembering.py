@@ -55,8 +55,8 @@ def test_what_came_and_went_is_told(alone: PrivateServer, tmp_path: Path) -> Non
         assert (gone["standing"], gone["since"]) == ("gone", held["since"])
         assert gone["gone_at"] is not None
         page = daemon.get("/").text
-        assert "Found earlier, and not now" in page
-        assert "shop.orders" in page.partition("Found earlier, and not now")[2].partition("</table>")[0]
+        assert "Found earlier, but not now" in page
+        assert "shop.orders" in page.partition("Found earlier, but not now")[2].partition("</table>")[0]
         daemon.stop()
     log = daemon.log.decode()
     assert f"watching {alone.socket}, a look each 1 s; the history in {path} begins now" in log

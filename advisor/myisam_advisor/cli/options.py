@@ -163,7 +163,7 @@ def server_options(
         _connection(
             "--socket", "-S", metavar="FILE", type=click.Path(path_type=Path), help="UNIX socket of the server."
         ),
-        _connection("--user", "-u", metavar="USER", help="Account; your own name where none is given."),
+        _connection("--user", "-u", metavar="USER", help="Account [default: your own name]."),
         _connection(
             *password_names,
             "own_password",
@@ -177,14 +177,14 @@ def server_options(
             metavar="FILE",
             type=click.Path(path_type=Path),
             multiple=True,
-            help="Option file to read instead of the standard ones.",
+            help="Read only this option file.",
         ),
         _connection(
             "--defaults-extra-file",
             "extra_file",
             metavar="FILE",
             type=click.Path(path_type=Path),
-            help="Option file to read besides them, before ~/.my.cnf.",
+            help="Also read this option file, before ~/.my.cnf.",
         ),
         _connection(
             "--defaults-group-suffix",
@@ -197,7 +197,7 @@ def server_options(
         _connection(
             "--allow-cleartext",
             is_flag=True,
-            help="Let a hashed password and all that is asked travel to another host without TLS.",
+            help="Allow a hashed password and all queries to travel to another host without TLS.",
         ),
         _connection(
             "--timeout",
@@ -206,7 +206,7 @@ def server_options(
             type=click.IntRange(1, 600),
             default=timeout_seconds,
             show_default=True,
-            help="Seconds that a connection or a query may take.",
+            help="Seconds allowed for a connection or a query.",
         ),
         _connection(
             "--key-cache",
@@ -221,7 +221,7 @@ def server_options(
             type=click.FloatRange(0, 600),
             default=2.0,
             show_default=True,
-            help="Time that the page-cache sweep may take.",
+            help="Time allowed for the page-cache sweep.",
         ),
     )
     return with_options(gathered(ServerOptions, "server")(command), options)
@@ -268,7 +268,7 @@ def output_option(command: Command) -> Command:
 def raw_option(command: Command) -> Command:
     """Facts as they are."""
     return click.option(
-        "--raw", is_flag=True, help="Numbers as they are on a terminal too, not sizes, rates and shares with units."
+        "--raw", is_flag=True, help="Plain numbers on a terminal too, instead of sizes, rates and shares with units."
     )(command)
 
 

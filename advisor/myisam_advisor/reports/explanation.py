@@ -55,7 +55,8 @@ def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH, with
         sections += _queries(rule)
     sections.append("Sources\n" + "\n".join(indented(source) for source in rule.sources))
     sections.append(
-        "Other thresholds, or silence (/etc/myisam-advisor/config.yaml)\n" + textwrap.indent(configuration(rule), "  ")
+        "Change the thresholds, or silence the rule (/etc/myisam-advisor/config.yaml)\n"
+        + textwrap.indent(configuration(rule), "  ")
     )
     return "\n\n".join(sections)
 

@@ -29,10 +29,13 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
     cls=Described,
     task=FIND,
     examples=(
-        ("sudo myisam-advisor check", "What holds the server of this machine back."),
-        ("myisam-advisor check 2", "Its second finding in full; a rule's name does as well, and --full all of them."),
+        ("sudo myisam-advisor check", "What holds this machine's server back."),
+        (
+            "myisam-advisor check 2",
+            "The second finding in full; a rule's name works too, and --full shows all of them.",
+        ),
         ("myisam-advisor check --interval 60s --format json > found.json", "Over a minute, for a program."),
-        ("myisam-advisor check --facts facts.json", "In what `snapshot` wrote elsewhere."),
+        ("myisam-advisor check --facts facts.json", "From a file that `snapshot` wrote elsewhere."),
     ),
     statuses=(
         ("0", "No finding reaches --fail-on."),
@@ -66,12 +69,17 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
     type=click.Choice(["ok", "warning", "unknown"]),
     default="unknown",
     show_default=True,
-    help="With --format nagios: the state when tables cannot be seen, or next to nothing happened.",
+    help="With --format nagios: the state when tables cannot be seen, or there was hardly any activity.",
 )
-@click.option("--show-suppressed", is_flag=True, help="Also show what the configuration suppresses, and why.")
-@click.option("--full", is_flag=True, help="Tell each finding in full.")
 @click.option(
-    "--verbose", "-v", is_flag=True, help="In full, with sources, the names of facts, what does not apply and why."
+    "--show-suppressed", is_flag=True, help="Also show the findings that the configuration suppresses, and why."
+)
+@click.option("--full", is_flag=True, help="Show each finding in full.")
+@click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Show everything: each finding in full, sources, names of facts, what does not apply and why.",
 )
 @history_option
 def check(
@@ -90,9 +98,9 @@ def check(
 ) -> None:
     """Say what holds the server back, and what to do about it: in one screen, the cause first.
 
-    NUMBER, as the screen has it, or RULE tells one finding in full.
+    NUMBER (as on the screen) or RULE shows one finding in full.
 
-    Without --interval, the last interval that a running daemon (`serve`) recorded of this server is judged, if there is one.
+    Without --interval, check judges the last interval that a running daemon (`serve`) recorded for this server, if there is one.
     """
     from myisam_advisor.judging.chosen import refuse_unknown_rules
     from myisam_advisor.reports.formats.base import Shown, report_named

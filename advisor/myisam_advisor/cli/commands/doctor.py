@@ -19,7 +19,7 @@ from myisam_exporter.errors import UserError
 @connection_options
 @site_options
 def doctor(source: SourceOptions, site: SiteOptions) -> None:
-    """Say as whom the server is seen, what each source can see, what it lacks, how to grant it, and which rules that would enable."""
+    """Show which account is used, what each source can see, what it lacks, how to grant it, and which rules that enables."""
     from myisam_advisor.cli.examination import examination_as_text, examine, who_asks
 
     if source.facts_file:

@@ -23,7 +23,7 @@ from myisam_advisor.cli.options import SiteOptions, site_options
     ),
 )
 @click.argument("rule_id", metavar="[RULE]", required=False, shell_complete=rule_ids)
-@click.option("--sql", is_flag=True, help="Also show the query that the rule asks of the facts.")
+@click.option("--sql", is_flag=True, help="Also show the rule's query over the facts.")
 @site_options
 def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""

@@ -29,7 +29,7 @@ from myisam_advisor.cli.sources import gather
 def facts(
     table: str | None, interval: float, describe: bool, raw: bool, format_name: str, source: SourceOptions
 ) -> None:
-    """Show the facts: one fact table, or all. Without TABLE, a terminal is told which there are."""
+    """Show the facts: one fact table, or all. Without TABLE, a terminal gets the list of tables."""
     from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.schema import describe_tables, expect_fact_table
     from myisam_advisor.factbase.views import overview, result_as_text, result_of, tables_as_text

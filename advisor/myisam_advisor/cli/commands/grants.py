@@ -17,16 +17,18 @@ def _server_options(command: Command) -> Command:
     cls=Described,
     task=SET_UP,
     examples=(
-        ("myisam-advisor grants | sudo mysql", "Make the account for the user of this name."),
-        ("myisam-advisor grants --replication", "One that sees a replica's lag and errors too."),
-        ("myisam-advisor grants --password --account-host 10.0.0.%", "One that comes from elsewhere, by a password."),
+        ("myisam-advisor grants | sudo mysql", "Create the account for the system user of this name."),
+        ("myisam-advisor grants --replication", "An account that also sees a replica's lag and errors."),
+        ("myisam-advisor grants --password --account-host 10.0.0.%", "An account with a password, for another host."),
     ),
 )
 @_server_options
 @click.option("--account", default="myisam-advisor", show_default=True, help="Name of the account.")
-@click.option("--account-host", default="localhost", show_default=True, help="Where it connects from.")
-@click.option("--password", "by_password", is_flag=True, help="Prove itself by a password, not by its user here.")
-@click.option("--replication", is_flag=True, help="Let it see the lag and errors of a replica too.")
+@click.option("--account-host", default="localhost", show_default=True, help="Host it connects from.")
+@click.option(
+    "--password", "by_password", is_flag=True, help="Authenticate with a password instead of the system user."
+)
+@click.option("--replication", is_flag=True, help="Also let it see the lag and errors of a replica.")
 @click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) and ask no server.")
 def grants(
     account: str,
@@ -36,7 +38,7 @@ def grants(
     server_version: str | None,
     server: ServerOptions,
 ) -> None:
-    """Print the statements that make an account with the rights the advisor needs, and no more."""
+    """Print the statements that create an account with the rights the advisor needs, and no more."""
     from myisam_exporter.server.account import statements
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.version_number import parse_version

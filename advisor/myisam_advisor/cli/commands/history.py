@@ -24,7 +24,7 @@ from myisam_advisor.cli.options import LongDuration, history_option
 @click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")
 @click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
 def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool) -> None:
-    """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, tell the findings on record."""
+    """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, list the recorded findings."""
     from myisam_advisor.history import curves as history_view
     from myisam_advisor.history.paths import history_path, readable_histories
     from myisam_advisor.texts.bars import bars_for

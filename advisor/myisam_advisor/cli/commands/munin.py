@@ -33,7 +33,7 @@ def _server_options(command: Command) -> Command:
     task=WATCH,
     examples=(
         ("sudo myisam-advisor munin install", "Link the plugin into munin-node."),
-        ("sudo myisam-advisor munin uninstall", "Take it away again."),
+        ("sudo myisam-advisor munin uninstall", "Remove it again."),
     ),
 )
 @_server_options
@@ -88,7 +88,7 @@ def install(
 @munin.command()
 @_places
 def uninstall(plugins: Path, configurations: Path) -> None:
-    """Take away the link and the settings, unless somebody changed them."""
+    """Remove the link and the settings, unless somebody changed them."""
     from myisam_advisor.munin.installation import uninstall as take_away
 
     click.echo("\n".join(take_away(plugins, configurations)))

@@ -31,7 +31,7 @@ FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
     cls=Described,
     task=CHANGE,
     examples=(
-        ("myisam-advisor plan > change.sql", "One script of all findings, to be read before it is run."),
+        ("myisam-advisor plan > change.sql", "One script for all findings; read it before you run it."),
         ("myisam-advisor plan key-buffer-too-small --format markdown", "One rule's, for a change request."),
     ),
 )

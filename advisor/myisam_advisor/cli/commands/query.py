@@ -26,7 +26,7 @@ from myisam_exporter.errors import UserError
 @raw_option
 @output_option
 def query(statement: str, interval: float, raw: bool, format_name: str, source: SourceOptions) -> None:
-    """Ask the fact tables in SQL (SQLite's). SHOW TABLES and DESCRIBE TABLE say what there is to ask."""
+    """Query the fact tables in SQLite's SQL. SHOW TABLES and DESCRIBE TABLE list what there is."""
     from myisam_advisor.factbase.database import open_database
     from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError

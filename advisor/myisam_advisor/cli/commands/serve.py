@@ -56,7 +56,7 @@ _WEB = (
         "--web.route-prefix",
         "route_prefix",
         metavar="PATH",
-        help="Path below which everything is served [default: that of --web.external-url]; / where a proxy takes the path away.",
+        help="Path below which everything is served [default: that of --web.external-url]; / if a proxy removes the path.",
     ),
     click.option(
         "--web.config.file",
@@ -76,7 +76,7 @@ _WEB = (
         "--web.enable-lifecycle",
         "enable_lifecycle",
         is_flag=True,
-        help="Let POST /-/reload come from anybody who may ask, not from logins and root alone.",
+        help="Accept POST /-/reload from anybody who may connect, not only from logins and root.",
     ),
     click.option(
         "--web.max-requests",
@@ -84,10 +84,13 @@ _WEB = (
         type=click.IntRange(1, 1000),
         default=40,
         show_default=True,
-        help="Scrapes at once.",
+        help="Concurrent scrapes.",
     ),
     click.option(
-        "--web.disable-exporter-metrics", "no_process_metrics", is_flag=True, help="Without process_* of our own."
+        "--web.disable-exporter-metrics",
+        "no_process_metrics",
+        is_flag=True,
+        help="Omit the daemon's own process_* metrics.",
     ),
 )
 _TARGETS = (
@@ -95,9 +98,9 @@ _TARGETS = (
         "--config.targets",
         "targets_file",
         type=click.Path(path_type=Path),
-        help="YAML list of the servers that /probe may reach.",
+        help="YAML list of the servers that /probe may ask.",
     ),
-    click.option("--no-own-server", is_flag=True, help="Only serve /probe; watch no server of our own."),
+    click.option("--no-own-server", is_flag=True, help="Only serve /probe, and watch no server by itself."),
 )
 _COLLECT = (
     click.option(
@@ -106,7 +109,7 @@ _COLLECT = (
         type=Duration(),
         default="60s",
         show_default=True,
-        help="Between two looks at tables, page cache and advice.",
+        help="Time between two looks at tables, page cache and advice.",
     ),
     click.option(
         "--collect.tables.limit",
@@ -114,15 +117,15 @@ _COLLECT = (
         type=click.IntRange(0),
         default=100,
         show_default=True,
-        help="Tables with series of their own; the others are summed.",
+        help="Number of tables with series of their own; the others are summed.",
     ),
     click.option(
         "--collect.tables.include",
         "tables_include",
         metavar="REGEX",
-        help="Only tables whose schema.table it matches.",
+        help="Only tables whose schema.table matches.",
     ),
-    click.option("--collect.tables.exclude", "tables_exclude", metavar="REGEX", help="Without these tables."),
+    click.option("--collect.tables.exclude", "tables_exclude", metavar="REGEX", help="Leave these tables out."),
     click.option(
         "--collect.page-cache.precise",
         "precise_page_cache",
@@ -140,11 +143,9 @@ _HISTORY = (
         type=click.FloatRange(0.01, 3650),
         default=7,
         show_default=True,
-        help="How long it reaches back.",
+        help="How long it is kept.",
     ),
-    click.option(
-        "--history-megabytes", type=click.IntRange(1), default=256, show_default=True, help="How large it may grow."
-    ),
+    click.option("--history-megabytes", type=click.IntRange(1), default=256, show_default=True, help="Maximum size."),
 )
 _LOG = (
     click.option(

@@ -15,7 +15,7 @@ from myisam_advisor.cli.sources import gather
     cls=Described,
     task=FACTS,
     examples=(
-        ("myisam-advisor snapshot > facts.json", "To be judged anywhere: check --facts facts.json."),
+        ("myisam-advisor snapshot > facts.json", "To judge it anywhere: check --facts facts.json."),
         ("myisam-advisor snapshot --anonymise > ticket.json", "Without names, for a ticket."),
     ),
 )
@@ -37,7 +37,7 @@ from myisam_advisor.cli.sources import gather
 def snapshot(interval: float, without_names: bool, output_file: Path | None, source: SourceOptions) -> None:
     """Write the facts as JSON, for `check --facts` anywhere.
 
-    With --anonymise it holds no name of yours, and `check --facts` finds the same in it: what may be posted in a ticket.
+    With --anonymise the file holds none of your names, and `check --facts` finds the same in it: you can post it in a ticket.
     """
     import json
 

@@ -37,7 +37,7 @@ DEFAULT_INTERVAL = "10s"
     cls=Described,
     task=FIND,
     examples=(
-        ("sudo myisam-advisor table shop.orders", "All that is known of one table."),
+        ("sudo myisam-advisor table shop.orders", "All that is known about one table."),
         ("myisam-advisor table '`a.b`.`c`'", "Of one whose name has a dot in it."),
     ),
 )
@@ -46,7 +46,7 @@ DEFAULT_INTERVAL = "10s"
 @interval_option(DEFAULT_INTERVAL)
 @site_options
 @history_option
-@click.option("--since", type=LongDuration(), default="24h", show_default=True, help="Curves from so long ago on.")
+@click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back the curves go.")
 @click.option(
     "--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form."
 )
@@ -59,7 +59,7 @@ def table(
     source: SourceOptions,
     site: SiteOptions,
 ) -> None:
-    """Tell all that is known of one table: format, size, activity, memory, indexes, curves, findings, and what to try on it.
+    """Show all that is known about one table: format, size, activity, memory, indexes, curves, findings, and what to try on it.
 
     A name with a dot or another odd letter is quoted as in SQL: 'shop.`a.b`', between single quotes for the shell.
     """

@@ -41,7 +41,7 @@ class Pace(Duration):
     cls=Described,
     task=WATCH,
     examples=(
-        ("sudo myisam-advisor top", "What the server of this machine does, each two seconds."),
+        ("sudo myisam-advisor top", "What this machine's server does, every two seconds."),
         ("myisam-advisor top --once", "One screen, for a pipe."),
     ),
 )
@@ -67,7 +67,7 @@ class Pace(Duration):
 def top(interval: float, daemon_socket: Path | None, once: bool, server: ServerOptions, site: SiteOptions) -> None:
     """Watch the server live: the verdict, its key caches, its most active tables.
 
-    Keys choose, sort and filter tables, and show all that is known of one; ? lists them, q quits. Like every look it opens no table and takes no lock.
+    Keys choose, sort and filter tables, and show all that is known about one; ? lists them, q quits. Like every look it opens no table and takes no lock.
     """
     if daemon_socket is not None:
         _refuse_a_server()

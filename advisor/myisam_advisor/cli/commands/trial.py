@@ -85,7 +85,7 @@ class Wanted:
     metavar="DB.TABLE",
     help="Try it on a copy of this table [default: on made-up ones].",
 )
-@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="The most that may be copied.")
+@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit of what is copied.")
 @click.option(
     "--allow-lock",
     is_flag=True,
@@ -94,8 +94,8 @@ class Wanted:
 @click.option("--column", default="", metavar="NAME", help="The column to search by (columns).")
 @click.option("--seconds", type=Duration(), default="2", show_default=True, help="Length of one run.")
 @click.option("--rounds", type=click.IntRange(1, 100), default=6, show_default=True, help="Runs of each variant.")
-@click.option("--threads", type=click.IntRange(1, 64), default=4, show_default=True, help="Threads that work at once.")
-@click.option("--nice/--no-nice", default=True, help="Step back behind everybody else on this machine [default: yes].")
+@click.option("--threads", type=click.IntRange(1, 64), default=4, show_default=True, help="Concurrent threads.")
+@click.option("--nice/--no-nice", default=True, help="Run at low priority [default: yes].")
 @click.option(
     "--format",
     "format_name",
@@ -123,7 +123,7 @@ def trial(
 ) -> None:
     """Measure advice on a private server, on a copy of your own tables: old and new in turn, with a verdict.
 
-    The watched server is only read from. The private one has a temporary directory and a socket of its own, and leaves nothing behind.
+    The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.private.machine import be_polite, only_one

@@ -63,8 +63,11 @@ def _parsed(text: str, form: str) -> float | None:
     cls=Described,
     task=CHANGE,
     examples=(
-        ("myisam-advisor verify", "What the last change did that the daemon noticed."),
-        ("myisam-advisor verify key-buffer-too-small --at '2026-11-21 14:30'", "What this one did that was made then."),
+        ("myisam-advisor verify", "The effect of the last change that the daemon noticed."),
+        (
+            "myisam-advisor verify key-buffer-too-small --at '2026-11-21 14:30'",
+            "The effect of a change made at that time.",
+        ),
     ),
     statuses=(("0", "Improved, or unchanged."), ("1", "Something became worse."), FAILED, ("3", "Not enough data.")),
 )
@@ -81,9 +84,9 @@ def _parsed(text: str, form: str) -> float | None:
     type=Duration(),
     default="1min",
     show_default=True,
-    help="Time after the change that is left out: caches are cold.",
+    help="Time after the change to leave out, while caches are cold.",
 )
-@click.option("--target", "label", default="", help="Which server, where the history holds several.")
+@click.option("--target", "label", default="", help="Which server, if the history has several.")
 @click.option("--changes", "list_changes", is_flag=True, help="List the changes that the daemon noticed.")
 @click.option(
     "--format", "format_name", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the report."

@@ -69,7 +69,7 @@ def _sentences(rows: Value, indexes: Iterable[Row], mariadb: bool) -> Iterable[s
     for index in indexes:
         if not index["is_packed"] or index["algorithm"] not in ("btree", None):
             continue
-        name = index["index_name"] or f"index {index['index_number']}"
+        name = index["index_name"] or f"Index {index['index_number']}"
         columns = f" ({index['key_description']})" if index["key_description"] else ""
         after = index["binary_search_without_packing"]
         verdict = (

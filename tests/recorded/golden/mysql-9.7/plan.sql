@@ -11,8 +11,8 @@
 --   longer), REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
 --   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
 --
--- warning table-cache-too-small (confirmed): 29.5/s tables are closed to make room for others, with a table
---   cache of 64. Each MyISAM table that is closed also loses its blocks in the key cache.
+-- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to make room for others, with a
+--   table cache of 64. Each MyISAM table that is closed also loses its blocks in the key cache.
 -- Evidence: status.Table_open_cache_overflows.per_second = 29.5/s; status.Opened_tables.per_second = 29.5/s;
 --   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
 --   = 64 tables; totals.myisam_tables = 8 tables.

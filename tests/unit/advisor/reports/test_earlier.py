@@ -164,7 +164,7 @@ def test_the_page_shows_it_and_names_are_harmless() -> None:
     words = Words()
     words.feed(body)
     assert "Held back earlier today: 10:00 to 11:00, the lock of the key cache." in words.text
-    assert "Found earlier, and not now" in words.text
+    assert "Found earlier, but not now" in words.text
     assert words.names.count("script") == 1
     assert "\x1b" not in body
     assert words.classes.count("held") == 2, "a band, and its legend"
