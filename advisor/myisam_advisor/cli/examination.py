@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from rich.console import RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.catalogue.rules import Rule
@@ -146,12 +147,21 @@ def _parts(examinations: Sequence[Examination], who: str) -> Iterable[Renderable
     for examination in examinations:
         yield from _source(examination, width, numbers)
     for number, remedy in enumerate(remedies, 1):
-        yield Text.assemble((f"{number}. ", "bold"), (printable(remedy.what), "cyan"))
+        yield _numbered(number, remedy.what)
         for reason, sources in _by_reason(remedy.mended).items():
             yield Padding(Text(f"{', '.join(sources)}: {printable(reason)}"), (0, 0, 0, 3))
         if remedy.rules:
-            yield Padding(Text(f"would help: {', '.join(remedy.rules)}", style="dim"), (0, 0, 0, 3))
+            yield Padding(Text(f"rules that gain: {', '.join(remedy.rules)}", style="dim"), (0, 0, 0, 3))
     yield Text(summary_of(examinations, remedies), style="bold")
+
+
+def _numbered(number: int, what: str) -> Table:
+    """What to do, with its number in front of all its lines."""
+    grid = Table.grid()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(f"{number}. ", style="bold"), Text(printable(what), style="cyan"))
+    return grid
 
 
 def _source(examination: Examination, width: int, numbers: Mapping[str, int]) -> Iterable[RenderableType]:
@@ -166,7 +176,7 @@ def _source(examination: Examination, width: int, numbers: Mapping[str, int]) ->
         if not problem.remedy:
             yield Padding(Text(printable(problem.reason), style="dim" if problem.off else ""), (0, 0, 0, width + 4))
     if examination.rules and any(not problem.remedy and not problem.off for problem in examination.problems):
-        yield Padding(Text(f"would help: {', '.join(examination.rules)}", style="dim"), (0, 0, 0, width + 4))
+        yield Padding(Text(f"rules that gain: {', '.join(examination.rules)}", style="dim"), (0, 0, 0, width + 4))
 
 
 def _by_reason(mended: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -18,9 +18,9 @@ from myisam_exporter.version import __version__
 @click.group(
     cls=Commands,
     examples=(
-        ("sudo myisam-advisor check", "What holds the server of this machine back, and what to do about it."),
-        ("myisam-advisor check -h db1 -u monitor -p", "The same of another one; asks for the password."),
-        ("myisam-advisor check --help", "All that a command takes."),
+        ("sudo myisam-advisor check", "What holds this machine's server back, and what to do about it."),
+        ("myisam-advisor check -h db1 -u monitor -p", "The same for another server; asks for the password."),
+        ("myisam-advisor check --help", "All options of a command."),
     ),
     statuses=(
         ("0", "Done, and nothing reaches check's --fail-on."),

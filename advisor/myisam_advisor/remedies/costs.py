@@ -34,7 +34,7 @@ class Costs:
         if command.logged is Logged.ALWAYS:
             yield from self._logged_costs(command.verb or "statement")
         elif command.logged is Logged.UNLESS_TOLD and self._state.logs_changes is None:
-            yield f"If this server has replicas, say {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long too."
+            yield f"If this server has replicas, use {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long too."
         yield from self._shared_costs(command)
         yield from self._disk_costs(command)
 

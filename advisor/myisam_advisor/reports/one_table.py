@@ -31,7 +31,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("Format and size", (
         ("row_format", "Row format"), ("fixed_row_bytes", "A row in fixed format"), ("rows", "Rows"), ("deleted_rows", "Deleted rows"),
         ("data_bytes", "Data file"), ("index_bytes", "Index file"), ("free_bytes", "Holes in the data file"),
-        ("fragments_per_row", "Fragments a row"), ("max_data_bytes", "Limit of the data file"), ("max_index_bytes", "Limit of the index file"),
+        ("fragments_per_row", "Fragments per row"), ("max_data_bytes", "Limit of the data file"), ("max_index_bytes", "Limit of the index file"),
         ("partitions", "Partitions"), ("fullest_partition", "Fullest partition"), ("fullest_partition_used_ratio", "Of its limit used"),
         ("pack_keys_option", "PACK_KEYS"), ("blob_columns", "BLOB and TEXT columns"),
         ("auto_increment_within_index", "AUTO_INCREMENT within a group"), ("data_modified_seconds_ago", "Data changed"),
@@ -44,7 +44,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("In memory", (
         ("key_cache", "Key cache"), ("data_resident_bytes", "Data in the page cache"), ("index_resident_bytes", "Index file in the page cache"),
         ("data_dirty_bytes", "Not yet written"), ("data_recently_evicted_bytes", "Data evicted recently"),
-        ("index_recently_evicted_bytes", "Index evicted recently"), ("data_evicted_bytes", "Data evicted and not back"),
+        ("index_recently_evicted_bytes", "Index evicted recently"), ("data_evicted_bytes", "Data evicted, not back yet"),
         ("data_lookups_per_second", "Data pages asked for"), ("data_insertions_per_second", "Data pages read in"),
         ("data_page_cache_hit_ratio", "Page-cache hits of the data"), ("index_lookups_per_second", "Index pages asked for"),
         ("index_insertions_per_second", "Index pages read in"),
@@ -325,8 +325,8 @@ def _search(row: Row) -> str:
     if row["binary_search"] is None or row["algorithm"] != "btree":
         return ""
     if row["binary_search"]:
-        return "by halving"
-    return "from the start" + (", by halving with PACK_KEYS=0" if row["binary_search_without_packing"] else "")
+        return "by binary search"
+    return "from the start" + (", by binary search with PACK_KEYS=0" if row["binary_search_without_packing"] else "")
 
 
 def _untried(row: Row) -> str:
@@ -340,15 +340,15 @@ def _untried(row: Row) -> str:
 
 def _trials(name: TableName, row: Row, indexes: Sequence[Row]) -> Iterable[Trial]:
     if any(index["binary_search_without_packing"] and not index["binary_search"] for index in indexes):
-        yield from _trial("pack-keys", name, row, "Without packed keys its pages would be searched by halving.")
+        yield from _trial("pack-keys", name, row, "Without packed keys its pages could use binary search.")
     if row["row_format"] == "dynamic" and row["fixed_row_bytes"] is not None:
         yield from _trial(
             "row-format",
             name,
             row,
-            f"Its rows could be fixed, {in_words('fixed_row_bytes', row['fixed_row_bytes'])} each.",
+            f"In fixed format a row would take {in_words('fixed_row_bytes', row['fixed_row_bytes'])}.",
         )
-    yield from _trial("read-buffer", name, row, "Which read_buffer_size pays where it is read from end to end.")
+    yield from _trial("read-buffer", name, row, "Which read_buffer_size pays for full scans.")
     if row["row_format"] == "dynamic":
         yield from _trial("mmap", name, row, "Whether myisam_use_mmap pays for it.")
 

@@ -21,7 +21,7 @@ from myisam_exporter.outside.foreign_files import ForeignFiles
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
 
-NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more tells it", "myisam-advisor serve with a history")
+NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more shows it", "myisam-advisor serve with a history")
 
 
 @dataclass(frozen=True, slots=True)

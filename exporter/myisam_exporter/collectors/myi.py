@@ -28,9 +28,9 @@ WRITE_COMMANDS = (
 # The server counts statements when they begin and the header when they end, and some change no row.
 MINIMUM_COUNTED_SHARE = 0.8
 NOT_IN_HEADER = Unknown(
-    "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE has them", off=True
+    "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE shows them", off=True
 )
-NOT_RECORDED = Unknown("results of trials are not recorded: who has one writes it into a facts file", off=True)
+NOT_RECORDED = Unknown("trials are not recorded: to use a result, write it into a facts file", off=True)
 NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
@@ -180,7 +180,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("is_unique", "integer", "1 when it forbids duplicates."),
             ("is_packed", "integer", "1 when keys are compressed (PACK_KEYS)."),
             ("is_variable_length", "integer", "1 when entries differ in length: VARCHAR, BLOB or nullable parts."),
-            ("binary_search", "integer", "1 when a page is searched by halving, 0 when from its start."),
+            ("binary_search", "integer", "1 when a page is searched by binary search, 0 when from its start."),
             ("binary_search_without_packing", "integer", "1 when PACK_KEYS=0 would bring binary search."),
             ("page_bytes", "integer", "Size of its pages."),
             ("maximum_key_bytes", "integer", "Longest entry, with the row pointer."),

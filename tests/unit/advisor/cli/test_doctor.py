@@ -45,7 +45,7 @@ def test_one_remedy_is_said_once_for_all_that_it_mends_what_helps_most_first() -
     text = examination_as_text(EXAMINED, io.StringIO(), "As root")
     assert text.count(SWITCH) == 1
     assert "   performance_schema, server: performance_schema is off\n" in text
-    assert "would help: mmap-enable, mmap-ineffective, table-crashed, table-near-size-limit" in text
+    assert "rules that gain: mmap-enable, mmap-ineffective, table-crashed, table-near-size-limit" in text
 
 
 def test_who_asks_comes_first_and_the_sum_last() -> None:
@@ -73,7 +73,7 @@ def test_the_sum_promises_nothing_that_cannot_be_done(examined: list[Examination
 def test_what_has_no_remedy_is_said_beside_its_source_and_cannot_steer_the_terminal() -> None:
     text = examination_as_text(EXAMINED, io.StringIO())
     assert "\x1b" not in text
-    assert re.search(r"\nhost +degraded .*\n +the disk's name cannot be read \(\\x1b\[31mEIO\)\n +would help: io-bound-data\n", text)
+    assert re.search(r"\nhost +degraded .*\n +the disk's name cannot be read \(\\x1b\[31mEIO\)\n +rules that gain: io-bound-data\n", text)
 
 
 @pytest.mark.parametrize("columns", ["50", "80", "120"])

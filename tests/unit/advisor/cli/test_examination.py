@@ -36,4 +36,4 @@ def test_a_pipe_gets_a_line_for_each_problem(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COLUMNS", "50")
     lines = examination_as_text(EXAMINED, io.StringIO()).splitlines()
     assert lines[1] == "1. run as root (sudo myisam-advisor check)"
-    assert [line.strip() for line in lines][2:-1] == [f"{EXAMINED[0].collector}: {REASON}", f"would help: {', '.join(RULES)}"]
+    assert [line.strip() for line in lines][2:-1] == [f"{EXAMINED[0].collector}: {REASON}", f"rules that gain: {', '.join(RULES)}"]

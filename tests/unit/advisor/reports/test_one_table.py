@@ -73,7 +73,7 @@ def test_what_is_unknown_is_named_with_its_reason_and_never_shown_as_a_number() 
 def test_an_index_is_told_as_the_engine_uses_it() -> None:
     (index,) = told().indexes
     assert (index.kind, index.keys, index.page, index.enabled) == ("unique btree", "packed", "1 KiB", False)
-    assert index.search == "from the start, by halving with PACK_KEYS=0"
+    assert index.search == "from the start, by binary search with PACK_KEYS=0"
 
 
 @pytest.mark.parametrize(
