@@ -159,7 +159,9 @@ class Bench:
         threads, seconds = threads or self.options.threads, seconds or self.options.seconds
         folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
         folder.parent.mkdir(exist_ok=True)
-        count = self._calibrated(name, folder, statements, ready, threads, operations_per_statement, most, seconds, database)
+        count = self._calibrated(
+            name, folder, statements, ready, threads, operations_per_statement, most, seconds, database
+        )
         written = write_statements(folder, [statements(thread, count) for thread in range(threads)])
 
         def variant(set_up: Callable[[], None], its_database: str = database) -> Callable[[], Run]:
@@ -177,7 +179,10 @@ class Bench:
     ) -> int:  # fmt: skip
         """Statements for each thread that take about as long as a run should."""
         self.listener.doing(f"{name}: how much fills {seconds:g} s")
-        limit, count = most or 10_000_000, max(1, min(FIRST_CALIBRATION, int(FIRST_OPERATIONS / operations_per_statement)))
+        limit, count = (
+            most or 10_000_000,
+            max(1, min(FIRST_CALIBRATION, int(FIRST_OPERATIONS / operations_per_statement))),
+        )
         while True:
             count = min(count, limit)
             ready()
