@@ -5,7 +5,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from .conftest import look, schema
 
 TABLES = 1000
-OWN_STATEMENTS = 10
+OWN_STATEMENTS = 11
 WATCHED = ("Open%", "Key%", "Handler%", "Created_tmp%", "Table_open_cache%", "Innodb_rows%", "Aria_pagecache%requests", "Select_full_join", "Sort%")
 OWN = {"Handler_external_lock", "Handler_read_rnd_next", "Handler_read_first", "Handler_read_key", "Handler_read_next", "Handler_tmp_write", "Handler_tmp_update", "Handler_tmp_delete",
        "Handler_write", "Handler_commit", "Handler_update", "Handler_delete", "Handler_rollback", "Handler_read_rnd", "Created_tmp_tables", "Table_open_cache_hits"}

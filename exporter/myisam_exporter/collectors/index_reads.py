@@ -72,7 +72,10 @@ class IndexReadsCollector(Collector[IndexReads]):
     }
 
     def collect(self, context: Context) -> IndexReads | Unknown:
-        """One statement, where the instrument is on."""
+        """One statement, where the instrument is on and the headers tell which index has which number."""
+        scan = context.sample(MYI)
+        if isinstance(scan, Unknown):
+            return scan
         waits = context.sample(PERFORMANCE_SCHEMA)
         if isinstance(waits, Unknown):
             return waits

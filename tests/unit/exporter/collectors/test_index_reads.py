@@ -40,6 +40,8 @@ def test_the_rows_are_those_of_the_headers_with_nothing_lost(on_mysql: RecordedL
 def test_without_the_source_its_reason_is_told_and_nothing_else(on_mariadb: RecordedLook) -> None:
     off = Unknown("performance_schema is off", off=True)
     assert on_mariadb.collected("index_reads", performance_schema=off) == off
+    unseen = Unknown("the server is elsewhere")
+    assert on_mariadb.collected("index_reads", myi=unseen) == unseen
     waits = on_mariadb.sample("performance_schema")
     assert on_mariadb.collected("index_reads", performance_schema=replace(waits, table_reads=off)) == off
 
