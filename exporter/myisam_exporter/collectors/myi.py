@@ -35,8 +35,10 @@ NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_READABLE = "it cannot be read"
+# What a .frm tells is of use where it stops an upgrade: not on MariaDB, and MySQL keeps none from 8.0 on.
+KEEPS_FRM_BEFORE = 80000
 NO_DEFINITIONS = Unknown(
-    "no .frm file can be read: MySQL 8.0 and later keep definitions in the data dictionary", off=True
+    "the .frm files are read on MySQL before 8.0 alone: only there do they stop an upgrade", off=True
 )
 FROM_DEFINITION = tuple(f"tables.{name}" for name in NOT_DEFINED)
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
@@ -207,10 +209,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
             return directory
         try:
             owner = server.location.owner
+            reads_frm = server.flavour != "mariadb" and server.version_number < KEEPS_FRM_BEFORE
             scan = (
-                context.scanner.scan(directory, owner)
+                context.scanner.scan(directory, owner, reads_frm=reads_frm)
                 if context.scanner
-                else scan_data_directory(directory, owner, context.clock)
+                else scan_data_directory(directory, owner, context.clock, reads_frm=reads_frm)
             )
         except OSError as error:
             return Unknown(f"{directory} cannot be read now ({error.strerror})")

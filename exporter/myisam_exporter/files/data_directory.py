@@ -65,19 +65,22 @@ class DataDirectoryScan:
         return scan
 
 
-def scan_data_directory(directory: Path, owner: int | None = None, clock: Clock = CLOCK) -> DataDirectoryScan:
+def scan_data_directory(
+    directory: Path, owner: int | None = None, clock: Clock = CLOCK, *, reads_frm: bool = True
+) -> DataDirectoryScan:
     """All MyISAM tables below a data directory; temporary tables and system schemas are left out.
 
     Args:
         directory: the data directory.
         owner: whose the server's files are; as the directory itself says where it is not given.
         clock: the time.
+        reads_frm: whether to read the definitions beside the tables too.
 
     Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
     """
     owner = owner_of(directory) if owner is None else owner
     _definitions.begin_scan()
-    reader = SchemaReader(owner, _definitions, clock=clock)
+    reader = SchemaReader(owner, _definitions, reads_frm=reads_frm, clock=clock)
     root = read_root(directory, owner)
     schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
     return DataDirectoryScan(

@@ -43,8 +43,8 @@ NOT_THERE = Noted(None, 0)
 class DefinitionReader:
     """Reads the definitions of databases. The .frm files are remembered by whoever asks for them, the lists here where wanted."""
 
-    def __init__(self, files: ForeignFiles, *, remember: bool) -> None:
-        self.files = files
+    def __init__(self, files: ForeignFiles, *, remember: bool, reads_frm: bool = True) -> None:
+        self.files, self.reads_frm = files, reads_frm
         self.files_read = 0
         self._lists: dict[str, Lists] | None = {} if remember else None
         self._alike: dict[TableDefinition, TableDefinition] = {}
@@ -88,7 +88,7 @@ class DatabaseDefinitions:
         self.settled = True
         self._reader, self._directory, self._young_ns = reader, directory, began_ns - CLOCK_TICK_NS
         self._listed = listed
-        self._stems = {file[: -len(DEFINITION)] for file in listed if file.endswith(DEFINITION)}
+        self._stems = {file[: -len(DEFINITION)] for file in listed if reader.reads_frm and file.endswith(DEFINITION)}
         self._lists_before, self._lists = lists_before, lists
         self._of_partitions: dict[str, Noted] = {}
 

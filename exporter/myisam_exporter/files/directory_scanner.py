@@ -33,7 +33,7 @@ class DirectoryScanner:
         self._forget()
 
     def _forget(self) -> None:
-        self._place: tuple[Path, int, int, int] | None = None
+        self._place: tuple[Path, int, int, int, bool] | None = None
         self._owner = 0
         self._reader = SchemaReader(self._owner, remember=True, clock=self._clock)
         self._root = Root()
@@ -49,11 +49,11 @@ class DirectoryScanner:
         """How many headers were read in all."""
         return self._reader.headers_read
 
-    def scan(self, directory: Path, owner: int | None = None) -> DataDirectoryScan:
+    def scan(self, directory: Path, owner: int | None = None, *, reads_frm: bool = True) -> DataDirectoryScan:
         """What is there now, of files of `owner`: by default as the directory says. Raises OSError when it cannot be read."""
         status = directory.stat()
         owner = owner_of(directory) if owner is None else owner
-        place = (directory, status.st_dev, status.st_ino, owner)  # another file system may be mounted there
+        place = (directory, status.st_dev, status.st_ino, owner, reads_frm)  # another file system may be mounted there
         if place != self._place:
             self._begin(place)
         self._reader.definitions.begin_scan()
@@ -74,10 +74,10 @@ class DirectoryScanner:
         self._watch = None
         self._forget()
 
-    def _begin(self, place: tuple[Path, int, int, int]) -> None:
+    def _begin(self, place: tuple[Path, int, int, int, bool]) -> None:
         self.close()
         self._place, self._owner = place, place[3]
-        self._reader = SchemaReader(self._owner, remember=True, clock=self._clock)
+        self._reader = SchemaReader(self._owner, remember=True, reads_frm=place[4], clock=self._clock)
         with suppress(OSError):
             if _tells_of_changes(place[0]):
                 self._watch = DirectoryWatch()

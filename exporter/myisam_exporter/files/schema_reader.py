@@ -78,17 +78,19 @@ class SchemaFiles:
 class SchemaReader:
     """Reads databases one by one, each file relative to its directory.
 
-    It remembers what it read where it is to `remember`: then a header whose file did not change since is not read again.
+    It remembers what it read where it is to `remember`: then a header whose file did not change since is not read again. Where `reads_frm` is
+    False the definitions beside the tables are left alone: reading them takes as long again as reading the headers.
     """
 
     def __init__(
-        self, owner: int, definitions: Definitions | None = None, *, remember: bool = False, clock: Clock = CLOCK
-    ) -> None:
+        self, owner: int, definitions: Definitions | None = None, *, remember: bool = False, reads_frm: bool = True,
+        clock: Clock = CLOCK,
+    ) -> None:  # fmt: skip
         self.definitions = definitions or Definitions()
         self._clock = clock
         self._files = ForeignFiles(owner)
         self._known: dict[str, dict[str, tuple[int, TableFile]]] | None = {} if remember else None
-        self._definitions = DefinitionReader(self._files, remember=remember)
+        self._definitions = DefinitionReader(self._files, remember=remember, reads_frm=reads_frm)
         self.headers_read = 0
 
     def read(self, path: str, name: str) -> SchemaFiles | None:

@@ -87,7 +87,7 @@ def find_sources(
     """
     found: dict[tuple[str, str], list[TableFile]] = {}
     owner = owner_of(directory) if owner is None else owner
-    scan = scan_data_directory(directory, owner)
+    scan = scan_data_directory(directory, owner, reads_frm=False)
     for file in scan.files:
         found.setdefault((file.schema_name, file.table_name), []).append(file)
     split = [_split(name, found) for name in names]
