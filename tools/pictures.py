@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
 CHECK_SIZE, TOP_SIZE = (100, 18), (120, 22)
 PAGE_SIZE, WHOLE_PAGE_SIZE = (1000, 1420), (1000, 3000)
-LOAD_SECONDS, LOOKS_SECONDS, TOP_SECONDS, CHECK_SECONDS = 180.0, 30.0, 24.0, 14.0
+LOAD_SECONDS, LOOKS_SECONDS, TOP_SECONDS, CHECK_SECONDS = 180.0, 30.0, 24.0, 12.0
 PORT, PAGES_TRIED = 19942, 60
 OPTIONS = ("--key-buffer-size=256M", "--performance-schema=OFF", "--loose-userstat=ON")
 # Rows that a shop reads beside the inserts.
@@ -73,7 +73,7 @@ def main() -> int:
 def _take(server: PrivateServer, history: Path) -> None:
     options = ["--socket", str(server.socket), "--user", "root"]
     _draw("top", [str(PROGRAM), "top", *options], TOP_SIZE, TOP_SECONDS)
-    check = [str(PROGRAM), "check", *options, "--interval", "8s"]
+    check = [str(PROGRAM), "check", *options]
     _draw("check", check, CHECK_SIZE, CHECK_SECONDS, "myisam-advisor check", "found nothing")
     watching = ["--history", str(history), "--collect.interval", "4s", "--web.listen-address", f"127.0.0.1:{PORT}"]
     daemon = subprocess.Popen([PROGRAM, "serve", *options, *watching], stderr=subprocess.DEVNULL)

@@ -20,8 +20,8 @@ def test_each_packed_index_gets_a_sentence(look: RecordedLook) -> None:
     keys = [index["maximum_key_bytes"] for index in (first, second)]
     assert plan.values["grown_bytes"] == int(sum(70 * (key + 4) / 0.67 for key in keys if isinstance(key, int)))
     said = str(plan.values["by_index"])
-    assert f"Index 1 ({first['key_description']}) is searched from the start of each page now, and could use binary search" in said
-    assert f"Index 2 ({second['key_description']}) stays linear" in said
+    assert f"{first['index_name'] or 'Index 1'} ({first['key_description']}) is searched from the start of each page now, and could use binary search" in said
+    assert f"{second['index_name'] or 'Index 2'} ({second['key_description']}) stays linear" in said
     assert plan.values["fits_now"] is True
     assert str(plan.values["trial_command"]) == "myisam-advisor trial pack-keys --table shop.items"
 
