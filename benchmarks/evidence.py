@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,6 +50,32 @@ def run_published(servers: Sequence[str]) -> None:
             results.append(_run(name, experiment, binaries))
             _write(results, rates)
     click.echo(f"written: {PAGE} and {DATA}")
+
+
+def run_again(names: Sequence[str]) -> None:
+    """Run these experiments on the servers at hand, and put what they give in the place of what both files had of them."""
+    known = json.loads(DATA.read_text("utf-8"))
+    for name in names:
+        experiment = experiment_named(name)
+        results = [_run(name, experiment, one) for one in (_at_hand() if experiment.needs_server else [None])]
+        others = [entry for entry in known["measured"] if entry["experiment"] != name]
+        order = experiment_names().index
+        known["measured"] = sorted([*others, *_entries(results)], key=lambda entry: order(entry["experiment"]))
+        page = with_section(PAGE.read_text("utf-8"), experiment.title, _section(name, experiment, results))
+        PAGE.write_text(page, "utf-8")
+        DATA.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+    click.echo(f"written into {PAGE} and {DATA}: {', '.join(names)}")
+
+
+def with_section(page: str, title: str, lines: Sequence[str]) -> str:
+    """The page with this section in the place of the one of the same title, or where it belongs by the order of the experiments."""
+    head, *parts = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    titles = [f"## {experiment_named(name).title}" for name in experiment_names()]
+    sections = {part.partition("\n")[0]: part for part in parts} | {f"## {title}": "\n".join(lines) + "\n"}
+    last = len(titles)  # how fast tables are rebuilt
+    return head + "".join(
+        sections[one] for one in sorted(sections, key=lambda one: titles.index(one) if one in titles else last)
+    )
 
 
 def _at_hand() -> list[ServerBinaries]:
@@ -100,23 +127,27 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
             for result in results
             if result.server
         },
-        "measured": [
-            {
-                "experiment": result.experiment,
-                "server": result.binaries,
-                "workload": workload.name,
-                "variant": one.variant,
-                "baseline": workload.baseline,
-                "ratio": _rounded(one.ratio),
-                "low": None if one.low is None else _rounded(one.low),
-                "high": None if one.high is None else _rounded(one.high),
-                "verdict": one.verdict,
-            }
-            for result in results
-            for workload in result.workloads
-            for one in workload.comparisons
-        ],
+        "measured": _entries(results),
     }
+
+
+def _entries(results: Sequence[TrialResult]) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiment": result.experiment,
+            "server": result.binaries,
+            "workload": workload.name,
+            "variant": one.variant,
+            "baseline": workload.baseline,
+            "ratio": _rounded(one.ratio),
+            "low": None if one.low is None else _rounded(one.low),
+            "high": None if one.high is None else _rounded(one.high),
+            "verdict": one.verdict,
+        }
+        for result in results
+        for workload in result.workloads
+        for one in workload.comparisons
+    ]
 
 
 def short_version(version: str) -> str:
@@ -255,14 +286,21 @@ def _switches(result: TrialResult) -> str:
 
 
 def main() -> int:
-    """Run everything on the servers named on the command line (a path, or what script/servers fetched), else on all at hand."""
+    """Run everything on the servers named on the command line (a path, or what script/servers fetched), else on all at hand.
+
+    Names of experiments instead run these alone, on all at hand.
+    """
     from myisam_advisor.trial.private.machine import be_polite, only_one
 
     keep_place()
+    words = sys.argv[1:]
     try:
         with only_one():
             be_polite()
-            run_published(sys.argv[1:])
+            if words and set(words) <= set(experiment_names()):
+                run_again(words)
+            else:
+                run_published(words)
     except TrialError as error:
         click.echo(f"bench: {error}", err=True)
         return 2
