@@ -22,7 +22,7 @@ AT_ONCE, LATE = "DELAY_KEY_WRITE=0", "DELAY_KEY_WRITE=1"
 DATABASES = {AT_ONCE: f"{SCHEMA}_at_once", LATE: f"{SCHEMA}_late"}
 TABLE = "subject"
 INSERTS, CRASH = insert_name(1), "after a crash: CHECK, and REPAIR where that finds damage"
-NOTE = "The server is killed (SIGKILL) while it inserts; the operating system and its page cache live on. A machine without power loses more."
+NOTE = "The server is killed (SIGKILL) while it inserts; the operating system and its page cache live on. A machine without power loses more"
 # Statements that are there for a crash to interrupt.
 MOST_STATEMENTS = 1_000_000
 
