@@ -236,7 +236,7 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
             server.stop()
             assert wait_for(lambda: "The server does not answer" in daemon.get("/").text)
             down = daemon.get("/").text
-            assert "What follows is older" in down
+            assert "What follows is from an earlier look" in down
             assert "d.t" in down
             assert str(server.socket) not in down
             assert daemon.get("/advice.json").status == 503

@@ -200,7 +200,7 @@ def test_a_counter_on_the_read_path_is_named_and_its_migration_weighed(server: P
         assert float(str(row["rows_changed_per_second"])) > 5
         assert row["rows_added_per_second"] == 0
         said = {finding.rule: finding for finding in judge(prepared(facts, Site(shipped_rules()))).findings}
-        assert "as by a counter on the read path: catalogue.views." in said["table-lock-contention"].message
+        assert "as with a counter on the read path: catalogue.views." in said["table-lock-contention"].message
         migration = said["migrate-engine"]
         assert migration.object == "catalogue.views"
         server.execute(*(command.rstrip(";") for command in migration.commands))

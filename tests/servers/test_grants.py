@@ -102,7 +102,7 @@ def test_each_right_is_missed_by_name_and_nothing_else(server: PrivateServer, op
         for command in COMMANDS:
             assert run(*command, "--defaults-file", option_file).returncode == 0, command
     assert beyond == set()
-    assert {name.partition(".")[0] for name in lacking} <= {"processlist", "mutex_wait", "tables", "server", "replica"}
+    assert {name.partition(".")[0] for name in lacking} <= {"processlist", "mutex_wait", "tables", "indexes", "server", "replica"}
     if without == PROCESS:
         assert "processlist" in lacking
     if lacking:

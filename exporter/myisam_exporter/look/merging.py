@@ -48,7 +48,7 @@ class _Given:
 class _Merged:
     """A table, whose contributions it was merged from, and the blocks of those that may say the same again without a generation.
 
-    `generation` is that of the rows, where it is of one block alone.
+    `generation` is that of the only block of a steady collector, where there is one.
     """
 
     collectors: tuple[str, ...]
@@ -89,17 +89,14 @@ class Remembered:
         collectors = tuple(one.collector for one in given)
         unsteady = [block for one in given if one not in steady for block in one.blocks_of(table.name)]
         former = self._merged.get(table.name)
-        if (
-            former is not None
-            and all(one.same for one in steady)
-            and (former.collectors, former.unsteady) == (collectors, unsteady)
-        ):
+        alike = former is not None and (former.collectors, former.unsteady) == (collectors, unsteady)
+        if former is not None and alike and all(one.same for one in steady):
             return former.table
-        blocks = [block for one in given for block in one.blocks_of(table.name)]
-        generation = blocks[0].generation if len(blocks) == 1 else None
-        if former is not None and generation is not None and generation == former.generation:
+        of_steady = [block for one in steady for block in one.blocks_of(table.name)]
+        generation = of_steady[0].generation if len(of_steady) == 1 else None
+        if former is not None and alike and generation is not None and generation == former.generation:
             return former.table  # its collector, too, knows what did not change
-        merged = merge_table(table, blocks)
+        merged = merge_table(table, [block for one in given for block in one.blocks_of(table.name)])
         self._merged[table.name] = _Merged(collectors, unsteady, generation, merged)
         return merged
 
