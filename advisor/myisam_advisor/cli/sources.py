@@ -68,7 +68,7 @@ def remembered_past(
     if source.facts_file:
         return None
     now = time.time()
-    server, started_at = identity_of(facts, now)
+    server, started_at = identity_of(facts, now, time.monotonic())
     uptime = None if started_at is None else now - started_at
     seen = None if facts.origin else Seen(judgement.findings, silence_of(judgement, facts.interval_seconds), uptime)
     for path in [history_file] if history_file else readable_histories():

@@ -60,7 +60,8 @@ class Advice:
         site = self._site()
         ready = prepared(facts, site)
         judgement = self._judged(label, ready)
-        clocks = Clocks(self._clock.time(), self._clock.monotonic(), _uptime(facts))
+        monotonic = self._clock.monotonic()
+        clocks = Clocks(self._clock.time(), monotonic, facts.uptime_seconds_at(monotonic))
         remembered = self._remember(label, judgement, facts.interval_seconds, clocks)
         self._announcer.announce(label, remembered.turns, clocks)
         since: Mapping[Key, Episode] = {}
@@ -115,8 +116,3 @@ class Advice:
         if self._faults[0] is not site:
             self._faults = (site, KnownFaults())
         return self._faults[1]
-
-
-def _uptime(facts: FactSet) -> float | None:
-    uptime = facts.single("server").get("uptime_seconds")
-    return float(uptime) if isinstance(uptime, int | float) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import islice
 
 from myisam_advisor.history.format import SAMPLE, unpack_sample_of
@@ -49,4 +50,4 @@ def _with_host(facts: FactSet, column: str, value: float) -> FactSet:
     ]
     unknown = {name: reason for name, reason in facts.unknown.items() if name != f"host.{column}"}
     tables = {**facts.tables, "host": FactRows(rows.columns, changed)}
-    return FactSet(tables, unknown, facts.interval_seconds, facts.notes, facts.origin)
+    return replace(facts, tables=tables, unknown=unknown)

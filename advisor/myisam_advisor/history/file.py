@@ -17,6 +17,11 @@ from myisam_exporter.errors import UserError
 
 WRITER_WAITS_SECONDS = 2.0
 READER_WAITS_SECONDS = 1.0
+# A file that another user wrote may have views that never end, or entries without end: a week's history is read in a few seconds.
+READING_SECONDS = 30.0
+GLANCE_SECONDS = 3.0  # of a command that has something else to say
+RESCUE_SECONDS = 600.0
+STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 10_000
 _log = logging.getLogger(__name__)
 _said: set[tuple[Path, int, bool]] = set()
 
@@ -56,8 +61,11 @@ def _add_checksums(database: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def open_to_read(path: Path) -> Iterator[Records]:
-    """The file, read-only; at the end it is said what was damaged. Raises UserError when it is no history or cannot be read."""
+def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Records]:
+    """The file, read-only; at the end it is said what was damaged.
+
+    Raises UserError when it is no history, cannot be read, or takes longer than these seconds.
+    """
     if not path.is_file():
         raise UserError(
             f"there is no history in {path}: `myisam-advisor serve` keeps one; --history names another file."
@@ -65,14 +73,28 @@ def open_to_read(path: Path) -> Iterator[Records]:
     try:
         address = f"{path.resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=READER_WAITS_SECONDS)) as database:
+            deadline = time.monotonic() + seconds
+            database.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK)
             version = pragma(database, "user_version")
+            _refuse_what_is_no_table(path, database)
             if version not in FORMATS:
                 raise UserError(f"{path} holds a history of format {version}, not {FORMAT}: it is of another version.")
             records = Records(database, sealed=version == FORMAT)
             yield records
     except FILE_FAULTS as error:
-        raise UserError(f"the history in {path} cannot be read: {error}.") from None
+        why = f"it took longer than {seconds:g} s" if str(error) == "interrupted" else str(error)
+        raise UserError(f"the history in {path} cannot be read: {why}.") from None
     say_what_is_damaged(path, records)
+
+
+def _refuse_what_is_no_table(path: Path, database: sqlite3.Connection) -> None:
+    """Views and virtual tables run what somebody else wrote: a history has none."""
+    database.execute("PRAGMA trusted_schema=OFF")
+    names = ", ".join(f"'{table.name}'" for table in TABLES)
+    query = f"SELECT name FROM sqlite_master WHERE name IN ({names}) AND (type <> 'table' OR rootpage = 0) LIMIT 1"
+    found = database.execute(query).fetchone()
+    if found is not None:
+        raise UserError(f"{path} is no history of ours: {found[0]!r} in it is no table.")
 
 
 def say_what_is_damaged(path: Path, records: Records) -> None:
@@ -100,7 +122,7 @@ def rescue(damaged: Path, records: Records) -> int:
     """Take the sound entries of a file that was set aside into a new one; how many there were."""
     kept = 0
     try:
-        with open_to_read(damaged) as old, records.database:
+        with open_to_read(damaged, RESCUE_SECONDS) as old, records.database:
             for table in TABLES:
                 rows = list(old.rows(table)) if table.name != "sample" else old.rows(table)
                 for row in rows:

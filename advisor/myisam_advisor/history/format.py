@@ -203,12 +203,12 @@ def _unpacked(packed: bytes, maximum_bytes: int) -> Any:
         raise DamagedError(str(error)) from None
 
 
-def identity_of(facts: FactSet, now: float) -> tuple[str, float | None]:
-    """Which server these facts are of, as it says itself, and when it started."""
+def identity_of(facts: FactSet, now: float, monotonic: float) -> tuple[str, float | None]:
+    """Which server these facts are of, as it says itself, and when it started; the moment by both clocks."""
     server = facts.single("server")
     port = next((row["value"] for row in facts.tables["variable"].dictionaries() if row["name"] == "port"), None)
-    uptime = server.get("uptime_seconds")
-    started = now - uptime if isinstance(uptime, int | float) else None
+    uptime = facts.uptime_seconds_at(monotonic)
+    started = None if uptime is None else now - uptime
     return identity(server.get("hostname"), port, server.get("data_directory")), started
 
 

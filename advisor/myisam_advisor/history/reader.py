@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import DamagedError
 from myisam_advisor.history.episodes import read_episodes, read_stretches, recalled
-from myisam_advisor.history.file import open_to_read
+from myisam_advisor.history.file import GLANCE_SECONDS, open_to_read
 from myisam_advisor.history.format import (
     CHANGE,
     EPISODE,
@@ -86,7 +86,7 @@ def recent_look(path: Path, session: Session) -> RecentLook | None:
     if uptime is None:
         return None
     now = time.time()
-    with open_to_read(path) as records:
+    with open_to_read(path, GLANCE_SECONDS) as records:
         return _recent_look(records, identity(hostname, port, directory), now - uptime, now)
 
 
@@ -189,7 +189,7 @@ def past_of_server(path: Path, server: str, now: float, seen: Seen | None = None
 
     `seen` is a look that was made now: the file does not have it, and is not told of it.
     """
-    with open_to_read(path) as records:
+    with open_to_read(path, GLANCE_SECONDS) as records:
         number = _number_by_identity(records, server)
         if number is None:
             return None

@@ -233,7 +233,7 @@ class History:
         now = self._clock.time()
         target = _target(records, label)
         records.put(SAMPLE, [(target, now, facts.interval_seconds, pack_sample(facts, choice))])
-        identity, started_at = identity_of(facts, now)
+        identity, started_at = identity_of(facts, now, self._clock.monotonic())
         tables = (facts.tables["tables"].generation, facts.tables["indexes"].generation)
         note_changes(records, target, facts, started_at, now, same_tables=self._noted.get(target) == tables)
         self._noted[target] = tables

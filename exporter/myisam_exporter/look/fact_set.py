@@ -78,13 +78,24 @@ class FactRows:
 
 @dataclass(frozen=True, slots=True)
 class FactSet:
-    """All fact tables. `unknown` says why a table, or a column (`table.column`), is not known; `origin` where they are from, when not live."""
+    """All fact tables. `unknown` says why a table, or a column (`table.column`), is not known; `origin` where they are from, when not live.
+
+    `status_read_at` is when the server told its uptime, by the clock that is never set: a look goes on after it, for minutes on a slow disk.
+    """
 
     tables: Mapping[str, FactRows]
     unknown: Mapping[str, Unknown] = field(default_factory=dict)
     interval_seconds: float | None = None
     notes: Sequence[Unknown] = ()
     origin: str = ""
+    status_read_at: float | None = field(default=None, compare=False)
+
+    def uptime_seconds_at(self, monotonic: float) -> float | None:
+        """How long the server was up at that moment, if it did not end since it said so."""
+        uptime = self.single("server").get("uptime_seconds")
+        if not isinstance(uptime, int | float):
+            return None
+        return uptime if self.status_read_at is None else uptime + max(monotonic - self.status_read_at, 0.0)
 
     def single(self, table: str) -> dict[str, Value]:
         """The one row of a table that has one; empty when it is unknown."""

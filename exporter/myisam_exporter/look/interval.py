@@ -71,7 +71,8 @@ class Interval:
         answered = {name for contribution in given for name in contribution.answered}
         reasons = {name: reason for name, reason in silent.items() if name not in answered} | partial
         tables = remembered.merged(given)
-        return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes))
+        read_at = self.after.moments.get(STATUS.name)
+        return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes), status_read_at=read_at)
 
 
 def _telling(earlier: Unknown | None, reason: Unknown) -> Unknown:

@@ -124,7 +124,7 @@ def _curves(paths: Sequence[Path], facts: FactSet, chosen: TableName, since: flo
     from myisam_advisor.reports.one_table import curve_names
 
     names = curve_names(*chosen)
-    server, _ = identity_of(facts, time.time())
+    server, _ = identity_of(facts, time.time(), time.monotonic())
     for path in paths:
         try:
             found = curves_of_server(path, server, names, since)

@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.history.reader import changes_of
 from myisam_advisor.history.writer import History
 from myisam_advisor.judging.past import GONE
 from myisam_exporter.look.fact_set import FactSet
@@ -41,8 +43,9 @@ class Daemon:
         self.board, self.clock = Board(), clock
         self.advice = Advice(lambda: Site(shipped_rules()), history, self.board, clock)
 
-    def look(self, crashed: int) -> dict[tuple[str, ...], float | None]:
-        known = facts(crashed)
+    def look(self, crashed: int, took: float = 0.0) -> dict[tuple[str, ...], float | None]:
+        known = replace(facts(crashed, 5000 + int(self.clock.monotonic())), status_read_at=self.clock.monotonic())
+        self.clock.move(took)  # the rest of the look
         values = list(self.advice.follow(LABEL, known, TableChooser().choose(known.tables["tables"])))
         self.clock.move(60)
         return {(value.name, *value.labels): value.number for value in values}
@@ -91,3 +94,16 @@ def test_without_a_history_that_can_be_used_the_log_tells_and_no_age_is_made_up(
     assert [line.split(" (")[0] for line in caplog.messages if "table-crashed" in line] == [
         "db: found: critical table-crashed s.t: A table is crashed", "db: gone: critical table-crashed s.t: A table is crashed",
     ]  # fmt: skip
+
+
+def test_a_look_that_takes_long_is_no_restart(tmp_path: Path) -> None:
+    clock = MovedClock()
+    path = tmp_path / "h.sqlite"
+    daemon = Daemon(History(path, clock=clock), clock)
+    for took in (0.0, 40.0, 0.0, 90.0, 1.0):
+        daemon.look(0, took)
+    look = daemon.board.look(LABEL)
+    assert look is not None
+    assert look.past is not None
+    assert not look.past.restarts
+    assert changes_of(path, LABEL) == []

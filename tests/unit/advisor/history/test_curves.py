@@ -52,7 +52,7 @@ def test_facts_of_myisam_come_first(path: Path) -> None:
 
 def test_a_tables_curves_are_those_of_its_server(path: Path) -> None:
     names = curve_names("s", "t")
-    server, _ = identity_of(facts(), time.time())
+    server, _ = identity_of(facts(), time.time(), 0.0)
     found = curves_of_server(path, server, names, 0)
     assert {names[name] for name in found} >= {"data_bytes", "write_statements_per_second"}
     assert [value for _, value in found["tables.data_bytes[s.t]"]] == [5, 5]

@@ -356,3 +356,23 @@ def test_an_entry_is_used_only_with_the_checksum_of_its_own_values(tmp_path: Pat
         database.execute("UPDATE sample SET facts = 'text' WHERE taken_at = 1001.0")
         assert [row[1] for row in records.rows(SAMPLE)] == [1002.0]
         assert len(records.damaged) == 2
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+
+@pytest.mark.parametrize("table", ["episode", "sample", "latest", "course"])
+def test_a_view_in_the_place_of_a_table_is_refused(written: Path, table: str) -> None:
+    with closing(sqlite3.connect(written)) as database:
+        columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+        database.execute(f"DROP TABLE IF EXISTS {table}")
+        database.execute(f"CREATE VIEW {table} AS {ENDLESS} SELECT {', '.join(f'i AS {name}' for name in columns or ['i'])} FROM n")
+        database.commit()
+    for read in (targets_of, recorded_facts, episodes):
+        with pytest.raises(UserError, match=f"'{table}' in it is no table"):
+            read(written)
+
+
+def test_reading_ends_in_time(written: Path) -> None:
+    with pytest.raises(UserError, match=r"it took longer than 0\.2 s"), open_to_read(written, 0.2) as records:
+        records.database.execute(f"{ENDLESS} SELECT MAX(i) FROM n").fetchone()
