@@ -15,8 +15,6 @@ from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.values import number_of
 
-REPAIR = "REPAIR TABLE"
-
 
 @dataclass(frozen=True, slots=True)
 class Offline:
@@ -51,15 +49,6 @@ class Offline:
         if self.free_bytes is None:
             return f"{needed} of disk needed; how much is free is not known here (df)"
         return f"{needed} of disk needed, {size(self.free_bytes)} free"
-
-
-def copied_first(groups: Sequence[tuple[Command, ...]]) -> tuple[Sequence[tuple[Command, ...]], tuple[Command, ...]]:
-    """The groups from the first that goes over a table on, and all that must stand before it: nothing of a repair runs without its copy."""
-    verbs = [next((one.verb for one in group if isinstance(one, Statement) and one.verb), "") for group in groups]
-    if REPAIR not in verbs:
-        return groups, ()
-    first = next(place for place, verb in enumerate(verbs) if verb)
-    return groups[first:], tuple(command for group in groups[:first] for command in group)
 
 
 def in_one_copy(

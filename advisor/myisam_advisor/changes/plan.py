@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.changes.offline import Offline, copied_first, describe_offline, in_one_copy
+from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_plain
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Phase, Remark, Statement, nothing_to_take_back
-from myisam_advisor.remedies.statements.closing import grouped
+from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet

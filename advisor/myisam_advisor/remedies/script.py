@@ -11,13 +11,17 @@ others each of Unicode's line ends: they and all that cannot be seen are written
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
+from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Statement, text_of
-from myisam_advisor.remedies.statements.closing import grouped
+from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.texts.templates import escaped
 
 SQL_MARK = "-- "
+SHELL_MARK = "# "
 # Control characters, Unicode's line ends, what reorders text, and halves of surrogate pairs.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _QUOTED_NAME = re.compile(r"`((?:[^`]|``)*)`")
@@ -41,11 +45,57 @@ def for_copying(commands: Iterable[Command]) -> list[str]:
 
     What stands between LOCK TABLES and UNLOCK TABLES is in comments together.
     """
-    shown: list[str] = []
-    for group in grouped(list(commands)):
-        lines = list(map(text_of, group))
-        shown += lines if all(map(is_plain, lines)) else map(in_comments, lines)
-    return shown
+    return [line for group in grouped(list(commands)) for _, line in _shown(group)]
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Lines that a person copies at once, for an SQL client or for a shell; `is_altered` where some are in comments that would have run."""
+
+    in_shell: bool
+    lines: tuple[str, ...]
+    is_altered: bool
+
+    def title(self, is_first: bool) -> str:
+        """What to do with the lines."""
+        if self.in_shell:
+            return "in a shell"
+        return "run" if is_first else "then run"
+
+
+def portions(remedies: Iterable[Sequence[Command]]) -> list[Portion]:
+    """What to run for each finding, in portions: nobody copies a repair together with what must be done by hand before it.
+
+    An SQL client takes a line for a shell, and what follows, as one statement, refuses that, and goes on with the repair. So lines for a
+    shell stand apart; and so does what goes over a table from the copy of its files, also where that copy is a remark.
+    """
+    found: list[Portion] = []
+    for commands in remedies:
+        after, before = copied_first(grouped(list(commands)))
+        mixed = [*_by_reader(grouped(before)), *_by_reader(after)] if before else list(_by_reader(after))
+        joins = bool(found and mixed) and not before and found[-1].in_shell is mixed[0].in_shell
+        if joins:
+            last, first = found.pop(), mixed.pop(0)
+            found.append(Portion(last.in_shell, last.lines + first.lines, last.is_altered or first.is_altered))
+        found += mixed
+    return found
+
+
+def _by_reader(groups: Iterable[Sequence[Command]]) -> Iterator[Portion]:
+    """Portions, as the reader changes from the client to the shell and back."""
+    shown = [pair for group in groups for pair in _shown(group)]
+    for in_shell, pairs in groupby(shown, key=lambda pair: isinstance(pair[0], ShellLine)):
+        of_one = list(pairs)
+        yield Portion(in_shell, tuple(line for _, line in of_one), any(text_of(one) != line for one, line in of_one))
+
+
+def _shown(group: Sequence[Command]) -> list[tuple[Command, str]]:
+    """Each command of the group with its line: all in comments where not every client would read each alike."""
+    lines = list(map(text_of, group))
+    if all(map(is_plain, lines)):
+        return list(zip(group, lines, strict=True))
+    marks = (SHELL_MARK if isinstance(one, ShellLine) else SQL_MARK for one in group)
+    return [(one, in_comments(line, mark)) for one, line, mark in zip(group, lines, marks, strict=True)]
 
 
 class Script:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.judging.findings import Finding, ShownFact
-from myisam_advisor.remedies.script import for_copying
+from myisam_advisor.remedies.script import for_copying, portions
 from myisam_advisor.reports.told import ToldRule, told_facts
 from myisam_advisor.reports.wording import SHOWN_PER_RULE
 from myisam_advisor.texts.templates import printable
@@ -70,12 +70,29 @@ def _to_copy(rule: ToldRule, verbose: bool) -> Iterable[RenderableType]:
     """Statements and lines, each in one line however long: what is copied must not have been broken."""
     first = rule.first
     if rule.commands:
-        yield from _lines("run", for_copying(rule.commands), "green")
+        yield from _run(rule)
     for name, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
         if lines and (name == "my.cnf" or verbose or not rule.commands):
             yield from _lines(name, lines, "cyan")
         elif lines:
             yield from _lines(name, ["the CACHE INDEX and LOAD INDEX lines above: the layout then survives a restart"])
+
+
+def _run(rule: ToldRule) -> Iterable[RenderableType]:
+    """What to run, in portions that stand apart: each is to be copied by itself."""
+    to_run = portions(rule.commands)
+    left = SHOWN_COMMANDS
+    for place, portion in enumerate(to_run):
+        if left <= 0:
+            break
+        if place:
+            yield Text()
+        shown = portion.lines[:left]
+        yield from _lines(portion.title(is_first=place == 0), shown, "green")
+        left -= len(shown)
+    unseen = sum(len(portion.lines) for portion in to_run) - SHOWN_COMMANDS
+    if unseen > 0:
+        yield from _lines("", [_more(unseen)], "green")
 
 
 def _consequences(rule: ToldRule, verbose: bool) -> Table:
@@ -93,11 +110,15 @@ def _consequences(rule: ToldRule, verbose: bool) -> Table:
 def _lines(name: str, lines: Sequence[str], style: str = "") -> Iterable[RenderableType]:
     shown = [printable(line, keep_newlines=True) for line in lines[:SHOWN_COMMANDS]]
     if len(lines) > SHOWN_COMMANDS:
-        shown.append(f"... and {len(lines) - SHOWN_COMMANDS} more: --format json has them all")
+        shown.append(_more(len(lines) - SHOWN_COMMANDS))
     for place, line in enumerate("\n".join(shown).split("\n")):
         margin = f" {'' if place else name:{LABEL_WIDTH}} "
         # In a group: rich joins texts that are printed bare, and breaks them.
         yield Group(Text.assemble((margin, "dim"), (line, style), no_wrap=True, overflow="ignore"))
+
+
+def _more(unseen: int) -> str:
+    return f"... and {unseen} more: --format json has them all"
 
 
 def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:

@@ -60,14 +60,14 @@ class ToldRule:
     since: str
 
     @property
-    def commands(self) -> tuple[Command, ...]:
-        """What to run, for all findings."""
-        return tuple(command for finding in self.findings for command in finding.remedy.commands)
+    def commands(self) -> tuple[tuple[Command, ...], ...]:
+        """What to run, for each finding that has something: a remark or a lock of one is about nothing of the next."""
+        return tuple(finding.remedy.commands for finding in self.findings if finding.remedy.commands)
 
     @property
-    def undo_commands(self) -> tuple[Statement, ...]:
-        """What takes it back, for all findings."""
-        return tuple(command for finding in self.findings for command in finding.remedy.undo_commands)
+    def undo_commands(self) -> tuple[tuple[Statement, ...], ...]:
+        """What takes it back, for each finding likewise."""
+        return tuple(finding.remedy.undo_commands for finding in self.findings if finding.remedy.undo_commands)
 
     @property
     def expectation(self) -> str:

@@ -9,6 +9,8 @@ from typing import ClassVar
 from myisam_advisor.remedies.statements.base import AnyCommand, Logged, Name, Phase, Remark, Statement, only, quoted
 from myisam_exporter.server.sql import Sql, sql_list, statement
 
+REPAIR = "REPAIR TABLE"
+
 
 @dataclass(frozen=True, slots=True)
 class FlushTables(Statement):
@@ -77,3 +79,14 @@ def grouped(commands: Sequence[AnyCommand]) -> list[tuple[AnyCommand, ...]]:
         glued = isinstance(command, Remark)
         locked = isinstance(command, LockTables) or (locked and not isinstance(command, UnlockTables))
     return [tuple(group) for group in groups]
+
+
+def copied_first(
+    groups: Sequence[tuple[AnyCommand, ...]],
+) -> tuple[Sequence[tuple[AnyCommand, ...]], tuple[AnyCommand, ...]]:
+    """The groups from the first that goes over a table on, and all that must stand before it: nothing of a repair runs without its copy."""
+    verbs = [next((one.verb for one in group if isinstance(one, Statement) and one.verb), "") for group in groups]
+    if REPAIR not in verbs:
+        return groups, ()
+    first = next(place for place, verb in enumerate(verbs) if verb)
+    return groups[first:], tuple(command for group in groups[:first] for command in group)

@@ -10,8 +10,8 @@ from myisam_advisor.judging.findings import Judgement, NotEvaluated
 from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
-from myisam_advisor.remedies.script import for_copying
-from myisam_advisor.remedies.statements.base import Command, text_of
+from myisam_advisor.remedies.script import Portion, portions
+from myisam_advisor.remedies.statements.base import Command
 from myisam_advisor.reports.page.earlier import EarlierView, Mark, earlier_view, marks
 from myisam_advisor.reports.page.host_paths import without_host_paths, without_paths
 from myisam_advisor.reports.page.links import Links
@@ -213,36 +213,46 @@ def finding_views(
             ),
             blocks=tuple(_blocks(rule, command)),
             texts=tuple(_texts(rule, clean)),
-            undo_blocks=_commands("Undo", rule.undo_commands, command),
+            undo_blocks=tuple(_commands(rule.undo_commands, command, "Undo")),
             is_open=place == 0 or first.severity != "info",
         )
 
 
 def _blocks(rule: ToldRule, command: Callable[[str], str]) -> Iterable[Block]:
     my_cnf = [command(line) for line in rule.first.my_cnf]
-    yield from _commands("Run", rule.commands, command)
-    yield from _block("my.cnf", my_cnf, my_cnf)
-    yield from _commands("init_file", rule.first.remedy.init_file, command)
+    yield from _commands(rule.commands, command)
+    if my_cnf:
+        yield _block(
+            "my.cnf", Portion(in_shell=False, lines=tuple(my_cnf), is_altered=False), SHOWN_COMMANDS, SHOWN_BYTES
+        )
+    yield from _commands([rule.first.remedy.init_file], command, "init_file")
 
 
-def _commands(title: str, commands: Sequence[Command], command: Callable[[str], str]) -> tuple[Block, ...]:
-    copied = for_copying(commands[:SHOWN_COMMANDS])
-    return _block(title, [command(text_of(line)) for line in commands], [command(line) for line in copied])
+def _commands(remedies: Iterable[Sequence[Command]], command: Callable[[str], str], title: str = "") -> Iterable[Block]:
+    """Each portion by itself, as far as there is room; `title` is for what has but one."""
+    lines = SHOWN_COMMANDS
+    length = SHOWN_BYTES
+    all_portions = portions(remedies)
+    for place, portion in enumerate(all_portions):
+        name = title or portion.title(is_first=place == 0).capitalize()
+        block = _block(name, replace(portion, lines=tuple(map(command, portion.lines))), lines, length)
+        lines -= len(portion.lines)
+        length -= len(block.text)
+        is_last = block.cut or lines <= 0 or length <= 0
+        yield replace(block, cut=block.cut or (is_last and place + 1 < len(all_portions)))
+        if is_last:
+            return
 
 
-def _block(title: str, lines: Sequence[str], copied: Sequence[str]) -> tuple[Block, ...]:
-    """The lines as a person may copy them; `altered` says that some of them are not as they were."""
-    if not lines:
-        return ()
+def _block(title: str, portion: Portion, lines: int, length: int) -> Block:
+    """The lines as a person may copy them, as far as there is room, and the first however long."""
     shown: list[str] = []
-    length = 0
-    for line in copied[:SHOWN_COMMANDS]:
-        length += len(line)
-        if length > SHOWN_BYTES and shown:
+    for line in portion.lines[:lines]:
+        length -= len(line)
+        if length < 0 and shown:
             break
         shown.append(line)
-    altered = any(one != line for one, line in zip(shown, lines, strict=False))
-    return (Block(title, "\n".join(shown), altered, len(shown) < len(lines)),)
+    return Block(title, "\n".join(shown), portion.is_altered, len(shown) < len(portion.lines))
 
 
 def _texts(rule: ToldRule, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:

@@ -14,7 +14,7 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.remedies.script import for_copying, in_comments, is_plain
-from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
 from myisam_advisor.remedies.statements.variables import set_global
@@ -95,7 +95,7 @@ def test_every_block_of_the_status_page_runs_what_it_says_or_is_a_comment() -> N
             for block in (*finding.blocks, *finding.undo_blocks):
                 if block.title == "my.cnf":
                     assert all(line.startswith("# ") or OPTION.fullmatch(line) for line in lines_of(block.text))
-                elif not any(isinstance(line, ShellLine) for one in findings if one.rule == finding.rule for line in one.commands):
+                elif block.title != "In a shell":
                     check_sql(block.text)
                 blocks += 1
                 altered += block.altered

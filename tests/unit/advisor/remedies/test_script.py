@@ -1,0 +1,60 @@
+"""What a person copies: lines for a shell apart from statements, and a repair apart from the copy of its files."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from myisam_advisor.remedies.script import portions
+from myisam_advisor.remedies.shell_lines import shell_line
+from myisam_advisor.remedies.statements.base import Command, remark
+from myisam_advisor.remedies.statements.closing import FlushTables
+from myisam_advisor.remedies.statements.tables import CheckTable, OptimizeTable, RepairTable
+from tests.support.planning import MARIADB, facts, planned
+
+COPY = shell_line("cp -p {}.* {}", "/data/shop/a", "/backup")
+BY_HAND = remark("between FLUSH TABLES and CHECK TABLE, copy the files of it to a safe place")
+
+
+def crashed(table: str, *copied: Command) -> tuple[Command, ...]:
+    name = ("shop", table)
+    closed = FlushTables((name,))
+    before: Sequence[Command] = (closed, *copied) if copied else (BY_HAND, closed)
+    return (*before, CheckTable(name), RepairTable(name))
+
+
+def test_a_line_for_a_shell_stands_apart_from_the_statements_around_it() -> None:
+    shown = portions([crashed("a", COPY)])
+    assert [(one.title(is_first=one is shown[0]), one.lines) for one in shown] == [
+        ("run", ("FLUSH TABLES `shop`.`a`;",)),
+        ("in a shell", (COPY,)),
+        ("then run", ("CHECK TABLE `shop`.`a`;", "REPAIR TABLE `shop`.`a`;")),
+    ]
+
+
+@pytest.mark.parametrize("copied", [(), (COPY,)])
+def test_no_repair_is_copied_together_with_the_closing_before_its_copy(copied: tuple[Command, ...]) -> None:
+    for one in portions([crashed("a", *copied), crashed("b", *copied)]):
+        repairs = {line.split()[2] for line in one.lines if line.startswith("REPAIR")}
+        assert not repairs & {line.split()[2] for line in one.lines if line.startswith("FLUSH")}
+        assert one.in_shell is (one.lines == (COPY,))
+
+
+def test_what_the_planner_says_of_an_odd_name_stands_before_the_repair_too() -> None:
+    row = {"schema_name": "shop", "table_name": "a-b", "data_bytes": 1000, "index_bytes": 2000, "header_problem": None}
+    first, second = portions([planned("crashed_table", row, facts(server=MARIADB)).commands])
+    assert first.lines[0].startswith("-- between FLUSH TABLES and CHECK TABLE, copy the files of ")
+    assert first.lines[1:] == ("FLUSH TABLES `shop`.`a-b`;",)
+    assert [line.split()[0] for line in second.lines] == ["CHECK", "REPAIR"]
+
+
+def test_what_needs_nothing_before_it_is_copied_at_once() -> None:
+    (one,) = portions([(OptimizeTable(("shop", "a")),), (OptimizeTable(("shop", "b")),)])
+    assert one.lines == ("OPTIMIZE TABLE `shop`.`a`;", "OPTIMIZE TABLE `shop`.`b`;")
+    assert not one.is_altered
+
+
+def test_a_line_for_a_shell_that_must_not_run_is_a_comment_of_the_shell() -> None:
+    (one,) = portions([(shell_line("cat {}", "/data/`a;b`"),)])
+    assert one.in_shell
+    assert one.is_altered
+    assert one.lines == ("# cat '/data/`a;b`'",)
