@@ -40,7 +40,7 @@ def _parts(plan: ChangePlan) -> Iterable[str]:
     """Each that has something to say."""
     if plan.online or plan.shell:
         yield from ("## Online", "")
-        yield from _sql([line for step in plan.online for line in step.statements])
+        yield from _sql(*(step.statements for step in plan.online))
         yield from _block(plan.shell, "sh")
     if plan.settings or plan.init_file:
         yield from ("## my.cnf and init_file", "")
@@ -81,7 +81,7 @@ def _offline(plan: ChangePlan) -> Iterable[str]:
 
 
 def _rollback(plan: ChangePlan) -> Iterable[str]:
-    yield from _sql([line for _, undo in plan.rollback for line in undo])
+    yield from _sql(*(undo for _, undo in plan.rollback))
     said = [(finding, finding.undo) for finding, undo in plan.rollback if not undo]
     yield from (f"- `{finding.rule}` {_plain(finding.object)}: {_plain(undo)}" for finding, undo in said)
     yield from [""] if said else []
@@ -95,8 +95,9 @@ def _verification(plan: ChangePlan) -> Iterable[str]:
     yield from _sql(queries)
 
 
-def _sql(commands: Sequence[Statement]) -> list[str]:
-    return _block(for_copying(commands), "sql")
+def _sql(*of_each: Sequence[Statement]) -> list[str]:
+    """One block of what each finding has: a remark or a lock of one is about nothing of the next."""
+    return _block([line for commands in of_each for line in for_copying(commands)], "sql")
 
 
 def _block(lines: Sequence[str], language: str) -> list[str]:

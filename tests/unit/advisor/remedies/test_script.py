@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from myisam_advisor.remedies.script import portions
+from myisam_advisor.remedies.script import in_comments, portions
 from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables
 from myisam_advisor.remedies.statements.tables import CheckTable, OptimizeTable, RepairTable
-from tests.support.planning import MARIADB, facts, planned
+from tests.support.planning import MARIADB, facts, planned, texts
 
 COPY = shell_line("cp -p {}.* {}", "/data/shop/a", "/backup")
 BY_HAND = remark("between FLUSH TABLES and CHECK TABLE, copy the files of it to a safe place")
@@ -58,3 +58,10 @@ def test_a_line_for_a_shell_that_must_not_run_is_a_comment_of_the_shell() -> Non
     assert one.in_shell
     assert one.is_altered
     assert one.lines == ("# cat '/data/`a;b`'",)
+
+
+def test_the_remark_of_one_finding_is_about_nothing_of_another() -> None:
+    """Of three crashed tables the name of the second holds a quote of a client's: it alone is in comments, and all of it."""
+    first, second, third = (crashed(name) for name in ("<img>", "```x```", "a%sb"))
+    lines = [line for one in portions([first, second, third]) for line in one.lines]
+    assert lines == [*texts(first), *(in_comments(text) for text in texts(second)), *texts(third)]

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from myisam_advisor.remedies.statements.base import remark
+from myisam_advisor.remedies.statements.closing import FlushTables
 from tests.support.plans import plan_of, plan_text
 from tests.support.recorded import RecordedLook
 
@@ -42,3 +44,13 @@ def test_names_become_no_markup(look: RecordedLook) -> None:
 
 def test_without_findings_there_is_nothing_to_change(look: RecordedLook) -> None:
     assert "Nothing to change." in plan_text("markdown", plan_of(look, []))
+
+
+def test_a_remark_of_one_way_back_puts_nothing_of_another_into_comments(look: RecordedLook) -> None:
+    plan = plan_of(look)
+    finding = plan.findings[0]
+    odd, plain = FlushTables((("shop", "a;b"),)), FlushTables((("shop", "c"),))
+    page = plan_text("markdown", replace(plan, rollback=[(finding, [plain]), (finding, [remark("by hand, then:"), odd])]))
+    rollback = page.partition("## Rollback")[2].splitlines()
+    assert "FLUSH TABLES `shop`.`c`;" in rollback
+    assert "-- FLUSH TABLES `shop`.`a;b`;" in rollback
