@@ -72,20 +72,21 @@ def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanCo
     free = context.number("host", "data_directory_free_bytes")
     label, files = printable(object_name(schema, table)), _files(context)
     when = "between FLUSH TABLES and CHECK TABLE"
+    by_hand = f"copy the files of {label} ({files}) from the data directory to a safe place"
     if backup_bytes is not None and free is not None and backup_bytes > free:
         room = f"this one has {size(free)} free"
         return remark(f"{when}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
     is_path = isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
     if not is_path or not all(_PLAIN.fullmatch(part) for part in (schema, table)):
-        return remark(f"{when}, copy the files of {label} ({files}) from the data directory to a safe place")
+        return remark(f"{when}, {by_hand}")
     stem = str(PurePosixPath(str(directory), schema, table))
     place = f"{BACKUPS}/{schema}.{table}.XXXXXX"
     if files.endswith(".sdi"):
-        return shell_line('cp -p {}.MY[ID] {}_*.sdi "$(mktemp -d {})"', stem, stem, place)
+        return shell_line('cp -p {}.MY[ID] {}_*.sdi "$(mktemp -d {})"', stem, stem, place, meant=by_hand)
     # Partitions have files of their own: table#P#name.MYD.
     if _is_partitioned(schema, table, context):
-        return shell_line('cp -p {}.* {}#* "$(mktemp -d {})"', stem, stem, place)
-    return shell_line('cp -p {}.* "$(mktemp -d {})"', stem, place)
+        return shell_line('cp -p {}.* {}#* "$(mktemp -d {})"', stem, stem, place, meant=by_hand)
+    return shell_line('cp -p {}.* "$(mktemp -d {})"', stem, place, meant=by_hand)
 
 
 def _is_partitioned(schema: str, table: str, context: PlanContext) -> bool:

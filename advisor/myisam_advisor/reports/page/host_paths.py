@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from myisam_advisor.remedies.shell_lines import ShellLine
+
 # At the beginning of a word, and of two parts at least: rows/s and 1/2 are none.
 _PATH = re.compile(r"(?<![\w.\-/])/(?:[^\s/'\"`<>();,]+/)+[^\s'\"`<>();,]*")
 HARMLESS = ("/proc/", "/sys/")
@@ -16,7 +18,13 @@ SHOWN = "(a path)"
 
 
 def without_paths(text: str, data_directory: str | None) -> str:
-    """The text with every absolute path replaced, those below the data directory too, whatever characters its name has."""
+    """The text with every absolute path replaced, those below the data directory too, whatever characters its name has.
+
+    A line for a shell that loses a path would be none: what it does stands in its place, as a comment.
+    """
+    if isinstance(text, ShellLine):
+        shown = without_paths(str(text), data_directory)
+        return text if shown == text else without_paths(text.in_words, data_directory)
     root = (data_directory or "").rstrip("/")
     if root and root in text:
         text = re.sub(re.escape(root) + r"[^\s'\"`<>();,]*", lambda found: SHOWN + _stop(found[0]), text)
