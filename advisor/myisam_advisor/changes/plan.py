@@ -13,7 +13,15 @@ from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_plain
 from myisam_advisor.remedies.shell_lines import ShellLine
-from myisam_advisor.remedies.statements.base import Command, Phase, Remark, Statement, nothing_to_take_back
+from myisam_advisor.remedies.statements.base import (
+    Command,
+    Phase,
+    Remark,
+    Statement,
+    nothing_to_take_back,
+    remark,
+    way_back_not_known,
+)
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.facts.columns import Value
@@ -156,12 +164,21 @@ def _settings(findings: Iterable[Finding], present: _Present) -> Iterable[Settin
 
 
 def _way_back(finding: Finding, present: _Present) -> list[Statement]:
-    """What the finding's own planner says, else the reverse of each statement, last first; nothing where no statement takes any of it back."""
+    """What the finding's own planner says, else the reverse of each statement, last first; nothing where no statement takes any of it back.
+
+    Where none is known for some of them, the finding's own words stand among the others.
+    """
     if finding.remedy.undo_commands:
         return list(finding.remedy.undo_commands)
     statements = [one for one in finding.remedy.commands if isinstance(one, Statement) and not isinstance(one, Remark)]
     back = [statement.taken_back(present) for statement in reversed(statements)]
     nothing = {nothing_to_take_back(statement.sql) for statement in statements}
+    not_known = {way_back_not_known(statement.sql) for statement in statements}
+    if finding.undo:
+        if (nothing | not_known).issuperset(back):
+            return []
+        in_words = remark(f"by hand: {' '.join(finding.undo.split())}")
+        back = list(dict.fromkeys(in_words if line in not_known else line for line in back))
     return back if not nothing.issuperset(back) else []
 
 

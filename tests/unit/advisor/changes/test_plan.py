@@ -22,6 +22,7 @@ from myisam_advisor.remedies.statements.base import Phase, Remark, Statement, re
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables, grouped
 from myisam_advisor.remedies.statements.own import OwnStatement
 from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.tables import RemovePartitioning
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.sql import Sql, quote_value
@@ -149,6 +150,29 @@ def test_the_way_back_is_the_present_value() -> None:
     (setting,) = [setting for setting in plan.settings if setting.variable == "read_buffer_size"]
     assert setting.present
     assert setting.present in back.sql
+
+
+def test_where_no_statement_takes_a_change_back_the_findings_own_words_say_what_does() -> None:
+    plan = plan_of(case("upgrade-blockers", "partitioned_tables_and_old_columns_on_5_7"), "upgrade-blockers")
+    ((finding, lines),) = plan.rollback
+    assert "PARTITION BY" in finding.undo
+    assert not lines
+    for form, begins in (("sql", "==== Rollback"), ("markdown", "## Rollback")):
+        part = format_named(form).render(plan).partition(begins)[2].partition("Verification")[0]
+        words = " ".join(part.replace("\n--", " ").replace("\\", "").split())
+        assert finding.undo in words
+        assert "is not known" not in words
+
+
+def test_the_words_stand_among_the_statements_that_take_the_others_back() -> None:
+    finding = plan_of(case("upgrade-blockers", "partitioned_tables_and_old_columns_on_5_7"), "upgrade-blockers").findings[0]
+    commands = (parsed(Sql("SET GLOBAL read_buffer_size = 16384;")), RemovePartitioning(("shop", "a")), RemovePartitioning(("shop", "b")))
+    facts = facts_from_document({"schema": 1, "variable": {"read_buffer_size": 8192}})
+    ((_, lines),) = make_plan([replace(finding, remedy=Remedy(commands))], facts).rollback
+    assert texts(lines) == (f"-- by hand: {finding.undo}", "SET GLOBAL read_buffer_size = 8192;")
+    # A rule of the site's may say nothing.
+    ((_, lines),) = make_plan([replace(finding, undo="", remedy=Remedy(commands[:2]))], facts).rollback
+    assert texts(lines)[0] == "-- what takes this back is not known: ALTER TABLE `shop`.`a` REMOVE PARTITIONING;"
 
 
 @pytest.mark.parametrize(
