@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -86,7 +87,7 @@ def _verdict_on(error: BaseException) -> tuple[int, str]:
 
         return USER_ERROR, printable(str(error))
     if isinstance(error, OSError):
-        return USER_ERROR, _output_failed(error)
+        return USER_ERROR, _system_refused(error)
     return USER_ERROR, f"internal error: {reason_of(error)}; please report it; --debug shows where"
 
 
@@ -104,14 +105,42 @@ def _usage(error: click.UsageError) -> str:
     return "\n".join([*lines, f"Error: {shortened(error.format_message())}"])
 
 
-def _output_failed(error: OSError) -> str:
-    """A full disk or a reader that went away: what is still in the buffer has nowhere to go."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):
+def _system_refused(error: OSError) -> str:
+    """What the system refused; nothing where it was the output, and its reader went away."""
+    if _output_is_lost() and isinstance(error, BrokenPipeError):
         return ""
     where = f": {error.filename}" if error.filename else ""
     return shortened(f"{error.strerror or error}{where}")
+
+
+def _output_is_lost() -> bool:
+    """Whether standard output takes nothing more: a full disk, or a reader that went away. What it still holds is dropped then.
+
+    Asked of the output itself: an error does not tell which file or socket it is of.
+    """
+    try:
+        sys.stdout.flush()
+        return _has_no_reader(sys.stdout)
+    except OSError:
+        _drop(sys.stdout)
+        return True
+    except (ValueError, AttributeError):  # closed, or somebody's own stream
+        return True
+
+
+def _has_no_reader(stream: Any) -> bool:
+    """Whether it is a pipe whose reader went away: a long text may have failed there and left nothing in the buffer."""
+    poll = select.poll()
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        poll.register(stream.fileno(), 0)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    return False
+
+
+def _drop(stream: Any) -> None:
+    """Let the null device take what is in the buffer, which would fail once more at the end of the process."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), stream.fileno())
 
 
 def reason_of(error: BaseException) -> str:
@@ -171,8 +200,12 @@ def _in_one_line(message: str) -> str:
 
 def _say(stream: Any, message: str) -> None:
     """A stream that is closed or full hears nothing, and that is no further error."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    try:
         print(message, file=stream, flush=True)
+    except OSError:
+        _drop(stream)
+    except (ValueError, AttributeError):
+        pass
 
 
 def speak_any_text() -> None:

@@ -1,5 +1,6 @@
 """How the program ends, whatever is raised: one message and status 2, UNKNOWN for nagios, and a trace for who asks for one."""
 
+import json
 import os
 import subprocess
 import sys
@@ -41,8 +42,7 @@ def test_any_exception_is_one_line_and_status_2(error: BaseException, capsys: py
 
 @pytest.mark.parametrize("error", [*ERRORS, UserError("bad | input"), click.UsageError("no such"), click.Abort(), KeyboardInterrupt(), OSError(28, "No space left"), BrokenPipeError()], ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("words", [["check", "--format", "nagios"], ["check", "--format=nagios", "--bogus"]])
-def test_nagios_hears_unknown_whatever_is_raised(error: BaseException, words: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "dup2", lambda *_: None)
+def test_nagios_hears_unknown_whatever_is_raised(error: BaseException, words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert status_of(lambda: raising(error), words) == 3
     out = capfd.readouterr().out
     assert out.startswith("MYISAM UNKNOWN - ")
@@ -89,6 +89,29 @@ def run(script: str, *words: str, **environment: str) -> subprocess.CompletedPro
     """The program with a fault in it, as its users start it."""
     code = f"import sys; sys.argv = ['myisam-advisor', *{list(words)!r}]\nfrom myisam_advisor.cli import main, sources\nfrom myisam_advisor.cli.commands import check\n{script}\nmain.main()"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, input=b"schema: 1\n", env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment}, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("error", ["PermissionError(13, 'Permission denied', '/x/my.cnf')", "OSError(28, 'No space left on device')"])
+def test_an_error_of_anything_but_the_output_is_told_on_it(error: str) -> None:
+    fault = f"def fail(*_): raise {error}\ncheck.judged = fail"
+    reason = error.split("'")[1].encode()
+    nagios = run(fault, "check", "--facts", "-", "--format", "nagios")
+    assert (nagios.returncode, nagios.stdout[: 17 + len(reason)]) == (3, b"MYISAM UNKNOWN - " + reason)
+    document = run(fault, "check", "--facts", "-", "--format", "json")
+    assert (document.returncode, json.loads(document.stdout)["error"][: len(reason)]) == (2, reason.decode())
+    assert document.stderr.startswith(b"myisam-advisor: " + reason)
+
+
+@pytest.mark.parametrize("length", [10, 1_000_000])
+@pytest.mark.parametrize(("output", "said"), [("/dev/full", b"myisam-advisor: No space left on device\n"), ("a closed pipe", b"")])
+def test_an_error_of_the_output_itself_is_one_line_at_most(output: str, said: bytes, length: int) -> None:
+    code = f"import sys\nfrom myisam_advisor.cli.ending import status_of\nsys.exit(status_of(lambda: print('x' * {length}), ['check', '--format', 'text']))"
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full if output == "/dev/full" else writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 FAULT = "def fail(*_): raise KeyError('boom')\ncheck.judged = fail"
