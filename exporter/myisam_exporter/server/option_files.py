@@ -114,7 +114,8 @@ def standard_files(extra_file: Path | None = None) -> list[Path]:
 
 
 def _readable(paths: Sequence[Path]) -> list[Path]:
-    return [path for path in paths if path.is_file() and os.access(path, os.R_OK)]
+    # In this order: of a directory that may not be searched (another user's HOME), is_file raises PermissionError.
+    return [path for path in paths if os.access(path, os.R_OK) and path.is_file()]
 
 
 def read_option_files(
@@ -158,7 +159,9 @@ def _logins(further: Further, groups: Sequence[str]) -> Iterator[tuple[str, Sett
     except LoginFileError as error:
         if login_path is not None:
             raise
-        _warn_of(str(error))
+        # In a directory that may not be searched there is none for this user: clients say nothing of it either.
+        if path is not None and os.access(path, os.F_OK):
+            _warn_of(str(error))
         return
     if path is None or text is None:
         if login_path is not None:
@@ -248,9 +251,9 @@ def _include(
     directive, _, argument = line.partition(" ")
     named = Path(argument.strip())
     if directive == "!includedir":
-        included = sorted(file for file in named.glob("*.cnf")) if named.is_dir() else []
+        included = sorted(file for file in named.glob("*.cnf")) if os.access(named, os.F_OK) and named.is_dir() else []
     elif directive == "!include":
-        included = [named] if named.is_file() else []
+        included = [named] if os.access(named, os.F_OK) and named.is_file() else []
     else:
         raise UserError(f"{path}, line {number}: unknown directive {directive}: only !include and !includedir exist.")
     for file in included:

@@ -1,16 +1,64 @@
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.server.option_files import Further, read_option_files
+from myisam_exporter.server import option_files
+from myisam_exporter.server.option_files import Further, login_file, read_option_files
 from myisam_exporter.server.target import target_from_options
 
 
 def write(path: Path, text: str) -> Path:
     path.write_text(text, "utf-8")
     return path
+
+
+NOBODY = 65534
+
+
+@contextmanager
+def as_another(directory: Path) -> Iterator[None]:
+    """Whoever may not search the directory: nobody instead of root, and anybody where it is closed to its owner too."""
+    directory.chmod(0)
+    if os.geteuid() == 0:
+        os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        if os.getresuid()[2] == 0:
+            os.setresuid(0, 0, 0)
+        directory.chmod(0o700)
+
+
+def test_what_stands_in_a_directory_that_may_not_be_searched_is_not_there_and_what_is_named_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    own = write(tmp_path / ".my.cnf", "[client]\nuser=mine\n")
+    write(tmp_path / ".mylogin.cnf", "no login file\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(option_files, "STANDARD_FILES", ())
+    assert read_option_files([]).value("user") == "mine"
+    with as_another(tmp_path):
+        assert read_option_files([], further=Further(login_file=login_file(os.environ))).value("user") is None
+        with pytest.raises(UserError, match=r"cannot read the option file .*Permission denied\. Check the path and its permissions"):
+            read_option_files([own])
+    assert caplog.text == ""
+
+
+def test_an_include_that_cannot_be_reached_is_left_out(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    write(closed / "a.cnf", "[client]\nuser=included\n")
+    lines = ["[client]", "user=me", f"!include {closed}/a.cnf", f"!includedir {closed}/conf.d"]
+    assert user_of(lines) == "included"
+    with as_another(closed):
+        assert user_of(lines) == "me"
+
+
+def user_of(lines: list[str]) -> str | None:
+    found = dict(option_files._of_lines(Path("my.cnf"), lines, frozenset({"client"}), 0, set()))
+    return found["user"].value
 
 
 @pytest.mark.parametrize(
