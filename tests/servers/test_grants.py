@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from MySQLdb import OperationalError
 
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
-from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS, statements
+from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS, maximum_lengths, statements
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import parse_version
@@ -178,3 +179,17 @@ def test_nothing_is_asked_for_that_could_change_anything() -> None:
     rights = " ".join(REASONS)
     assert json.dumps(sorted(REASONS)) == json.dumps(sorted([PROCESS, PERFORMANCE_SCHEMA]))
     assert not re.search(r"INSERT|UPDATE|DELETE|SUPER|FILE|ALL|RELOAD|GRANT OPTION", rights)
+
+
+def test_the_longest_name_is_taken_by_the_server_and_a_longer_one_by_neither(server: PrivateServer) -> None:
+    version = parse_version(str(server.execute("SELECT VERSION()")[0][0]))
+    longest = "ü" * maximum_lengths(version)[0]
+    words = ("grants", "--socket", server.socket, "--user", "root", "--password", "--account")
+    done = run(*words, longest)
+    server.execute(*(line.partition(";  --")[0] for line in done.stdout.splitlines()), f"DROP USER `{longest}`@localhost")
+    with pytest.raises(OperationalError, match="too long for user name"):
+        server.execute(f"CREATE USER `{longest}a`@localhost")
+    for name in ("", f"{longest}a"):
+        refused = run(*words, name)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert str(len(longest)) in refused.stderr
