@@ -28,6 +28,10 @@ def chosen_table(text: str, known: Collection[TableName]) -> TableName | None:
     """
     possible = possible_names(text)
     if not possible:
+        if text in {schema for schema, _ in known}:
+            raise UserError(
+                f"{text!r} is a database and names no table: write DATABASE.TABLE.{_example_of(text, known)}"
+            )
         same = [object_name(*name) for name in known if name[1] == text]
         hint = did_you_mean(same[0] if same else text, same or (object_name(*name) for name in known))
         raise UserError(f"{text!r} names no database: write DATABASE.TABLE.{hint}")
@@ -36,6 +40,11 @@ def chosen_table(text: str, known: Collection[TableName]) -> TableName | None:
         spelled = " or ".join(quote_table(*name) for name in found)
         raise UserError(f"{text} may be several tables: write {spelled} (between single quotes, for the shell).")
     return found[0] if found else None
+
+
+def _example_of(schema: str, known: Collection[TableName]) -> str:
+    """A table of the database, as an example of how it is written."""
+    return f" For example {object_name(*min(name for name in known if name[0] == schema))}."
 
 
 def no_such_table(
@@ -55,7 +64,7 @@ def no_such_table(
         )
     blind = next((spot for spot in blind_spots if spot.what == "tables"), None)
     if engine or (blind and not known):
-        why = f" {blind.sentence.rstrip('.')}. {blind.why}" if blind else ""
+        why = f" {blind.sentence.rstrip('.')}. {blind.why.rstrip('.')}." if blind else ""
         remedy = f" Remedy: {blind.remedy}." if blind and blind.remedy else ""
         return UserError(f"{text} is not among the {len(known)} tables that can be seen from here.{why}{remedy}")
     where = "in the facts file" if source.facts_file else "on this server"

@@ -127,8 +127,10 @@ def _split(name: str, files: dict[tuple[str, str], list[TableFile]]) -> tuple[st
     if not splits:
         known = [object_name(*one) for one in files]
         same = [one for one in known if one.endswith(f".{name}")]
+        is_database = name in {schema for schema, _ in files}
+        lacks = "is a database and names no table" if is_database else "names no database"
         raise TrialError(
-            f"{name} names no database: write --table DATABASE.TABLE.{did_you_mean(same[0] if same else name, known)}"
+            f"{name} {lacks}: write --table DATABASE.TABLE.{did_you_mean(same[0] if same else name, known)}"
         )
     return next((split for split in splits if split in files), splits[0])
 

@@ -171,6 +171,7 @@ def test_each_table_can_be_named(facts_file: Path, name: str, title: str) -> Non
     [
         (("shop.order",), "there is no MyISAM table shop.order in the facts file. Did you mean shop.orders?"),
         (("orders",), "'orders' names no database: write DATABASE.TABLE. Did you mean shop.orders?"),
+        (("shop",), "'shop' is a database and names no table: write DATABASE.TABLE. For example shop.orders."),
         (("a.b.c",), "a.b.c may be several tables: write `a`.`b.c` or `a.b`.`c`"),
         (("mysql.user",), "one of the server's own tables"),
         (("",), "names no database"),
