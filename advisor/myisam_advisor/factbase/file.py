@@ -68,7 +68,14 @@ def facts_from_document(document: object) -> FactSet:
     """The facts in a parsed document."""
     if not isinstance(document, dict):
         raise _FactsError((), "a facts file is a mapping of fact tables; it begins with schema: 1")
-    if document.get("schema") != SCHEMA_VERSION:
+    written = document.get("schema")
+    if isinstance(written, int) and written > SCHEMA_VERSION:
+        raise _FactsError(
+            ("schema",),
+            f"the file is of a newer version of this program (schema {brief(written)}; this one reads {SCHEMA_VERSION}): "
+            "read it with that version",
+        )
+    if written != SCHEMA_VERSION:
         raise _FactsError(
             ("schema",) if "schema" in document else (),
             f"schema must be {SCHEMA_VERSION}: write schema: {SCHEMA_VERSION} first",
