@@ -90,6 +90,6 @@ def _load(facts: FactSet) -> Iterable[Blind]:
         LOAD,
         f"There was hardly any activity: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(writes))} of them "
         f"writes, in {duration(seconds)}.",
-        "This says little about the server under load",
+        "So quiet a time says little about the load",
         "look again under load, over a longer time: myisam-advisor check --interval 5min",
     )

@@ -220,7 +220,7 @@ def _gaps(judgement: Judgement, notes: Sequence[Unknown], verdict: Verdict) -> t
     for spot in judgement.blind:
         # What the verdict said is not said again.
         seen = spot.sentence in f"{verdict.headline} {verdict.detail}"
-        note(spot.why if seen else f"{spot.sentence.rstrip('.')}: {spot.why}", spot.remedy, spot.rules)
+        note(spot.why if seen else f"{spot.sentence.rstrip('.')}. {spot.why}", spot.remedy, spot.rules)
     told_of = {rule for spot in judgement.blind for rule in spot.rules}
     for outcome in judgement.not_evaluated:
         if outcome.rule not in told_of:

@@ -68,8 +68,8 @@ def test_what_was_not_seen_and_the_rules_that_lack_it_are_one_gap_and_the_verdic
     spot = Blind("tables", "Tables cannot be seen: 1 rule could not judge.", "No right", "sudo", ("a",))
     lacking = (NotEvaluated("a", "tables (no right)", "sudo", ("tables",), "no right"), NotEvaluated("b", "x (no right)", "sudo", why="no right"))
     assert gaps(blind=(spot,), not_evaluated=lacking) == [(("no right",), "sudo", ("a", "b"))]
-    second = Blind("load", "There was hardly any activity.", "This says little", "look again")
-    assert gaps(blind=(spot, second))[1] == (("There was hardly any activity: This says little",), "look again", ())
+    second = Blind("load", "There was hardly any activity: 4 statements.", "So quiet a time says little", "look again")
+    assert gaps(blind=(spot, second))[1] == (("There was hardly any activity: 4 statements. So quiet a time says little",), "look again", ())
 
 
 @pytest.mark.parametrize(("names", "subject"), [([""], ""), (["s.a"], "s.a"), (["s.a", "s.b", "s.c"], "s.a, s.b, s.c"), (["s.a", "s.b", "s.c", "s.d"], "s.a, s.b and 2 more")])
