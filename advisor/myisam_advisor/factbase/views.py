@@ -15,7 +15,7 @@ from rich.text import Text
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.guarded_query import Result
 from myisam_advisor.texts.column_units import in_words, unit_of
-from myisam_advisor.texts.drawing import drawn, is_terminal, terminal_width, without_padding
+from myisam_advisor.texts.drawing import as_read_by, drawn, is_terminal, terminal_width, without_padding
 from myisam_advisor.texts.templates import count, printable
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactSet
@@ -87,7 +87,7 @@ def result_as_text(
     if format_name == "json":
         return json.dumps(result.dictionaries(), indent=1) + "\n"
     if format_name == "csv":
-        return _as_csv(result)
+        return _as_csv(result, reader)
     say = _in_words if is_terminal(reader) and not raw else _as_it_is
     rows = [[say(name, value) for name, value in zip(result.columns, row, strict=True)] for row in result.rows]
     if upright and len(rows) == 1:
@@ -104,11 +104,12 @@ def result_as_text(
     return f"{text}... more rows were left out\n" if result.truncated else text
 
 
-def _as_csv(result: Result) -> str:
+def _as_csv(result: Result, reader: TextIO | None) -> str:
     text = StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(result.columns)
-    writer.writerows(result.rows)
+    for row in (result.columns, *result.rows):
+        # Cell by cell: the line ends of the format stay.
+        writer.writerow([as_read_by(reader, cell) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 
+from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import file_width
 
 if TYPE_CHECKING:
@@ -60,6 +61,14 @@ def drawn(
         # A line that may not be broken is longer than the page, and whole.
         console.print(part, crop=False)
     return page.getvalue()
+
+
+def as_read_by(reader: TextIO | None, text: str, *, keep_newlines: bool = False) -> str:
+    """Text of a form for programs: as it is, but on a terminal, which it could steer, with escapes.
+
+    A pipe stays one where colours are asked for in the environment, which `is_terminal` takes for a terminal.
+    """
+    return printable(text, keep_newlines) if reader is not None and reader.isatty() else text
 
 
 def is_terminal(reader: TextIO | None) -> bool:

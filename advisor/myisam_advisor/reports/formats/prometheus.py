@@ -10,6 +10,7 @@ import time
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.formats.base import Shown, exit_status
+from myisam_advisor.texts.drawing import as_read_by
 from myisam_exporter.exposition.text import page_of
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.metrics.base import Metric, Value
@@ -22,4 +23,4 @@ CHECKED = Metric("advice_check_timestamp_seconds", "gauge", "When `myisam-adviso
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
     """The exposition."""
     values = [*advice_values(judgement, facts.interval_seconds), Value(CHECKED.name, time.time())]
-    return page_of((*METRICS, CHECKED), values).text.decode()
+    return as_read_by(shown.reader, page_of((*METRICS, CHECKED), values).text.decode(), keep_newlines=True)

@@ -137,3 +137,11 @@ def test_a_wrong_name_is_told_what_is_nearly_so(words: tuple[str, ...], message:
 def test_describing_a_table_that_is_not_there_raises() -> None:
     with pytest.raises(UserError, match="unknown fact table"):
         describe_tables("nothing")
+
+
+def test_csv_cannot_steer_a_terminal_and_a_pipe_gets_the_bytes_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    hostile = Result(("\x1b[2J", "rows"), [("\x1b[31m\x9b\u202eü\n", 3)])
+    as_they_are = '\x1b[2J,rows\r\n"\x1b[31m\x9b\u202eü\n",3\r\n'
+    assert result_as_text(hostile, "csv", io.StringIO()) == result_as_text(hostile, "csv") == as_they_are
+    assert result_as_text(hostile, "csv", Terminal()) == "\\x1b[2J,rows\r\n\\x1b[31m\\x9b\\u202eü\\n,3\r\n"

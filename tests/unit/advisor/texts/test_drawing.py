@@ -6,7 +6,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.drawing import as_read_by, drawn, is_terminal, without_padding
 
 
 class Stream(io.StringIO):
@@ -61,3 +61,11 @@ def test_only_a_terminal_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_padding_ends_with_the_line() -> None:
     assert without_padding("a  \n\n b \n") == "a\n\n b\n"
+
+
+def test_a_form_for_programs_is_escaped_for_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    text = "\x1b[31m\x9b\u202e\n"
+    assert as_read_by(None, text) == as_read_by(Stream(terminal=False), text) == text
+    assert as_read_by(Stream(terminal=True), text) == "\\x1b[31m\\x9b\\u202e\\n"
+    assert as_read_by(Stream(terminal=True), text, keep_newlines=True) == "\\x1b[31m\\x9b\\u202e\n"
