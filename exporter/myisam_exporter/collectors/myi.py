@@ -14,6 +14,7 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
+from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
 from myisam_exporter.files.index_rows import COLUMNS, IndexRows, TableName
 from myisam_exporter.files.schema_reader import LeftOut, TableFile
 from myisam_exporter.files.table_rows import NOT_DEFINED, grouped, merged_into, table_row, totals
@@ -163,7 +164,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "DECIMAL and VARCHAR columns of before MySQL 5.0.3, and YEAR(2), by its .frm.",
             ),
             ("utf8mb3_columns", "integer", "Columns with texts in utf8mb3 (once called utf8), by its .frm."),
-            ("merge_tables", "text", "The MERGE tables that it is a part of, with their databases."),
+            ("merge_tables", "text", "The MERGE tables that it is a part of, with their databases: the first eight."),
             ("pack_keys_option", "integer", "PACK_KEYS as declared: 0 or 1; unknown for DEFAULT."),
             ("key_cache", "text", "The key cache that CACHE INDEX assigned the table to."),
             (
@@ -236,7 +237,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
         indexes = _indexes(pair)
         age = _age_of_server(pair)
-        merged = merged_into(pair.after)
+        merged = merged_into(pair.after, tables)
         rows = (
             table_row(name, files, pair.after.now, age, rates(name), merged.get(name)) for name, files in tables.items()
         )
@@ -248,7 +249,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
-        """What could not be read, what is no table, and tables whose indexes have no room."""
+        """What could not be read, what is no table, and what there is no room for."""
         unread = self.incomplete(sample)
         no_tables = [one for one in sample.left_out if not one.is_table]
         return [
@@ -259,6 +260,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 else []
             ),
             *_without_indexes(sample),
+            *_without_merge_lists(sample),
         ]
 
     def unknown_over_interval(self) -> Mapping[str, Unknown]:
@@ -303,6 +305,14 @@ def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
     if not left_out:
         return []
     return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
+
+
+def _without_merge_lists(scan: DataDirectoryScan) -> list[Unknown]:
+    left_out = scan.merge_lists_left_out
+    if not left_out:
+        return []
+    lists = f"{left_out} MERGE table{'s are' if left_out != 1 else ' is'}"
+    return [Unknown(f"what {lists} made of is not told: their lists would name more than {MAXIMUM_NAMES} tables")]
 
 
 def _age_of_server(pair: Pair[DataDirectoryScan]) -> float | None:

@@ -50,6 +50,7 @@ class DataDirectoryScan:
     left_out: tuple[LeftOut, ...] = ()
     owner: int | None = None
     merge_tables: tuple[MergeTable, ...] = ()
+    merge_lists_left_out: int = 0
     files_generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     memo: ScanMemo = field(default_factory=ScanMemo, init=False, repr=False, compare=False)
@@ -59,7 +60,14 @@ class DataDirectoryScan:
     ) -> DataDirectoryScan:
         """A later scan that found the same tables: another generation, the same of the files."""
         scan = DataDirectoryScan(
-            self.files, other_engine_data_bytes, unreadable, now, left_out, self.owner, self.merge_tables
+            self.files,
+            other_engine_data_bytes,
+            unreadable,
+            now,
+            left_out,
+            self.owner,
+            self.merge_tables,
+            self.merge_lists_left_out,
         )
         object.__setattr__(scan, "files_generation", self.files_generation)  # nobody has seen it yet
         return scan
@@ -91,6 +99,7 @@ def scan_data_directory(
         (*root.left_out, *(one for schema in schemas for one in schema.left_out)),
         owner,
         tuple(table for schema in schemas for table in schema.merge_tables),
+        sum(schema.merge_lists_left_out for schema in schemas),
     )
 
 

@@ -16,6 +16,9 @@ from myisam_exporter.files.merge_list import MAXIMUM_BYTES, TableName, parse_mer
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 DEFINITION, MERGE_LIST = ".frm", ".MRG"
+# Names in the lists of all MERGE tables together. They take 12 MB then; a server that opens more at once would run out of descriptors
+# (open_files_limit), and a year's daily tables in a hundred MERGE tables are 36,500.
+MAXIMUM_NAMES = 100_000
 _INTERNED = 4096  # definitions that differ; far fewer do, unless somebody forges them
 Found = TypeVar("Found")
 
@@ -38,6 +41,7 @@ class Noted(NamedTuple):
 YOUNG = -1  # the state of a file that may change again within the same tick of the file system's clock; no hash is -1
 Lists = dict[str, tuple[tuple[TableName, ...] | None, int]]
 NOT_THERE = Noted(None, 0)
+NO_ROOM: tuple[TableName, ...] = (("", ""),)  # stands for a list that was not taken apart
 
 
 class DefinitionReader:
@@ -47,6 +51,8 @@ class DefinitionReader:
         self.files, self.reads_frm = files, reads_frm
         self.files_read = 0
         self._lists: dict[str, Lists] | None = {} if remember else None
+        self._names: dict[str, int] = {}
+        self._all_names = 0
         self._alike: dict[TableDefinition, TableDefinition] = {}
 
     def of(self, name: str, directory: int, listed: Sequence[str], began_ns: int) -> DatabaseDefinitions:
@@ -55,12 +61,31 @@ class DefinitionReader:
         before = self._lists.get(name, {}) if self._lists is not None else {}
         if self._lists is not None:
             self._lists[name] = lists
-        return DatabaseDefinitions(self, directory, listed, began_ns, before, lists)
+        self._release(name)
+        return DatabaseDefinitions(self, name, directory, listed, began_ns, before, lists)
 
     def forget(self, name: str) -> None:
         """A database that is gone."""
         if self._lists is not None:
             self._lists.pop(name, None)
+        self._release(name)
+
+    @property
+    def room(self) -> int:
+        """For so many names more."""
+        return MAXIMUM_NAMES - self._all_names
+
+    def keep(self, name: str, tables: Sequence[TableName]) -> bool:
+        """Whether there is room for another list in this database; then it is taken. An empty list takes some too."""
+        names = len(tables) + 1
+        if names > self.room:
+            return False
+        self._names[name] = self._names.get(name, 0) + names
+        self._all_names += names
+        return True
+
+    def _release(self, name: str) -> None:
+        self._all_names -= self._names.pop(name, 0)
 
     def definition_in(self, descriptor: int) -> TableDefinition | None:
         """What an open .frm says; equal ones are one object."""
@@ -74,18 +99,23 @@ class DefinitionReader:
 
 
 class DatabaseDefinitions:
-    """The definitions of one database, in one reading of its directory. `settled` is False where one may change again unseen."""
+    """The definitions of one database, in one reading of its directory. `settled` is False where one may change again unseen.
+
+    `lists_left_out` are the lists of MERGE tables for which there is no room.
+    """
 
     def __init__(
         self,
         reader: DefinitionReader,
+        name: str,
         directory: int,
         listed: Sequence[str],
         began_ns: int,
         lists_before: Mapping[str, tuple[tuple[TableName, ...] | None, int]],
         lists: Lists,
     ) -> None:
-        self.settled = True
+        self.settled, self.lists_left_out = True, 0
+        self._name = name
         self._reader, self._directory, self._young_ns = reader, directory, began_ns - CLOCK_TICK_NS
         self._listed = listed
         self._stems = {file[: -len(DEFINITION)] for file in listed if reader.reads_frm and file.endswith(DEFINITION)}
@@ -105,17 +135,27 @@ class DatabaseDefinitions:
         return self._of_partitions[table]
 
     def merge_tables(self, schema: str) -> tuple[MergeTable, ...]:
-        """The MERGE tables of the database."""
+        """The MERGE tables of the database, as far as there is room for their lists."""
 
-        def tables_in(descriptor: int) -> tuple[TableName, ...]:
-            return parse_merge_list(os.pread(descriptor, MAXIMUM_BYTES, 0), schema)
+        def tables_in(descriptor: int) -> tuple[TableName, ...] | None:
+            data = os.pread(descriptor, MAXIMUM_BYTES, 0)
+            # Counted first: of thousands of lists without room, none takes the time to be taken apart.
+            return parse_merge_list(data, schema) if data.count(b"\n") < self._reader.room else NO_ROOM
 
         tables = []
         for file in sorted(file for file in self._listed if file.endswith(MERGE_LIST)):
             named = decode_table(file[: -len(MERGE_LIST)])
-            self._lists[file] = found = self._found(file, self._lists_before.get(file, (None, 0)), tables_in)
-            if named is not None and found[0] is not None:
-                tables.append(MergeTable(schema, named[0], found[0]))
+            if named is None:
+                continue
+            found = self._found(file, self._lists_before.get(file, (None, 0)), tables_in)
+            if found[0] is None:
+                continue
+            if found[0] is NO_ROOM or not self._reader.keep(self._name, found[0]):
+                self.lists_left_out += 1
+                self.settled = False  # there may be room the next time
+                continue
+            self._lists[file] = found
+            tables.append(MergeTable(schema, named[0], found[0]))
         return tuple(tables)
 
     def _found(

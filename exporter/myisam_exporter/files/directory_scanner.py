@@ -125,7 +125,10 @@ class DirectoryScanner:
         files = tuple(file for schema in schemas for file in schema.files)
         self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
         merge_tables = tuple(table for schema in schemas for table in schema.merge_tables)
-        self._last = DataDirectoryScan(files, other_bytes, unreadable, began, left_out, self._owner, merge_tables)
+        lists_left_out = sum(schema.merge_lists_left_out for schema in schemas)
+        self._last = DataDirectoryScan(
+            files, other_bytes, unreadable, began, left_out, self._owner, merge_tables, lists_left_out
+        )
         self._differs = False
         return self._last
 
@@ -141,8 +144,8 @@ def _same(before: SchemaFiles, found: SchemaFiles) -> bool:
     return (
         not found.differing
         and len(before.files) == len(found.files)
-        and (before.unreadable, before.left_out, before.merge_tables)
-        == (found.unreadable, found.left_out, found.merge_tables)
+        and (before.unreadable, before.left_out, before.merge_tables, before.merge_lists_left_out)
+        == (found.unreadable, found.left_out, found.merge_tables, found.merge_lists_left_out)
     )
 
 

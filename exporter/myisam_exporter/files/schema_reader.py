@@ -73,6 +73,7 @@ class SchemaFiles:
     left_out: tuple[LeftOut, ...] = ()
     differing: int = 0
     merge_tables: tuple[MergeTable, ...] = ()
+    merge_lists_left_out: int = 0
 
 
 class SchemaReader:
@@ -109,6 +110,7 @@ class SchemaReader:
                     elif file.endswith(OTHER_ENGINE_ENDINGS):
                         reading.other_bytes += size_of(self._files, file, directory)
                 reading.merge_tables = definitions.merge_tables(reading.schema)
+                reading.merge_lists_left_out = definitions.lists_left_out
                 reading.settled = reading.settled and definitions.settled
             finally:
                 os.close(directory)
@@ -244,6 +246,7 @@ class _Reading:
     settled: bool = True
     differing: int = 0
     merge_tables: tuple[MergeTable, ...] = ()
+    merge_lists_left_out: int = 0
 
     def found(self) -> SchemaFiles:
         """What was read."""
@@ -256,6 +259,7 @@ class _Reading:
             tuple(self.left_out),
             self.differing,
             self.merge_tables,
+            self.merge_lists_left_out,
         )
 
 

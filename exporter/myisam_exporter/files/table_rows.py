@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 from myisam_exporter.facts.columns import Row, Value
@@ -16,6 +16,7 @@ from myisam_exporter.outside.numbers import bounded_sum
 
 # A server's uptime has whole seconds: a file that was written in the second of its start counts as written by it.
 UPTIME_STEP_SECONDS = 1.0
+NAMED_MERGE_TABLES = 8  # what belongs to more is told in a sentence all the same
 NOT_PARTITIONED: Row = dict.fromkeys(
     ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
 )
@@ -51,13 +52,20 @@ def is_crashed(file: TableFile) -> bool:
     return file.header is None or file.header.crashed
 
 
-def merged_into(scan: DataDirectoryScan) -> dict[TableName, str]:
-    """The MERGE tables that each table belongs to, of those that belong to one."""
+def merged_into(scan: DataDirectoryScan, tables: Container[TableName]) -> dict[TableName, str]:
+    """The MERGE tables that each of these tables belongs to, of those that belong to one: the first, and how many more."""
     found: dict[TableName, list[str]] = {}
     for merge in scan.merge_tables:
+        whole = f"{merge.schema_name}.{merge.table_name}"
         for name in merge.tables:
-            found.setdefault(name, []).append(f"{merge.schema_name}.{merge.table_name}")
-    return {name: ", ".join(tables) for name, tables in found.items()}
+            if name in tables:
+                found.setdefault(name, []).append(whole)
+    return {name: _first_of(wholes) for name, wholes in found.items()}
+
+
+def _first_of(names: list[str]) -> str:
+    more = len(names) - NAMED_MERGE_TABLES
+    return ", ".join(names[:NAMED_MERGE_TABLES]) + (f" and {more} more" if more > 0 else "")
 
 
 def table_row(

@@ -2,17 +2,20 @@
 
 import errno
 import os
+import shutil
 import time
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
+from myisam_exporter.collectors.myi import COLLECTOR as MYI
 from myisam_exporter.files.data_directory import scan_data_directory
-from myisam_exporter.files.definition_reader import DefinitionReader, MergeTable
+from myisam_exporter.files.definition_reader import MAXIMUM_NAMES, DefinitionReader, MergeTable
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.file_state import signature
 from myisam_exporter.files.frm_definition import TableDefinition
+from myisam_exporter.files.table_rows import merged_into
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from tests.support.frm import DATETIME, LATIN1, definition, parsed
 from tests.support.myi import header
@@ -155,6 +158,56 @@ def test_merge_tables_and_what_they_are_made_of(tmp_path: Path) -> None:
     assert later.merge_tables == (MergeTable("d", "m", (("d", "t1"),)),)
     assert later.files_generation != first.files_generation
     scanner.close()
+
+
+def many_lists(folder: Path, count: int, names: int) -> None:
+    folder.mkdir(exist_ok=True)
+    data = b"".join(b"t%d\n" % number for number in range(names))
+    for number in range(count):
+        (folder / f"m{number:03}.MRG").write_bytes(data)
+
+
+@pytest.mark.parametrize("daemon", [True, False])
+def test_lists_take_no_more_room_than_all_together_may(tmp_path: Path, daemon: bool) -> None:
+    make(tmp_path / "d", "t1", frm=None)
+    many_lists(tmp_path / "d", 15, 9_999)
+    many_lists(tmp_path / "e", 3, 2)
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    for _ in range(3):
+        scan = scanner.scan(tmp_path) if daemon else scan_data_directory(tmp_path)
+        assert sum(len(merge.tables) + 1 for merge in scan.merge_tables) <= MAXIMUM_NAMES
+        assert len(scan.merge_tables) + scan.merge_lists_left_out == 18
+        assert 5 <= scan.merge_lists_left_out <= 8  # whichever database is read first
+        (note,) = MYI.notes(scan)
+        assert f"{scan.merge_lists_left_out} MERGE tables" in note.reason
+    scanner.close()
+
+
+def test_a_daemon_reads_lists_left_out_once_there_is_room(tmp_path: Path) -> None:
+    make(tmp_path / "e", "t1", frm=None)
+    many_lists(tmp_path / "d", 15, 9_999)
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    assert scanner.scan(tmp_path).merge_lists_left_out == 5
+    shutil.rmtree(tmp_path / "d")
+    many_lists(tmp_path / "e", 10, 9_999)
+    age(tmp_path)
+    assert scanner.scan(tmp_path).merge_lists_left_out == 0
+    many_lists(tmp_path / "d", 1, 9_999)
+    assert scanner.scan(tmp_path).merge_lists_left_out == 1
+    (tmp_path / "e" / "m000.MRG").unlink()
+    assert scanner.scan(tmp_path).merge_lists_left_out in (0, 1)  # d may be looked at before e
+    assert scanner.scan(tmp_path).merge_lists_left_out == 0
+    scanner.close()
+
+
+def test_many_merge_tables_of_one_table_are_a_short_text(tmp_path: Path) -> None:
+    make(tmp_path / "d", "t1", frm=None)
+    many_lists(tmp_path / "d", 500, 3)
+    scan = scan_data_directory(tmp_path)
+    told_of = merged_into(scan, {("d", "t1"): ()})
+    assert told_of == {("d", "t1"): ", ".join(f"d.m00{number}" for number in range(8)) + " and 492 more"}
 
 
 def test_a_state_differs_where_a_file_does(tmp_path: Path) -> None:
