@@ -52,7 +52,7 @@ def frm_definition(data: bytes) -> None:
     except FrmError as error:
         assert str(error)
         return
-    assert 0 <= found.created_version < 1 << 32
+    assert found.created_version is None or 0 <= found.created_version < 1_000_000
     assert all(count is None or count <= 4096 for count in (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns))
 
 

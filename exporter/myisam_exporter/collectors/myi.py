@@ -36,6 +36,9 @@ NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
 NOT_READABLE = "it cannot be read"
+CHECK_DEFINITIONS = (
+    "ask the server whether it can read them (CHECK TABLE), and restore those that it cannot from a backup"
+)
 # What a .frm tells is of use where it stops an upgrade: not on MariaDB, and MySQL keeps none from 8.0 on.
 KEEPS_FRM_BEFORE = 80000
 NO_DEFINITIONS = Unknown(
@@ -261,6 +264,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ),
             *_without_indexes(sample),
             *_without_merge_lists(sample),
+            *_definitions_unread(sample),
         ]
 
     def unknown_over_interval(self) -> Mapping[str, Unknown]:
@@ -272,9 +276,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
         unread = self.incomplete(sample)
         sums = {f"totals.{column.name}": unread for column in self.sections["totals"]} if unread else {}
         without_frm = not any(file.definition for file in sample.files)
+        why_without = next(iter(_definitions_unread(sample)), NO_DEFINITIONS)
         return (
             sums
-            | (dict.fromkeys(FROM_DEFINITION, NO_DEFINITIONS) if without_frm else {})
+            | (dict.fromkeys(FROM_DEFINITION, why_without) if without_frm else {})
             | {
                 "tables.pack_keys_option": NOT_IN_HEADER,
                 "indexes.index_name": NOT_IN_HEADER,
@@ -313,6 +318,15 @@ def _without_merge_lists(scan: DataDirectoryScan) -> list[Unknown]:
         return []
     lists = f"{left_out} MERGE table{'s are' if left_out != 1 else ' is'}"
     return [Unknown(f"what {lists} made of is not told: their lists would name more than {MAXIMUM_NAMES} tables")]
+
+
+def _definitions_unread(scan: DataDirectoryScan) -> list[Unknown]:
+    tables = dict.fromkeys(f"{file.schema_name}.{file.table_name}" for file in scan.files if file.definition_unread)
+    if not tables:
+        return []
+    count = f"{len(tables)} table{'s' if len(tables) != 1 else ''}"
+    names = _named([LeftOut(name, "", True) for name in tables])
+    return [Unknown(f"the definitions (.frm) of {count} cannot be read: {names}", CHECK_DEFINITIONS)]
 
 
 def _age_of_server(pair: Pair[DataDirectoryScan]) -> float | None:

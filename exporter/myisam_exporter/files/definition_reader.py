@@ -39,6 +39,9 @@ class Noted(NamedTuple):
 
 
 YOUNG = -1  # the state of a file that may change again within the same tick of the file system's clock; no hash is -1
+UNREADABLE = (
+    -2
+)  # of one that is there and cannot be read; what has this state is read again, so a hash that is -2 does no harm
 Lists = dict[str, tuple[tuple[TableName, ...] | None, int]]
 NOT_THERE = Noted(None, 0)
 NO_ROOM: tuple[TableName, ...] = (("", ""),)  # stands for a list that was not taken apart
@@ -163,7 +166,9 @@ class DatabaseDefinitions:
     ) -> tuple[Found | None, int]:
         """What is in a file, and its state: as before where that did not change."""
         try:
-            if before[1] not in (0, YOUNG) and before[1] == signature(self._reader.files.status(file, self._directory)):
+            if before[1] not in (0, YOUNG, UNREADABLE) and before[1] == signature(
+                self._reader.files.status(file, self._directory)
+            ):
                 return before
             descriptor, status = self._reader.files.opened(file, self._directory)
             self._reader.files_read += 1
@@ -171,9 +176,11 @@ class DatabaseDefinitions:
                 found = read(descriptor)
             finally:
                 os.close(descriptor)
-        except OSError as error:  # gone since the listing, another's, or a disk that fails
-            refuse_exhaustion(error)
+        except FileNotFoundError:  # gone since the listing
             return None, 0
+        except OSError as error:  # another's, or a disk that fails
+            refuse_exhaustion(error)
+            return None, UNREADABLE
         if status.st_mtime_ns >= self._young_ns:
             self.settled = False
             return found, YOUNG

@@ -18,6 +18,8 @@ MAXIMUM_COLUMNS = 4096  # sql/unireg.h, MAX_FIELDS
 # sql/unireg.h: FRM_VER is 6; tables have 17 bytes for a column from FRM_VER + 3 on, and MariaDB counts up to FRM_VER + 6.
 OLDEST_VERSION, COLUMNS_SINCE_VERSION, NEWEST_VERSION = 6, 9, 12
 
+PLAUSIBLE_VERSIONS = range(30_000, 1_000_000)  # MariaDB 11.8 is 110800; another number tells of damage
+
 # sql/handler.h, enum legacy_db_type
 ENGINE_MERGE, ENGINE_PARTITION = 10, 20
 # The types as they stand in the file (mysql_com.h, enum enum_field_types).
@@ -44,11 +46,12 @@ class FrmError(Exception):
 class TableDefinition:
     """What a .frm says. Equal ones are many.
 
-    `created_version` is the version that made the file, 0 of before MySQL 5.0. `old_temporal_columns` are of before MySQL 5.6.4, `obsolete_columns`
-    DECIMAL and VARCHAR of before 5.0.3 and YEAR(2); both, and `utf8mb3_columns`, are None in files of before MySQL 4.1.
+    `created_version` is the version that made the file, 0 of before MySQL 5.0, None where no server has such a version.
+    `old_temporal_columns` are of before MySQL 5.6.4, `obsolete_columns` DECIMAL and VARCHAR
+    of before 5.0.3 and YEAR(2); both, and `utf8mb3_columns`, are None in files of before MySQL 4.1.
     """
 
-    created_version: int
+    created_version: int | None
     engine: int
     is_partitioned: bool
     collation: int
@@ -77,7 +80,7 @@ def parse_definition(read: Pieces) -> TableDefinition:
     )
     engine = start[3]
     return TableDefinition(
-        int.from_bytes(start[51:55], "little"),
+        _plausible_version(int.from_bytes(start[51:55], "little")),
         engine,
         engine == ENGINE_PARTITION or start[61] != 0,
         start[41] << 8 | start[38],
@@ -85,6 +88,10 @@ def parse_definition(read: Pieces) -> TableDefinition:
         obsolete,
         utf8mb3,
     )
+
+
+def _plausible_version(number: int) -> int | None:
+    return number if number == 0 or number in PLAUSIBLE_VERSIONS else None
 
 
 def _columns(start: bytes, read: Pieces) -> bytes:

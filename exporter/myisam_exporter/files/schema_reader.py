@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from myisam_exporter.files.definition_reader import (
     NOT_THERE,
+    UNREADABLE,
     YOUNG,
     DatabaseDefinitions,
     DefinitionReader,
@@ -56,6 +57,11 @@ class TableFile:
     data_modified: float | None
     definition: TableDefinition | None = None
     definition_state: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def definition_unread(self) -> bool:
+        """Whether there is a .frm that cannot be read, or says nothing that could be right."""
+        return self.definition is None and self.definition_state != NOT_THERE.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +185,8 @@ class SchemaReader:
         noted = Noted(known[1].definition, known[1].definition_state) if known is not None else NOT_THERE
         if status is not None and known is not None and known[0] != signature(status):
             known = None
+        if known is not None and known[1].definition_unread:
+            known = None  # it may be restored from a backup, and the .MYI not be touched
         if known is not None and known[1].data_modified == modified:
             reading.files.append(known[1])
             reading.known[stem] = known
@@ -186,6 +194,7 @@ class SchemaReader:
         # What is told of a definition does not change unless the table is made anew, and its .MYI with it.
         noted = noted if known is not None else definitions.of_table(stem, noted)
         header, problem, lasting = None, None, noted.state != YOUNG
+        reading.settled = reading.settled and noted.state != UNREADABLE
         try:
             header = known[1].header if known is not None else self._header(directory, stem)
         except HeaderError as error:
@@ -200,7 +209,7 @@ class SchemaReader:
             problem, lasting = f"it cannot be read ({error.strerror})", False
         file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified, *noted)
         reading.files.append(file)
-        reading.differing += 1
+        reading.differing += stem not in before or before[stem][1] != file
         # A file that changed as late as this may change again within the same tick of the file system's clock.
         if lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS:
             reading.known[stem] = (signature(status), file)

@@ -71,6 +71,38 @@ def test_a_damaged_definition_is_unknown_and_the_table_is_told(tmp_path: Path, f
     assert told(tmp_path) == {"a": None}
 
 
+def test_definitions_that_cannot_be_read_are_noted_with_names(tmp_path: Path) -> None:
+    for number in range(7):
+        make(tmp_path / "d", f"t{number}", b"\xfe\x01" + bytes(600))
+    make(tmp_path / "d", "p#P#a", b"TYPE=VIEW\n")
+    make(tmp_path / "d", "p#P#b", None)
+    make(tmp_path / "d", "whole")
+    make(tmp_path / "d", "none", frm=None)
+    (tmp_path / "d" / "t6.frm").unlink()
+    (tmp_path / "d" / "t6.frm").mkdir()  # there, and no file
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    for scan in (scan_data_directory(tmp_path), scanner.scan(tmp_path), scanner.scan(tmp_path)):
+        (note,) = MYI.notes(scan)
+        assert "of 8 tables cannot be read: d." in note.reason
+        assert note.reason.endswith(" and 3 more")
+        assert "tables.created_version" not in MYI.unknown_columns(scan)
+    (tmp_path / "d" / "whole.MYI").unlink()
+    assert MYI.unknown_columns(scanner.scan(tmp_path))["tables.created_version"] == note
+    generation = scanner.scan(tmp_path).files_generation
+    assert scanner.scan(tmp_path).files_generation == generation  # looked at again, and as it was
+    for number in range(6):
+        (tmp_path / "d" / f"t{number}.frm").write_bytes(OLD)  # from a backup; the .MYI stays
+    (note,) = MYI.notes(scanner.scan(tmp_path))
+    assert "of 2 tables" in note.reason
+    scanner.close()
+
+
+@pytest.mark.parametrize(("number", "told"), [(0, 0), (29_999, None), (50_624, 50_624), (0xFFFF_FFFF, None)])
+def test_a_version_that_no_server_has_is_unknown(number: int, told: int | None) -> None:
+    assert parsed(definition(created=number)).created_version == told
+
+
 def test_what_is_no_file_of_the_servers_is_not_opened(tmp_path: Path) -> None:
     make(tmp_path / "d", "link", frm=None)
     make(tmp_path / "d", "pipe", frm=None)
