@@ -82,7 +82,7 @@ class ReplicaCollector(Collector[Channels]):
             (
                 "error",
                 "integer",
-                "Number of the error that stopped it, 0 without one; its text would quote a statement. Needs the same right.",
+                "Number of the error that stopped it, the applier's or a stopped receiver's, 0 without one; its text would quote a statement. Needs the same right.",
             ),
             source=source,
         )
@@ -156,14 +156,25 @@ def shown_channel(record: Mapping[str, str | None]) -> Channel:
     def told(*names: str) -> str | None:
         return next((record[name] for name in names if name in record), None)
 
-    errors = [whole_number(told(name)) for name in ("Last_SQL_Errno", "Last_IO_Errno")]
+    receiver = told("Replica_IO_Running", "Slave_IO_Running")
     return Channel(
         told("Channel_Name", "Connection_name"),
-        _goes(told("Replica_IO_Running", "Slave_IO_Running")),
+        _goes(receiver),
         _goes(told("Replica_SQL_Running", "Slave_SQL_Running")),
         whole_number(told("Seconds_Behind_Source", "Seconds_Behind_Master")),
-        next((number for number in errors if number), None if None in errors else 0),
+        _stopped_by(whole_number(told("Last_SQL_Errno")), whole_number(told("Last_IO_Errno")), receiver),
     )
+
+
+def _stopped_by(applier_error: int | None, receiver_error: int | None, receiver: str | None) -> int | None:
+    """The error that stopped the channel: what a receiver that is Connecting tells has stopped nothing, it tries again."""
+    if applier_error:
+        return applier_error
+    if receiver is None:
+        return 0 if applier_error == receiver_error == 0 else None
+    if receiver.upper() != "NO":
+        return applier_error
+    return receiver_error if receiver_error else (None if receiver_error is None else applier_error)
 
 
 def with_status(known: Channels, shown: Iterable[Channel]) -> Channels:

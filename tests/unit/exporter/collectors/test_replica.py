@@ -40,11 +40,19 @@ MARIADB = {"Connection_name": "", "Slave_IO_Running": "Connecting", "Slave_SQL_R
     ("record", "channel"),
     [
         (MYSQL, Channel("east", True, True, 7, 0)),
-        (MARIADB, Channel("", False, True, None, 2003)),
+        # A source that is away: the receiver tries again, nothing has stopped. (MariaDB 11.8 tells so with 2005.)
+        (MARIADB, Channel("", False, True, None, 0)),
+        (MARIADB | {"Last_SQL_Errno": None}, Channel("", False, True, None, None)),
+        (MARIADB | {"Slave_IO_Running": "Preparing"}, Channel("", False, True, None, 0)),
+        (MARIADB | {"Slave_IO_Running": "No", "Last_IO_Errno": "1236"}, Channel("", False, True, None, 1236)),
+        (MARIADB | {"Slave_IO_Running": "No", "Last_IO_Errno": "1236", "Last_SQL_Errno": None}, Channel("", False, True, None, 1236)),
+        (MARIADB | {"Slave_IO_Running": "No", "Last_IO_Errno": None}, Channel("", False, True, None, None)),
+        (MARIADB | {"Slave_IO_Running": "No", "Last_IO_Errno": "0"}, Channel("", False, True, None, 0)),
+        (MARIADB | {"Slave_IO_Running": None}, Channel("", None, True, None, None)),
         # Of two errors the one that stopped the rows.
         (MYSQL | {"Last_IO_Errno": "2003", "Last_SQL_Errno": "1062", "Replica_SQL_Running": "No", "Seconds_Behind_Source": None}, Channel("east", True, False, None, 1062)),
         # What a server leaves out, or says in no number, is unknown: never no lag, and never no error.
-        (MYSQL | {"Seconds_Behind_Source": "soon", "Last_IO_Errno": "x"}, Channel("east", True, True, None, None)),
+        (MYSQL | {"Seconds_Behind_Source": "soon", "Last_SQL_Errno": "x"}, Channel("east", True, True, None, None)),
         ({"Channel_Name": "east"}, Channel("east", None, None, None, None)),
         ({}, Channel(None, None, None, None, None)),
     ],
