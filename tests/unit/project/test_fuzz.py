@@ -1,5 +1,6 @@
 """Everything that reads bytes from elsewhere, fuzzed for a moment; script/fuzz does it a million times."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,10 @@ RUNS = 1500
 def test_nothing_but_its_own_errors(name: str, tmp_path: Path) -> None:
     pytest.importorskip("atheris", reason="atheris is not to be had for this Python or machine")
     command = [sys.executable, "-m", "tests.fuzz", name, f"-runs={RUNS}", "-timeout=10", "-rss_limit_mb=1024", "-max_len=4096", f"-artifact_prefix={tmp_path}/"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False, env=os.environ | {"TMPDIR": str(scratch)})
+    assert not list(scratch.iterdir())
     assert done.returncode == 0, done.stderr[-3000:]
     assert f"Done {RUNS}" in done.stderr
 
