@@ -6,6 +6,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.files.frm_definition import ENGINE_MERGE, ENGINE_PARTITION, UTF8MB3, TableDefinition
 from tests.support.frm import MYSQL_5_5, parsed, with_old_types
+from tests.support.program import run
 
 from .conftest import look, schema
 
@@ -106,3 +107,21 @@ def test_a_year_of_two_digits_is_one_to_the_server_too(running: object) -> None:
         assert row_of(server, "years")["obsolete_columns"] == 1
         server.execute("ALTER TABLE years FORCE", database=name)
         assert row_of(server, "years")["obsolete_columns"] == 0
+
+
+def test_damaged_definitions_are_told_of_beside_what_is_known(running: object) -> None:
+    server = running("mysql-5.6")  # type: ignore[operator]
+    with schema(server, "defined") as name:
+        parted = "CREATE TABLE parted (a INT) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 2"
+        server.execute(parted, "CREATE TABLE lost (a INT) ENGINE=MyISAM", "FLUSH TABLES", database=name)
+        path = server.data_directory / "defined" / "lost.frm"
+        whole = path.read_bytes()
+        path.write_bytes(b"\xff" * len(whole))
+        try:
+            assert [note.reason for note in look(server).notes if ".frm" in note.reason] == ["the definitions (.frm) of 1 table cannot be read: defined.lost"]
+            told = " ".join(run("check", "upgrade-blockers", "--interval", "0", "--socket", server.socket, "--user", "root").stdout.split())
+            assert "1 MyISAM table is partitioned (defined.parted)" in told
+            assert "What the definition of 1 table (defined.lost) would add is unknown" in told
+            assert "defined.lost" in run("doctor", "--socket", server.socket, "--user", "root").stdout
+        finally:
+            path.write_bytes(whole)
