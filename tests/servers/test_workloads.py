@@ -44,7 +44,7 @@ def run_commands(server: PrivateServer, finding: Finding) -> None:
 def test_scans_are_found_and_reads_by_index_are_not(busy: PrivateServer) -> None:
     with working(busy, "work", ["SELECT COUNT(*) FROM t WHERE pad = 'y'"] * 2):
         (finding,) = found(busy, "full-scan-no-index")
-    assert "to a scan" in finding.message
+    assert "in each scan" in finding.message
     with working(busy, "work", ["SELECT COUNT(*) FROM t FORCE INDEX (PRIMARY) WHERE id BETWEEN 500 AND 900"] * 2):
         assert found(busy, "full-scan-no-index") == []
 
