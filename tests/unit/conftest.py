@@ -1,5 +1,8 @@
 """Recorded machines for unit tests: no server is needed. Each is unpacked and looked at once."""
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from tests.support.recorded import MACHINES, RecordedLook, look_at
@@ -27,3 +30,13 @@ def on_mysql(looks: dict[str, RecordedLook]) -> RecordedLook:
 def look(request: pytest.FixtureRequest, looks: dict[str, RecordedLook]) -> RecordedLook:
     """Each of them in turn."""
     return looks[request.param]
+
+
+@pytest.fixture
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Moments for people are told in the local time, which is UTC then."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

@@ -39,9 +39,8 @@ class Noted(NamedTuple):
 
 
 YOUNG = -1  # the state of a file that may change again within the same tick of the file system's clock; no hash is -1
-UNREADABLE = (
-    -2
-)  # of one that is there and cannot be read; what has this state is read again, so a hash that is -2 does no harm
+# Of one that is there and cannot be read; what has this state is read again, so a hash that is -2 does no harm.
+UNREADABLE = -2
 Lists = dict[str, tuple[tuple[TableName, ...] | None, int]]
 NOT_THERE = Noted(None, 0)
 NO_ROOM: tuple[TableName, ...] = (("", ""),)  # stands for a list that was not taken apart

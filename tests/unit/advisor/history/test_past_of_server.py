@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,20 +23,12 @@ from myisam_advisor.reports.formats.base import Shown, report_named
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 
+pytestmark = pytest.mark.usefixtures("in_utc")
 LABEL, RULE, PAUSE = "db:3306", "key-cache-contention", 60.0
 NOON = 1_763_812_800.0  # 2025-11-22 12:00 UTC
 JUDGED = Silence(frozenset({RULE}), frozenset())
 FOUND = Finding(RULE, "", "warning", "likely", "server", "", None, "words", (), "", "", "", "", "", ())
 HELD_BACK = "Held back earlier today: 12:02 to 12:31, the lock of the key cache."
-
-
-@pytest.fixture(autouse=True)
-def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 def facts(hostname: str = "h") -> FactSet:

@@ -1,7 +1,5 @@
 """What silence about a finding means, what became of an episode, and how it is told."""
 
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -20,16 +18,8 @@ from myisam_advisor.judging.findings import (
 )
 from myisam_advisor.judging.past import GONE, HOLDS, NOT_KNOWN, Episode, Past, Stretch, dated, silence_of, standing
 
+pytestmark = pytest.mark.usefixtures("in_utc")
 NOW = 1_763_816_400.0  # 2025-11-22 13:00 UTC
-
-
-@pytest.fixture(autouse=True)
-def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 def finding(rule: str, about: str = "") -> Finding:

@@ -1,8 +1,6 @@
 """What the page remembers: the sentence, the list, the marks on the curves; and the same for programs."""
 
 import json
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -22,19 +20,11 @@ from myisam_advisor.reports.page.sparkline import WIDTH, sparkline
 from myisam_advisor.reports.page.view import CURVES, view_of
 from myisam_advisor.reports.wording import holds_since
 
+pytestmark = pytest.mark.usefixtures("in_utc")
 NOW = 1_763_838_000.0  # 2025-11-22 19:00 UTC
 HOUR = 3600.0
 TITLES = {"lock": "Tables share one lock", "disk": "The disk is waited for", "crash": "A table is crashed"}
 RESOURCES = {"lock": "the lock of the key cache", "disk": "the disk", "crash": ""}
-
-
-@pytest.fixture(autouse=True)
-def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 def episode(rule: str, first: float, last: float, **further: object) -> Episode:
