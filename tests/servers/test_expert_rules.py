@@ -218,7 +218,7 @@ def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateSer
         server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.m VALUES (1)")
         assert findings(server, "not-closed-properly", site=settled) == []
         server.stop(signal.SIGKILL)
-        time.sleep(1.1)  # a file's time and the server's uptime have whole seconds
+        time.sleep(2.1)  # the server tells its start and its clock in whole seconds each
         server.start()
         time.sleep(1.1)
         (found,) = findings(server, "not-closed-properly", site=settled)

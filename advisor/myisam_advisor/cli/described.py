@@ -38,6 +38,10 @@ class _Described(click.Command):
         super().__init__(*arguments, **further)
         self.task, self.examples, self.statuses = task, examples, statuses
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """In the order they were given: click before 8.5 keeps them in a set, and a man page differed from one build to the next."""
+        return sorted(super().get_help_option_names(ctx), key=ctx.help_option_names.index)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The command's own options, then its subcommands, then those of the connection."""
         for title, records in option_records(self, ctx):

@@ -71,3 +71,11 @@ def test_the_connection_comes_last() -> None:
     assert any(name.startswith("--fail-on") for name, _ in titles["Options"])
     text = run("munin", "--help").stdout
     assert text.index("Options:") < text.index("Commands:") < text.index("Connection:") < text.index("Examples:")
+
+
+def test_the_names_of_help_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Older clicks give them as a set has them."""
+    monkeypatch.setattr(click.Command, "get_help_option_names", lambda self, ctx: list(reversed(ctx.help_option_names)))
+    command = COMMANDS["explain"]
+    context = click.Context(command, **command.context_settings)
+    assert command.get_help_option_names(context) == ["--help", "-h", "-?"]
