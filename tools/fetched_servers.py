@@ -6,9 +6,14 @@ import os
 import shutil
 from pathlib import Path
 
-from myisam_advisor.trial.private.binaries import ServerBinaries, private_loader, share_of
+from myisam_advisor.trial.private.binaries import ServerBinaries, private_loader, server_at, share_of
 
 FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
+# Versions between and before them: tests ask them what differs with versions, and everything in `script/test thorough`.
+FURTHER_SERVERS = ("mysql-5.5", "mysql-8.0", "mariadb-10.5", "mariadb-11.4")
+# Those that lie as their maker packed them, programs in bin.
+ARCHIVES = ("mysql-5.5", "mysql-8.0", "mariadb-11.4")
+PROGRAMS = {"mariadb": "mariadbd", "mysql": "mysqld"}
 
 
 def cache_directory() -> Path:
@@ -33,9 +38,11 @@ def find_server(name: str) -> ServerBinaries | None:
     if name == "mysql-5.6":
         server = root / "server"
         return ServerBinaries(name, "mysql", server / "mysqld", server, server / "share", family="mysql-bootstrap")
+    if name in ARCHIVES:
+        return server_at(root / "bin" / PROGRAMS[name.partition("-")[0]])
     flavour = name.partition("-")[0]
     usr = root / "usr"
-    mysqld = usr / "sbin" / ("mariadbd" if flavour == "mariadb" else "mysqld")
+    mysqld = usr / "sbin" / PROGRAMS[flavour]
     share = share_of(usr)
     return ServerBinaries(name, flavour, mysqld, usr, share, private_loader(usr), flavour) if share else None
 

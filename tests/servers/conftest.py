@@ -15,11 +15,13 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
-from tests.support.servers import CopiedServer, binaries_of
-from tools.fetched_servers import FETCHED_SERVERS
+from tests.support.servers import SERVERS, CopiedServer, binaries_of
+from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
 
 FLAVOURS = ("mariadb-10.11", "mysql-9.7")
 OTHER_UID = 54321
+# For what must hold on each version that can be had, also where not everything is asked of each.
+on_every_server = pytest.mark.parametrize("server", [*FETCHED_SERVERS, *FURTHER_SERVERS], indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +32,7 @@ def running() -> Iterator[Callable[[str], PrivateServer]]:
         yield lru_cache(lambda kind: stack.enter_context(CopiedServer(binaries_of(kind), ["--key-buffer-size=256M"])))
 
 
-@pytest.fixture(scope="session", params=FETCHED_SERVERS)
+@pytest.fixture(scope="session", params=SERVERS)
 def server(request: pytest.FixtureRequest, running: Callable[[str], PrivateServer]) -> PrivateServer:
     """A running server of each kind, for what its version may change, shared by the tests that leave it as they found it."""
     return running(request.param)

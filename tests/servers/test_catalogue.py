@@ -18,7 +18,7 @@ from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from tests.rules.test_cases import CASES, judged
-from tests.servers.conftest import look, schema, with_thresholds
+from tests.servers.conftest import look, on_every_server, schema, with_thresholds
 from tests.support.servers import working
 
 
@@ -33,6 +33,7 @@ def database(server: PrivateServer) -> Iterator[str]:
         yield name
 
 
+@on_every_server
 def test_every_shipped_rule_is_judged_or_says_what_it_needs(server: PrivateServer, database: str) -> None:
     server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", database=database)
     judgement = judge(prepared(look(server, 1.0), Site(shipped_rules())))
@@ -179,6 +180,7 @@ def test_every_setting_that_a_rule_recommends_is_accepted(server: PrivateServer,
         server.execute(f"SET GLOBAL {written} = {former if former.lstrip('-').isdigit() else repr(former)}")
 
 
+@on_every_server
 def test_facts_of_a_real_server_contradict_nothing(server: PrivateServer, database: str) -> None:
     server.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b CHAR(20), KEY (b)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x')", "DELETE FROM t", database=database)
     facts: FactSet = complete(look(server, 0.5))
@@ -188,6 +190,8 @@ def test_facts_of_a_real_server_contradict_nothing(server: PrivateServer, databa
 
 
 def test_a_counter_on_the_read_path_is_named_and_its_migration_weighed(server: PrivateServer, database: str) -> None:
+    if server.binaries.name == "mysql-5.5":
+        pytest.skip("MySQL 5.5 does not count what is done to a table")
     server.execute("CREATE TABLE views (id INT NOT NULL PRIMARY KEY, n INT NOT NULL, pad CHAR(50)) ENGINE=MyISAM", database=database)
     with server.session(database) as connection, contextlib.closing(connection.cursor()) as cursor:
         cursor.executemany("INSERT INTO views VALUES (%s, 0, 'x')", [(number,) for number in range(20000)])

@@ -23,7 +23,7 @@ from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from tests.support.daemon import Daemon, peer, serving, wait_for
 from tests.support.repository import ROOT
 
-from .conftest import schema
+from .conftest import on_every_server, schema
 
 DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
 HOSTILE_NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "emoji😀", "a/b", "{}=,", "x" * 64, "ünï", "'; DROP TABLE x; --"]
@@ -57,6 +57,7 @@ def test_promtool_finds_no_fault_and_every_metric_is_documented(server: PrivateS
         assert f"# HELP {name} " in page.text
 
 
+@on_every_server
 def test_what_it_says_is_what_the_server_says(server: PrivateServer, daemon: Daemon) -> None:
     with schema(server, "counted") as name:
         server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, k CHAR(40) NOT NULL, KEY (k)) ENGINE=MyISAM", database=name)

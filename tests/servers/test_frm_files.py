@@ -7,10 +7,14 @@ from myisam_exporter.facts.columns import Row
 from myisam_exporter.files.frm_definition import ENGINE_MERGE, ENGINE_PARTITION, UTF8MB3, TableDefinition
 from tests.support.frm import MYSQL_5_5, parsed, with_old_types
 from tests.support.program import run
+from tests.support.servers import keeps_dictionary
 
-from .conftest import look, schema
+from .conftest import look, on_every_server, schema
 
-KEEPS_NO_FRM, FRM_IS_READ = "mysql-9.7", "mysql-5.6"
+# What the look reads of a definition, where it reads one: MySQL before 8.0. Before 5.6.4 each TIME and TIMESTAMP column is of the old kind.
+READ_FROM_FRM = {"mysql-5.5": (50534, 2, 0, 2), "mysql-5.6": (50624, 0, 0, 2)}
+# MariaDB tells a collation once for each character set since 10.10.
+COLLATIONS_OF_SETS = (10, 10)
 COLUMNS = "(a INT, t TIME, s TIMESTAMP NULL, y YEAR, v VARCHAR(20) CHARACTER SET utf8, x TEXT CHARACTER SET utf8 COLLATE utf8_bin, w CHAR(9) CHARACTER SET utf8mb4, KEY (a))"
 
 
@@ -19,19 +23,20 @@ def row_of(server: PrivateServer, table: str) -> Row:
     return row
 
 
+@on_every_server
 def test_a_definition_is_what_the_server_says(server: PrivateServer) -> None:
     with schema(server, "defined") as name:
         server.execute(f"CREATE TABLE t {COLUMNS} ENGINE=MyISAM DEFAULT CHARSET=utf8", database=name)
         row = row_of(server, "t")
         told = tuple(row[column] for column in ("created_version", "old_temporal_columns", "obsolete_columns", "utf8mb3_columns"))
-        assert told == ((50624, 0, 0, 2) if server.binaries.name == FRM_IS_READ else (None, None, None, None))
-        if server.binaries.name == KEEPS_NO_FRM:
+        assert told == READ_FROM_FRM.get(server.binaries.name, (None, None, None, None))
+        if keeps_dictionary(server):
             return
         collation = server.execute("SELECT TABLE_COLLATION FROM information_schema.TABLES WHERE TABLE_NAME = 't' AND TABLE_SCHEMA = 'defined'")[0][0]
         found = definition_of(server, "t")
-        major, minor, patch = str(server.execute("SELECT VERSION()")[0][0]).partition("-")[0].split(".")
-        assert found.created_version == int(major) * 10_000 + int(minor) * 100 + int(patch)
-        assert (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns) == (0, 0, 2)
+        major, minor, patch = version_of(server)
+        assert found.created_version == major * 10_000 + minor * 100 + patch
+        assert (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns) == READ_FROM_FRM.get(server.binaries.name, (0, 0, 0, 2))[1:]
         assert found.collation == collations(server)[str(collation)][0]
 
 
@@ -39,10 +44,14 @@ def definition_of(server: PrivateServer, table: str) -> TableDefinition:
     return parsed((server.data_directory / "defined" / f"{table}.frm").read_bytes())
 
 
+def version_of(server: PrivateServer) -> tuple[int, ...]:
+    return tuple(map(int, str(server.execute("SELECT VERSION()")[0][0]).partition("-")[0].split(".")))
+
+
 def collations(server: PrivateServer) -> dict[str, tuple[int, str]]:
     """Number and character set by name; MariaDB's newer ones are for several character sets."""
-    source = "COLLATION_CHARACTER_SET_APPLICABILITY" if "mariadb" in server.binaries.name else "COLLATIONS"
-    name = "FULL_COLLATION_NAME" if "mariadb" in server.binaries.name else "COLLATION_NAME"
+    by_set = "mariadb" in server.binaries.name and version_of(server) >= COLLATIONS_OF_SETS
+    source, name = ("COLLATION_CHARACTER_SET_APPLICABILITY", "FULL_COLLATION_NAME") if by_set else ("COLLATIONS", "COLLATION_NAME")
     rows = server.execute(f"SELECT {name}, ID, CHARACTER_SET_NAME FROM information_schema.{source} WHERE ID IS NOT NULL")
     return {str(row[0]): (int(str(row[1])), str(row[2])) for row in rows}
 
@@ -64,14 +73,14 @@ def test_partitioned_and_merge_tables(server: PrivateServer) -> None:
         assert {table: row_of(server, table)["merge_tables"] for table in ("one", "tw o", "alone")} == {"one": "defined.both_of", "tw o": "defined.both_of", "alone": None}
         server.execute("ALTER TABLE both_of UNION=(one)", database=name)
         assert row_of(server, "tw o")["merge_tables"] is None
-        if server.binaries.name == KEEPS_NO_FRM:
+        if keeps_dictionary(server):
             return
         assert definition_of(server, "both_of").engine == ENGINE_MERGE
         server.execute("CREATE TABLE parted (a INT, t TIMESTAMP NULL) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 3", database=name)
         found = definition_of(server, "parted")
         assert (found.engine, found.is_partitioned) == (ENGINE_PARTITION, True)
         row = row_of(server, "parted")
-        assert (row["created_version"], row["partitions"]) == (found.created_version if server.binaries.name == FRM_IS_READ else None, 3)
+        assert (row["created_version"], row["partitions"]) == (found.created_version if server.binaries.name in READ_FROM_FRM else None, 3)
 
 
 @pytest.mark.parametrize("table", ["plain", "wide"])

@@ -21,7 +21,7 @@ from myisam_exporter.server.version_number import parse_version
 from tests.support.daemon import serving
 from tests.support.program import run
 
-from .conftest import as_other_user, look, schema
+from .conftest import as_other_user, look, on_every_server, schema
 
 ACCOUNT = "o'brien-advisor"
 QUOTED = "`o'brien-advisor`@'localhost'"
@@ -74,6 +74,7 @@ def seen(server: PrivateServer) -> FactSet:
     return complete(collect_facts(Target(ACCOUNT, PASSWORD, socket=server.socket), 0.3, 10))
 
 
+@on_every_server
 def test_every_command_works_with_exactly_these(server: PrivateServer, option_file: Path) -> None:
     with schema(server, "granted") as name:
         server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1)", database=name)

@@ -18,8 +18,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_account, quote_identifier, quote_table
 from tests.rules.test_cases import CASES
-from tests.support.servers import CopiedServer, binaries_of
-from tools.fetched_servers import FETCHED_SERVERS
+from tests.support.servers import SERVERS, CopiedServer, binaries_of
 
 from .conftest import look, schema
 
@@ -94,7 +93,7 @@ SIZES = re.compile(r"(key_buffer_size = )[1-9]\d*")
 BYSTANDER = "`bystander`"
 
 
-@pytest.mark.parametrize("kind", FETCHED_SERVERS)
+@pytest.mark.parametrize("kind", SERVERS)
 def test_what_every_rule_would_have_one_run_does_what_it_says(kind: str) -> None:
     """All rules' cases, their tables under hostile names: each statement that names a table is run on tables that have those names."""
     run: dict[str, int] = {}

@@ -18,8 +18,7 @@ from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
 from tests.support.hostile import EVIL_NUMBER, EVIL_OPTION, MARKER, NAMES, PRECIOUS, hostile_plans
-from tests.support.servers import CopiedServer, binaries_of
-from tools.fetched_servers import FETCHED_SERVERS
+from tests.support.servers import SERVERS, CopiedServer, binaries_of
 
 from .clients import CLIENTS, client
 from .conftest import schema
@@ -98,7 +97,7 @@ def test_each_statement_by_itself_names_what_it_names_in_a_client(precious: Priv
         check(precious)
 
 
-@pytest.mark.parametrize("kind", FETCHED_SERVERS)
+@pytest.mark.parametrize("kind", SERVERS)
 def test_my_cnf_sets_what_was_meant_and_nothing_else(kind: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     server = CopiedServer(binaries_of(kind))

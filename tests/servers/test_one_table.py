@@ -51,8 +51,9 @@ def test_a_table_of_another_engine_is_named_and_stays_closed(server: PrivateServ
             assert session.rows(ENGINE, (database, "own")) == [("MyISAM",)]  # whatever the view itself opens is open now
             before = opened(server)
             assert session.rows(ENGINE, (database, "other")) == [("InnoDB",)]
-            # MySQL 8 and later open tables of their dictionary for it; the others list what they only read the definition of.
-            assert opened(server) == before or not [row for row in session.rows(f"SHOW OPEN TABLES FROM {database}") if row[1] == "other"]
+            # MySQL 8 and later open tables of their dictionary for it; the others list what they only read the definition of, and 5.5 counts that.
+            only_read = server.binaries.name == "mysql-5.5"
+            assert opened(server) == before + only_read or not [row for row in session.rows(f"SHOW OPEN TABLES FROM {database}") if row[1] == "other"]
         assert table_names(look(server)).keys() >= {(database, "own")}
 
 

@@ -9,6 +9,7 @@ import pytest
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import serving, wait_for
 from tests.support.program import run
+from tests.support.servers import keeps_dictionary
 
 from .conftest import schema
 
@@ -22,7 +23,7 @@ def feed(server: PrivateServer, script: str) -> None:
 
 
 def test_part_one_runs_and_part_four_takes_it_back(server: PrivateServer, tmp_path: Path) -> None:
-    if server.binaries.name == "mysql-9.7":
+    if keeps_dictionary(server):
         pytest.skip("MySQL 8.0 and later ignore read_buffer_size for MyISAM: there is no such finding")
     with schema(server, "plan") as database:
         server.execute(

@@ -15,6 +15,7 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.watching.options import WatchOptions
+from tests.support.servers import keeps_dictionary
 
 from .conftest import schema, target
 
@@ -32,7 +33,7 @@ def look_from_elsewhere(session: Session) -> FactSet:
 @pytest.mark.parametrize("has_room", [False, True])
 def test_it_evicts_no_table_and_opens_few(server: PrivateServer, has_room: bool) -> None:
     """With a table cache that is full, and one with room. Asking about an open table opens it once more on MySQL 8.0 and later only."""
-    is_new_mysql = "9." in str(server.execute("SELECT VERSION()")[0][0])[:2]
+    is_new_mysql = keeps_dictionary(server)
     # Of MySQL 8.0 and later each of 16 instances holds a part, its dictionary's tables among them.
     cache = 2000 if has_room else 400 if is_new_mysql else 60
     former = int(str(server.execute("SELECT @@GLOBAL.table_open_cache")[0][0]))

@@ -14,8 +14,11 @@ import pytest
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import own_number
-from tools.fetched_servers import find_server
+from tests.support.thoroughness import THOROUGH
+from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS, find_server
 
+# What a test runs on that asks each kind.
+SERVERS = (*FETCHED_SERVERS, *(FURTHER_SERVERS if THOROUGH else ()))
 # Where tests/conftest.py has this run's directories: the workers of a run share them.
 PREPARED_VARIABLE = "PREPARED_SERVERS"
 # What must differ between servers that know each other: the UUID that MySQL makes when it starts without this file.
@@ -31,6 +34,11 @@ def binaries_of(name: str) -> ServerBinaries:
             pytest.fail(message)
         pytest.skip(message)
     return found
+
+
+def keeps_dictionary(server: PrivateServer) -> bool:
+    """MySQL 8.0 or later: no .frm files, and what is asked of a table opens tables of the dictionary."""
+    return server.binaries.family == "mysql"
 
 
 def mariadb_path() -> str:
