@@ -10,6 +10,7 @@ from myisam_advisor.trial.private.binaries import ServerBinaries, private_loader
 
 FETCHED_SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
 # Versions between and before them: tests ask them what differs with versions, and everything in `script/test thorough`.
+# docs/decisions/033-eight-servers.md says where they are from.
 FURTHER_SERVERS = ("mysql-5.5", "mysql-8.0", "mariadb-10.5", "mariadb-11.4")
 # Those that lie as their maker packed them, programs in bin.
 ARCHIVES = ("mysql-5.5", "mysql-8.0", "mariadb-11.4")
