@@ -17,10 +17,12 @@ from myisam_advisor.history.verification import Outcome, Window
 from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, ShownFact, Suspicion
 from myisam_advisor.judging.past import Episode
 from myisam_advisor.remedies.memory_budget import MemoryBudget
+from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import Comparison, Run
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
+from myisam_exporter.facts.unknown import Unknown
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -39,7 +41,9 @@ ABOUT = {"rule": TEXT, "object": TEXT}
 
 def schemas() -> dict[str, str]:
     """File name -> text."""
-    made = {"check": _check(), "facts": _facts(), "plan": _plan(), "trial": _trial(), "verify": _verify(), "error": _error()}  # fmt: skip
+    made = {
+        "check": _check(), "doctor": _doctor(), "facts": _facts(), "plan": _plan(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
+    }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
 
@@ -216,6 +220,39 @@ def _verify() -> Schema:
         "verdict": {"enum": ["improved", "unchanged", "worse", "not enough data"]},
     }
     return _document("A change, verified", "`verify --format json`.", properties)
+
+
+def _doctor() -> Schema:
+    source = _object({
+        "name": TEXT, "state": {"enum": ["working", "degraded", "off", "not here"]}, "seconds": NUMBER, "problems": _list_of(_of(Unknown)),
+        "unknown": {"type": "object", "description": "The columns that are not known, and why.", "additionalProperties": _of(Unknown)}, "rules": TEXTS,
+    })  # fmt: skip
+    history = _object(
+        {"path": TEXT, "problem": {"type": "string", "description": "Why none can be kept there; empty where it can."}}
+    )
+    return _document("What can be seen", "`doctor --format json`.", {"who": TEXT, "sources": _list_of(source), "history": history})  # fmt: skip
+
+
+def _rights() -> Schema:
+    text_or_null: Schema = {"type": ["string", "null"]}
+    sight = _of(Sight)
+    sight["properties"]["state"] = {"enum": ["seen", "not seen", "not here", "not known"]}
+    recipe = _object({
+        "drop_in": _object({"path": TEXT, "text": TEXT, "present": {"enum": ["absent", "ours", "foreign"]}}), "account": TEXTS, "account_problem": TEXT, "restart": TEXTS,
+    })  # fmt: skip
+    properties: dict[str, Schema] = {
+        "who": TEXT,
+        "service": text_or_null,
+        "user": text_or_null,
+        "all_seen": {"type": "boolean"},
+        "sights": _list_of(sight),
+        "recipe": _or_null(recipe)
+        | {"description": "What would show the rest, its parts empty where they are not needed; null where no service was looked at."},
+        "done": TEXTS,
+        "drop_account": {"type": "string", "description": "With --undo: what removes the account."},
+    }  # fmt: skip
+    by_what_was_asked = ["who", "user", "all_seen", "sights", "recipe", "drop_account"]
+    return _document("Rights of the service", "`rights --format json`; with --undo only `service`, `done` and `drop_account`.", properties, by_what_was_asked)  # fmt: skip
 
 
 def _error() -> Schema:

@@ -32,6 +32,7 @@ SECRETS = (
 STATE = "/var/lib/myisam-advisor"
 TEXTFILE = "/var/lib/prometheus/node-exporter/myisam_advisor.prom"
 DROP_INS = "/usr/share/myisam-advisor/systemd"
+RIGHTS_DROP_IN = f"/etc/systemd/system/{SERVICE}.d/rights.conf"
 FETCH = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:9942/metrics').read().decode())"
 
 
@@ -144,6 +145,12 @@ def capabilities(system: System, service: str) -> int:
     return int(line.split()[1], 16)
 
 
+def rights(system: System, status: int, *words: str) -> str:
+    done = system.attempt("myisam-advisor", "rights", *words)
+    assert (done.returncode, done.stderr) == (status, "")
+    return done.stdout
+
+
 def doctor(system: System, *privileges: str) -> str:
     words = ("--reuid=myisam-advisor", "--regid=myisam-advisor", *(privileges or ("--clear-groups", "--inh-caps=-all")))
     return system.attempt("setpriv", *words, "myisam-advisor", "doctor").stdout
@@ -153,6 +160,44 @@ def test_it_starts_before_the_account_is_there_and_says_so(system: System) -> No
     assert system.run("systemctl", "is-active", SERVICE, "myisam-advisor.socket").split() == ["active", "active"]
     assert "refused the user 'myisam-advisor'" in system.run("systemctl", "status", SERVICE)
     assert "myisam_up 0.0" in system.run("python3", "-c", FETCH)
+
+
+def test_the_rights_are_given_and_taken_in_one_command_each(system: System) -> None:
+    """Before there is an account. Afterwards all is as it was, for the tests that go the way by hand."""
+    system.run("mariadb", text="CREATE DATABASE given; CREATE TABLE given.t (a INT PRIMARY KEY) ENGINE=MyISAM; INSERT INTO given.t VALUES (1), (2), (3);")
+    assert "\nnot seen   server login " in rights(system, 1)
+    assert system.attempt("ls", RIGHTS_DROP_IN).returncode != 0
+    given = rights(system, 0, "--apply", "--yes")
+    assert given.index("This is going to be done") < given.index("made the account: 3 statements") < given.index("Everything that is here is seen.")
+    assert system.run("stat", "--format=%A %U", RIGHTS_DROP_IN) == "-rw-r--r-- root\n"
+    exposed = system.run("python3", "-c", FETCH)
+    assert 'myisam_table_rows{schema="given",table="t"} 3.0' in exposed
+    assert " 0.0\n" not in "".join(f"{line}\n" for line in exposed.splitlines() if "_collector_success{" in line)
+    assert capabilities(system, SERVICE) == 1 << 2
+    assert "This is going to be done" not in rights(system, 0, "--apply", "--yes")
+    taken = rights(system, 0, "--undo")
+    assert f"removed {RIGHTS_DROP_IN}\nrestarted {SERVICE}\n" in taken
+    less = json.loads(rights(system, 1, "--format", "json"))
+    assert {sight["name"] for sight in less["sights"] if sight["state"] == "not seen"} == {"headers", "page-cache", "io", "maps", "fd", "disk"}
+    assert capabilities(system, SERVICE) == 0
+    assert system.attempt("systemctl", "is-active", PROCESS_SERVICE).stdout == "inactive\n"
+    system.run("mariadb", text=f"DROP DATABASE given; {taken.rpartition(': ')[2]}")
+    system.run("systemctl", "restart", SERVICE)
+
+
+def test_a_drop_in_that_it_does_not_start_with_is_taken_back(system: System) -> None:
+    broken = f"/etc/systemd/system/{SERVICE}.d/zz-broken.conf"
+    system.run("sh", "-c", f"printf '[Service]\\nNice=11\\n' > {RIGHTS_DROP_IN}; printf '[Service]\\nExecStartPre=/usr/bin/test -e /etc/shadow\\n' > {broken}")
+    done = system.attempt("myisam-advisor", "rights", "--apply", "--yes")
+    assert done.returncode == 2
+    assert "the service runs as before. The account stays." in done.stderr
+    assert system.run("cat", RIGHTS_DROP_IN) == "[Service]\nNice=11\n"
+    assert system.run("systemctl", "show", "--property=Nice", "--value", SERVICE) == "11\n"
+    assert "left alone" in system.attempt("myisam-advisor", "rights", "--undo").stderr
+    system.run("rm", RIGHTS_DROP_IN, broken)
+    system.run("mariadb", text="DROP USER 'myisam-advisor'@'localhost'")
+    system.run("systemctl", "daemon-reload")
+    system.run("systemctl", "restart", SERVICE)
 
 
 def test_the_printed_grants_are_enough(system: System) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import RenderableType
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.texts.drawing import drawn, without_padding
+from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
@@ -40,6 +42,8 @@ class Examination:
     problems: tuple[Unknown, ...]
     rules: tuple[str, ...]
     seconds: float
+    unknown: Mapping[str, Unknown] = field(default_factory=dict)
+    """The columns (`table.column`) that are not known, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +92,13 @@ def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Seq
         }
         # Off without a remedy: this machine or this version has no such thing, or it is not needed.
         state = NOT_HERE if sample.off and not sample.remedy else OFF
-        return Examination(collector.name, state, (sample,), _rules_that_use(gained, rules), seconds)
+        unknown: Mapping[str, Unknown] = dict.fromkeys(sorted(gained), sample)
+        return Examination(collector.name, state, (sample,), _rules_that_use(gained, rules), seconds, unknown)
     unknown = collector.unknown_columns(sample)
     problems = tuple({problem.reason: problem for problem in (*collector.notes(sample), *unknown.values())}.values())
     # What is off here and cannot be switched on is no defect.
     state = DEGRADED if any(problem.remedy or not problem.off for problem in problems) else WORKING
-    return Examination(collector.name, state, problems, _rules_that_use(set(unknown), rules), seconds)
+    return Examination(collector.name, state, problems, _rules_that_use(set(unknown), rules), seconds, dict(unknown))
 
 
 def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
@@ -107,6 +112,35 @@ def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
         return any(name in facts or name.partition(".")[0] in tables for name in named)
 
     return tuple(rule.id for rule in rules if uses(rule))
+
+
+def examination_as_document(examinations: Sequence[Examination], who: str, history: Path) -> dict[str, object]:
+    """The same for programs; and whether whoever runs this may keep a history there."""
+    return {
+        **heading(),
+        "who": who,
+        "sources": [_source_document(examination) for examination in examinations],
+        "history": {"path": str(history), "problem": _why_not_writable(history.parent)},
+    }
+
+
+def _source_document(examination: Examination) -> dict[str, object]:
+    return {
+        "name": examination.collector,
+        "state": examination.state,
+        "seconds": round(examination.seconds, 6),
+        "problems": [asdict(problem) for problem in examination.problems],
+        "unknown": {column: asdict(why) for column, why in examination.unknown.items()},
+        "rules": list(examination.rules),
+    }
+
+
+def _why_not_writable(folder: Path) -> str:
+    """Why nothing can be kept in a folder, or in the nearest one above it that is there; "" where it can."""
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder = folder.parent
+    may = os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+    return "" if may else f"{folder} cannot be written by this user"
 
 
 def remedies_of(examinations: Sequence[Examination]) -> list[Remedy]:

@@ -24,7 +24,7 @@ from myisam_exporter.version import __version__
     ),
     statuses=(
         ("0", "Done, and nothing reaches check's --fail-on."),
-        ("1", "check: a finding does; verify: something became worse."),
+        ("1", "check: a finding does; verify: something became worse; rights: something is not seen."),
         FAILED,
         ("3", "verify: not enough data; check --format nagios: UNKNOWN."),
     ),

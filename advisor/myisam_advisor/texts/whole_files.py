@@ -23,6 +23,7 @@ from myisam_exporter.errors import UserError
 
 # node_exporter runs as another user.
 READABLE = 0o644
+NEW_DIRECTORY = 0o755
 MAXIMUM_LINKS = 40  # as the kernel's own limit, path_resolution(7)
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,13 +35,14 @@ class OutputDirectory:
     Args:
         path: the directory.
         create: make it, and those above it, where they are not there.
+        only_ours: for what the system obeys: nobody but root and us may write anywhere on the way, nor in it.
 
     Raises UserError for a way to it that somebody else could lead elsewhere, and OSError as open(2) and mkdir(2) do.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, only_ours: bool = False) -> None:
         self.path = path
-        self._descriptor = _open_directory(path, create)
+        self._descriptor = _open_directory(path, create, only_ours)
 
     def __enter__(self) -> OutputDirectory:
         return self
@@ -53,6 +55,19 @@ class OutputDirectory:
     def holds(self, name: str) -> bool:
         """Whether there is something of this name, a link to nothing too."""
         return self._status(name) is not None
+
+    def keep(self, name: str, kept: str) -> None:
+        """Give what has this name, a link too, a further name. Raises OSError as link(2) does."""
+        descriptor = self._descriptor
+        os.link(name, kept, src_dir_fd=descriptor, dst_dir_fd=descriptor, follow_symlinks=False)
+
+    def rename(self, name: str, other: str) -> None:
+        """Let it take the place of what has the other name. Raises OSError as renameat(2) does."""
+        os.rename(name, other, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def remove(self, name: str) -> None:
+        """Remove it; a link, and not what it leads to. Raises OSError as unlink(2) does."""
+        os.unlink(name, dir_fd=self._descriptor)
 
     @contextlib.contextmanager
     def file(self, name: str) -> Iterator[TextIO]:
@@ -108,7 +123,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise UserError(f"cannot write {path}: {error.strerror or error}. Give another --output.") from None
 
 
-def _open_directory(path: Path, create: bool) -> int:
+def _open_directory(path: Path, create: bool, only_ours: bool) -> int:
     """The directory at the end of the path, looked up one name at a time: each name is looked at before it is gone through."""
     names = list(reversed(path.parts))
     links = 0
@@ -116,6 +131,8 @@ def _open_directory(path: Path, create: bool) -> int:
     try:
         while names:
             name = names.pop()
+            if only_ours:
+                _refuse_others(os.fstat(here), path)
             following = os.open("/", os.O_PATH | os.O_CLOEXEC) if name == "/" else _enter(here, name, path, create)
             target = _link_target(following, name, path)
             if target is None:
@@ -127,6 +144,8 @@ def _open_directory(path: Path, create: bool) -> int:
             if links > MAXIMUM_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
         _refuse_open_to_all(os.fstat(here), path)
+        if only_ours:
+            _refuse_others(os.fstat(here), path)
     except BaseException:
         os.close(here)
         raise
@@ -143,7 +162,7 @@ def _enter(here: int, name: str, path: Path, create: bool) -> int:
         if not create:
             raise
         with contextlib.suppress(FileExistsError):
-            os.mkdir(name, dir_fd=here)
+            os.mkdir(name, NEW_DIRECTORY, dir_fd=here)
         descriptor = os.open(name, _LOOK, dir_fd=here)
     if _open_to_all(around) and os.fstat(descriptor).st_uid not in (0, os.geteuid()):
         os.close(descriptor)
@@ -172,6 +191,14 @@ def _open_to_all(status: os.stat_result) -> bool:
 def _refuse_open_to_all(status: os.stat_result, path: Path) -> None:
     if _open_to_all(status) and not status.st_mode & stat.S_ISVTX:
         raise _refused(path, "it is, or lies below, a directory that every user may write and rename files in")
+
+
+def _refuse_others(status: os.stat_result, path: Path) -> None:
+    """A sticky directory, such as /tmp, is entered: in there only what is root's or ours is gone through."""
+    if status.st_uid not in (0, os.geteuid()):
+        raise _refused(path, "it is, or lies below, another user's directory")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
+        raise _refused(path, "it is, or lies below, a directory that others may write")
 
 
 def _refused(path: Path, why: str) -> UserError:

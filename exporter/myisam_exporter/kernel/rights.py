@@ -1,7 +1,8 @@
 """What to do where the operating system does not let us look: the right that is missing, and the drop-in that gives it to the service."""
 
 FILES_DROP_IN = "/usr/share/myisam-advisor/systemd/files.conf"
-SERVICE = f"the systemd service: {FILES_DROP_IN}"
+COMMAND = "sudo myisam-advisor rights"
+SERVICE = f"the systemd service: {COMMAND}, or {FILES_DROP_IN}"
 READ_FILES = (
     "run as root (sudo myisam-advisor check) or as a member of the server's group where it may enter its directories; "
     f"a service: with CAP_DAC_READ_SEARCH ({SERVICE})"
@@ -13,6 +14,6 @@ READ_RESIDENCY = (
 )
 
 SHOW_DIRECTORY = (
-    "run myisam-advisor beside the server; where that is on this machine, name the directory to the systemd service: "
-    "files.conf shows it /var/lib/mysql, `systemctl edit myisam-advisor` others (BindReadOnlyPaths=)"
+    f"run myisam-advisor beside the server; where that is on this machine, show the directory to the systemd service: `{COMMAND}` does, "
+    "beside /var/lib/mysql which files.conf shows (BindReadOnlyPaths=)"
 )

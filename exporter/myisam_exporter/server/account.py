@@ -5,7 +5,11 @@ Sources: MariaDB and MySQL manuals, "CREATE USER", "Pluggable Authentication: So
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
 from myisam_exporter.errors import UserError
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import Sql, comment, quote_account, statement
 from myisam_exporter.server.version_number import ServerVersion
 
@@ -20,8 +24,17 @@ REASONS = {
 REPLICATION_REASON = "lag and errors of a replica"
 # From here on MariaDB has unix_socket built in, and takes IDENTIFIED VIA without installing it.
 SOCKET_BUILT_IN = (10, 4)
+ACCOUNTS = "SELECT COUNT(*) FROM mysql.user WHERE User = %s AND Host = 'localhost'"
+SOCKET_PLUGINS = "SELECT PLUGIN_NAME FROM information_schema.PLUGINS WHERE PLUGIN_STATUS = 'ACTIVE' AND PLUGIN_NAME IN ('unix_socket', 'auth_socket')"
 # Characters of names: MySQL manual, "Grant Tables" and the release notes of 5.7.8 and 8.0.17; MariaDB 10.6.1, MDEV-24312. Tried on four servers.
 LONG_USERS_MYSQL, LONG_HOSTS_MYSQL, LONG_NAMES_MARIADB = (5, 7, 8), (8, 0, 17), (10, 6, 1)
+
+
+class Step(NamedTuple):
+    """One statement, and why it is there."""
+
+    command: Sql
+    reason: str
 
 
 def maximum_lengths(version: ServerVersion) -> tuple[int, int]:
@@ -64,13 +77,37 @@ def statements(
                 f"a replica of version {version.text} is not asked for its lag (before MySQL 8.0.22 and MariaDB 10.5.9): leave out --replication."
             )
         rights[right] = REPLICATION_REASON
-    return [
-        *created,
-        *(
-            _with_reason(statement("GRANT {} TO {};", right, quoted_account), reason)
-            for right, reason in rights.items()
-        ),
-    ]
+    return [with_reason(step) for step in (*created, *_granted(quoted_account, rights))]
+
+
+def _granted(account: Sql, rights: Mapping[Sql, str]) -> list[Step]:
+    return [Step(statement("GRANT {} TO {};", right, account), reason) for right, reason in rights.items()]
+
+
+def missing_steps(session: Session, account: str) -> list[Step]:
+    """Of what `statements` lists for a system user on this machine, that which is not there yet: its GRANTs, and CREATE USER where there is none.
+
+    Raises StatementRefusedError where this session may not look, and as `statements` does.
+    """
+    version = session.version
+    _refuse_unusable(version, account, "localhost")
+    quoted_account = quote_account(account, "localhost")
+    granted = _granted(quoted_account, REASONS)
+    if int(session.rows(ACCOUNTS, (account,))[0][0] or 0):
+        return granted
+    *install, created = _by_socket(version, quoted_account)
+    return [*(install if not session.rows(SOCKET_PLUGINS) else ()), created, *granted]
+
+
+def make(session: Session, steps: Iterable[Step]) -> None:
+    """Run them. The session may write from then on: it belongs to an administrator who asked for this.
+
+    Raises StatementRefusedError at the first that the server refuses.
+    """
+    if session.version.at_least(mysql=(5, 6), mariadb=(10, 0)):
+        session.rows("SET SESSION TRANSACTION READ WRITE")
+    for step in steps:
+        session.rows(step.command)
 
 
 def _refuse_unusable(version: ServerVersion, account: str, host: str) -> None:
@@ -88,23 +125,24 @@ def _refuse_unusable(version: ServerVersion, account: str, host: str) -> None:
             )
 
 
-def _with_reason(command: Sql, reason: str) -> Sql:
-    return statement("{}  {}", command, comment(reason))
+def with_reason(step: Step) -> Sql:
+    """The statement as it is printed."""
+    return statement("{}  {}", step.command, comment(step.reason))
 
 
-def _with_password(account: Sql) -> list[Sql]:
+def _with_password(account: Sql) -> list[Step]:
     created = statement("CREATE USER {} IDENTIFIED BY '...';", account)
-    return [_with_reason(created, "your password, which goes into the option file too")]
+    return [Step(created, "your password, which goes into the option file too")]
 
 
-def _by_socket(version: ServerVersion, account: Sql) -> list[Sql]:
+def _by_socket(version: ServerVersion, account: Sql) -> list[Step]:
     proof = "no password: the operating system's user of that name"
     once = "unless SHOW PLUGINS lists it already"
     if version.flavour == "mariadb":
         built_in = version.at_least(mariadb=SOCKET_BUILT_IN)
-        install = [] if built_in else [_with_reason(statement("INSTALL SONAME 'auth_socket';"), once)]
-        return [*install, _with_reason(statement("CREATE USER {} IDENTIFIED VIA unix_socket;", account), proof)]
+        install = [] if built_in else [Step(statement("INSTALL SONAME 'auth_socket';"), once)]
+        return [*install, Step(statement("CREATE USER {} IDENTIFIED VIA unix_socket;", account), proof)]
     return [
-        _with_reason(statement("INSTALL PLUGIN auth_socket SONAME 'auth_socket.so';"), once),
-        _with_reason(statement("CREATE USER {} IDENTIFIED WITH auth_socket;", account), proof),
+        Step(statement("INSTALL PLUGIN auth_socket SONAME 'auth_socket.so';"), once),
+        Step(statement("CREATE USER {} IDENTIFIED WITH auth_socket;", account), proof),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
@@ -18,9 +19,14 @@ from myisam_exporter.errors import UserError
 )
 @connection_options
 @site_options
-def doctor(source: SourceOptions, site: SiteOptions) -> None:
-    """Show which account is used, what each source can see, what it lacks, how to grant it, and which rules that enables."""
-    from myisam_advisor.cli.examination import examination_as_text, examine, who_asks
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")
+def doctor(form: str, source: SourceOptions, site: SiteOptions) -> None:
+    """Show which account is used, what each source can see, what it lacks, how to grant it, and which rules that enables.
+
+    It looks as whoever runs it: `myisam-advisor rights` looks as the service does, and gives it what it lacks.
+    """
+    from myisam_advisor.cli.examination import examination_as_document, examination_as_text, examine, who_asks
+    from myisam_advisor.history.paths import history_path
 
     if source.facts_file:
         raise UserError("doctor examines a server: it has no use for --facts.")
@@ -28,4 +34,7 @@ def doctor(source: SourceOptions, site: SiteOptions) -> None:
     target = server.target()
     who = who_asks(target, server.timeout_seconds)
     examinations = examine(target, server.timeout_seconds, server.key_caches, rules)
+    if form == "json":
+        print(json.dumps(examination_as_document(examinations, who, history_path()), indent=1))
+        return
     print(examination_as_text(examinations, sys.stdout, who), end="")

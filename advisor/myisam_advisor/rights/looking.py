@@ -1,0 +1,180 @@
+"""Looking as the service does: the program's own examination, run with the user, groups, capabilities and file system of the service.
+
+While the service runs, its main process tells them (proc(5)), and its namespaces are entered: what its unit hides from it is hidden here
+too. The examining process is started anew, so that it has none of root's memory, and what it prints is believed as little as anybody's.
+Sources: nsenter(1), setpriv(1), capabilities(7), systemd.exec(5).
+"""
+
+from __future__ import annotations
+
+import grp
+import pwd
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.rights.service import Service
+from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import at_most, bounded_bytes, bounded_text
+from myisam_exporter.outside.documents import DocumentError, parse_json
+
+MAXIMUM_DOCUMENT_BYTES = 4 << 20
+MAXIMUM_MEMORY_BYTES = 64 << 20
+LOOK_SECONDS = 120.0
+CAPABILITY_BITS = 64
+ENTRY = "from myisam_advisor.cli.main import main; main()"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """As whom and where a process runs; `process` is the one whose namespaces are entered, None for our own."""
+
+    user: int
+    group: int
+    groups: tuple[int, ...]
+    capabilities: tuple[str, ...]
+    process: int | None = None
+
+
+def identity_of(service: Service, proc: Path = Path("/proc")) -> Identity:
+    """As whom the service runs; while it does not, as whom it would. Raises UserError for a user or group that there is not."""
+    if service.process is not None:
+        try:
+            return _of_process(service.process, proc)
+        except (OSError, KeyError, ValueError):
+            pass  # it ended since systemd told of it
+    account = _account(service)
+    group = _group(service, service.group) if service.group else account.pw_gid
+    groups = tuple(_group(service, name) for name in service.groups)
+    return Identity(account.pw_uid, group, groups, service.capabilities)
+
+
+def _of_process(pid: int, proc: Path) -> Identity:
+    lines = bounded_text(proc / str(pid) / "status").splitlines()
+    told = dict(line.partition(":")[::2] for line in lines)
+    effective = int(told["CapEff"], 16)
+    capabilities = tuple(f"cap_{bit}" for bit in range(CAPABILITY_BITS) if effective >> bit & 1)
+    groups = tuple(map(int, told["Groups"].split()))
+    return Identity(int(told["Uid"].split()[1]), int(told["Gid"].split()[1]), groups, capabilities, pid)
+
+
+def _account(service: Service) -> pwd.struct_passwd:
+    name = service.user or "root"
+    try:
+        return pwd.getpwuid(int(name)) if name.isdecimal() else pwd.getpwnam(name)
+    except (KeyError, OverflowError):
+        raise UserError(
+            f"{service.name} is to run as {name!r}, and there is no such user: systemd-sysusers makes the package's own, "
+            f"`systemctl edit {service.name}` names another (User=)."
+        ) from None
+
+
+def _group(service: Service, name: str) -> int:
+    try:
+        return int(name) if name.isdecimal() else grp.getgrnam(name).gr_gid
+    except KeyError:
+        raise UserError(f"{service.name} is to run in the group {name!r}, and there is no such group.") from None
+
+
+def words_before(identity: Identity) -> list[str]:
+    """Words before a command that runs as somebody, and ends when we do."""
+    entering = [] if identity.process is None else ["nsenter", f"--target={identity.process}", "--mount", "--net", "--"]
+    capabilities = ",".join(["-all", *map(_added, identity.capabilities)])
+    groups = f"--groups={','.join(map(str, identity.groups))}" if identity.groups else "--clear-groups"
+    return [
+        *entering,
+        "setpriv",
+        f"--reuid={identity.user}",
+        f"--regid={identity.group}",
+        groups,
+        *(f"--{kind}={capabilities}" for kind in ("bounding-set", "inh-caps", "ambient-caps")),
+        "--no-new-privs",
+        "--pdeathsig=KILL",
+        "--",
+    ]
+
+
+def _added(capability: str) -> str:
+    """As setpriv wants it: +cap_2 by its number, +dac_read_search by its name."""
+    name = capability.removeprefix("cap_")
+    return f"+{capability}" if name.isdecimal() else f"+{name}"
+
+
+def daemon_words(service: Service, proc: Path = Path("/proc")) -> tuple[str, ...]:
+    """The words that the running daemon was started with, behind `serve`; nothing while it does not run."""
+    if service.process is None:
+        return ()
+    try:
+        words = bounded_bytes(proc / str(service.process) / "cmdline").decode("utf-8", "replace").split("\0")
+    except OSError:
+        return ()
+    return tuple(words[words.index("serve") + 1 : -1]) if "serve" in words else ()
+
+
+def look_as(identity: Identity, words: Sequence[str], state_directory: Path | None) -> dict[str, Any]:
+    """What `doctor` finds as that user, as its document; one with `error` where the server could not be asked. Raises UserError."""
+    environment = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": _home(identity.user)}
+    if state_directory is not None:
+        environment["STATE_DIRECTORY"] = str(state_directory)
+    command = [sys.executable, "-I", "-c", ENTRY, "doctor", "--format", "json", *words]
+    try:
+        with subprocess.Popen(
+            [*words_before(identity), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd="/",
+            # Who takes the service over has no way to our terminal.
+            start_new_session=True,
+        ) as process:
+            told, complaint = _heard(process)
+    except OSError as error:
+        raise UserError(f"nobody can look as the service: {error.filename}: {error.strerror}.") from None
+    return _document(told, complaint)
+
+
+def _heard(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """What it says in bounded time, and to a bounded length."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    complaint: list[bytes] = []
+    errors = process.stderr
+    listener = threading.Thread(target=lambda: complaint.append(at_most(errors, MAXIMUM_DOCUMENT_BYTES)), daemon=True)
+    end = threading.Timer(LOOK_SECONDS, process.kill)
+    listener.start()
+    end.start()
+    try:
+        told = at_most(process.stdout, MAXIMUM_DOCUMENT_BYTES)
+    finally:
+        process.kill()
+        end.cancel()
+    listener.join(LOOK_SECONDS)
+    return told, b"".join(complaint)
+
+
+def _document(told: bytes, complaint: bytes) -> dict[str, Any]:
+    try:
+        document = parse_json(told.decode("utf-8", "replace"), MAXIMUM_MEMORY_BYTES)
+    except DocumentError:
+        document = None
+    if isinstance(document, dict):
+        return document
+    said = complaint.decode("utf-8", "replace").strip().splitlines()
+    why = said[-1] if said else f"nothing was said within {LOOK_SECONDS:.0f} s"
+    raise UserError(
+        f"what the service sees could not be found out: {why}. Its user must be able to run {sys.executable} with this program: "
+        "install it where everybody may read it."
+    )
+
+
+def _home(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_dir
+    except KeyError:
+        return "/"

@@ -1,0 +1,121 @@
+"""What there is to see, one line each, and whether it is seen: read off the document of `doctor`, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SEEN, HIDDEN, NOT_HERE, NOT_KNOWN = "seen", "not seen", "not here", "not known"
+LOGIN, HISTORY = "login", "history"
+MAXIMUM_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One thing to see: where doctor tells of it (a source, and the column that is unknown without it) and what is lost without it.
+
+    What a source only sees in part counts as not seen where `whole` is wanted.
+    """
+
+    name: str
+    title: str
+    source: str
+    column: str
+    brings: str
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One of them, looked at: `state` is one of the words above, `brings` what is lost while it is not seen."""
+
+    name: str
+    title: str
+    state: str
+    brings: str
+    reason: str = ""
+    remedy: str = ""
+
+
+PROCESSLIST, WAITS = "process", "performance-schema"
+KINDS = (
+    Kind(PROCESSLIST, "PROCESS", "processlist", "", "connections of other users, what they wait for"),
+    Kind(WAITS, "performance_schema", "", "", "waits for locks; rows read and changed by table"),
+    Kind("headers", ".MYI headers", "myi", "totals.myisam_tables", "tables and indexes by their files, and all sums", True),
+    Kind("page-cache", "page cache", "page_cache", "tables.data_resident_bytes", "what it holds of each table (cachestat, mincore)", True),
+    Kind("io", "/proc/PID/io", "mysqld_process", "mysqld.read_bytes_per_second", "the page-cache hit ratio, read calls and bytes"),
+    Kind("maps", "/proc/PID/maps", "mysqld_process", "mysqld.mapped_data_files", "mapped data files, the memory allocator"),
+    Kind("fd", "/proc/PID/fd", "mysqld_process", "mysqld.open_files", "how many files the server has open"),
+    Kind("cgroup", "control group", "cgroup", "mysqld.cgroup_page_cache_bytes", "the server's own page cache, refaults, its limit"),
+    Kind("disk", "the server's disk", "disk_space", "host.data_directory_free_bytes", "its size, free space and load"),
+)  # fmt: skip
+LOGIN_TITLE, LOGIN_BRINGS = "server login", "counters and variables: nothing is judged without"
+HISTORY_TITLE, HISTORY_BRINGS = "history directory", "curves, what was found when, what became of it"
+
+
+def sights_of(document: Mapping[str, Any]) -> list[Sight]:
+    """Each thing there is to see, and how it stands with it."""
+    error = document.get("error")
+    if isinstance(error, str):
+        # What follows is for who typed the options.
+        reason = error.partition(". ")[0][:MAXIMUM_CHARACTERS]
+        unknown = [Sight(kind.name, kind.title, NOT_KNOWN, kind.brings) for kind in KINDS]
+        return [Sight(LOGIN, LOGIN_TITLE, HIDDEN, LOGIN_BRINGS, reason), *unknown]
+    sources = {_text(source.get("name")): source for source in _objects(document.get("sources"))}
+    return [
+        Sight(LOGIN, LOGIN_TITLE, SEEN, LOGIN_BRINGS),
+        *(_looked_at(kind, sources) for kind in KINDS),
+        _history(document.get("history")),
+    ]
+
+
+def all_seen(sights: list[Sight]) -> bool:
+    """Whether nothing is out of sight that is here."""
+    return all(sight.state in (SEEN, NOT_HERE) for sight in sights)
+
+
+def _looked_at(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
+    if kind.name in (PROCESSLIST, WAITS):
+        return _privilege(kind, sources)
+    source = sources.get(kind.source)
+    if source is None:
+        return Sight(kind.name, kind.title, NOT_KNOWN, kind.brings)
+    unknown = source.get("unknown")
+    why = unknown.get(kind.column) if isinstance(unknown, dict) else None
+    if not isinstance(why, dict) and kind.whole:
+        # Another reason than a missing right has no remedy among the rights.
+        why = next(
+            (problem for problem in _objects(source.get("problems")) if "CAP_" in _text(problem.get("remedy"))), None
+        )
+    return _sight(kind, why if isinstance(why, dict) else None)
+
+
+def _privilege(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
+    """A right in the server is missing where some source's remedy is to grant it: all else that it is unknown for is another matter."""
+    wanted = "GRANT PROCESS " if kind.name == PROCESSLIST else "GRANT SELECT ON performance_schema."
+    for source in sources.values():
+        for problem in _objects(source.get("problems")):
+            if _text(problem.get("remedy")).startswith(wanted):
+                return _sight(kind, problem)
+    return _sight(kind, None)
+
+
+def _sight(kind: Kind, why: Mapping[str, Any] | None) -> Sight:
+    if why is None:
+        return Sight(kind.name, kind.title, SEEN, kind.brings)
+    state = NOT_HERE if why.get("off") is True else HIDDEN
+    return Sight(kind.name, kind.title, state, kind.brings, _text(why.get("reason")), _text(why.get("remedy")))
+
+
+def _history(told: object) -> Sight:
+    problem = _text(told.get("problem")) if isinstance(told, dict) else ""
+    return Sight(HISTORY, HISTORY_TITLE, HIDDEN if problem else SEEN, HISTORY_BRINGS, problem)
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+
+
+def _text(value: object) -> str:
+    return value[:MAXIMUM_CHARACTERS] if isinstance(value, str) else ""

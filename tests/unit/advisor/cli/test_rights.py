@@ -1,0 +1,47 @@
+"""`rights` on the command line: what it does not take, and a daemon's words of which it takes those that name the server."""
+
+import json
+import os
+
+import click
+import pytest
+
+from myisam_advisor.cli.commands.rights import _connection_words
+from myisam_advisor.cli.main import cli
+from tests.support.program import run
+
+NOWHERE = ("--service", "myisam-advisor-that-is-not-here")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--apply", "--undo"), "opposites"),
+        (("--yes",), "--yes is for --apply"),
+        (("--service", "a b"), "no name of a systemd service"),
+        (("--service", "../../x"), "no name of a systemd service"),
+        (("--facts", "x"), "No such option"),
+        (("--format", "xml"), "'xml' is not one of"),
+    ],
+)
+def test_what_it_does_not_take_is_named(words: tuple[str, ...], said: str) -> None:
+    done = run("rights", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--apply", "--undo"])
+@pytest.mark.parametrize("further", [(), ("--format", "json")])
+def test_without_a_service_nothing_is_given(option: str, further: tuple[str, ...]) -> None:
+    done = run("rights", option, *NOWHERE, *further)
+    assert done.returncode == 2
+    expected = "there is no service here to give rights to" if os.geteuid() == 0 else "only root may change"
+    assert expected in done.stderr
+    assert ("error" in json.loads(done.stdout)) if further else done.stdout == ""
+
+
+def test_of_the_daemons_words_those_that_name_the_server() -> None:
+    words = ("--web.listen-address", ":9942", "--socket", "/x.sock", "--user=watcher", "--history", "/h", "--allow-cleartext", "-h", "db1", "--collect.page-cache.precise")
+    with click.Context(cli):
+        assert _connection_words(words) == ["--socket", "/x.sock", "--user=watcher", "--allow-cleartext", "-h", "db1"]

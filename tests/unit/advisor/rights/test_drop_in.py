@@ -1,0 +1,165 @@
+"""The drop-in: made of the package's own, written whole, and of what others wrote nothing lost."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.rights.drop_in import (
+    ABSENT,
+    FOREIGN,
+    KEPT,
+    NAME,
+    OURS,
+    Wanted,
+    drop_in_text,
+    present_text,
+    remove_drop_in,
+    state_of,
+    write_drop_in,
+)
+from myisam_exporter.errors import UserError
+from tests.support.repository import ROOT
+
+TEXT = drop_in_text(Wanted())
+BY_HAND = "[Service]\nNice=5\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "system" / "myisam-advisor.service.d"
+
+
+def settings(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_it_says_what_the_packages_drop_in_says() -> None:
+    files = (ROOT / "systemd" / "profiles" / "files.conf").read_text()
+    assert settings(TEXT) == settings(files)
+    assert settings(drop_in_text(Wanted(closed_files=True))) == settings(files) + settings((ROOT / "systemd" / "profiles" / "residency.conf").read_text())
+
+
+def test_group_and_directory_are_the_servers() -> None:
+    lines = settings(drop_in_text(Wanted("dba", Path("/srv/db/mysql"))))
+    assert "SupplementaryGroups=dba" in lines
+    assert "SupplementaryGroups=mysql" not in lines
+    assert lines[-1] == "BindReadOnlyPaths=/srv/db/mysql"
+    assert "BindReadOnlyPaths=/var/lib/mysql/data" not in settings(drop_in_text(Wanted(data_directory=Path("/var/lib/mysql/data"))))
+
+
+@pytest.mark.parametrize("directory", ["/srv/a b", "/srv/%h", "/srv/a:b", '/srv/"x"', "/srv/a\nUser=root", "/", "/srv/../root", "/srv/é", "/srv/a\\x20b"])
+def test_a_directory_that_could_mean_something_else_is_refused(directory: str) -> None:
+    with pytest.raises(UserError, match="cannot stand in a unit file"):
+        drop_in_text(Wanted(data_directory=Path(directory)))
+
+
+@pytest.mark.parametrize("group", ["", "a b", "-x", "a\nUser=root", "%g"])
+def test_so_is_a_group(group: str) -> None:
+    with pytest.raises(UserError, match="cannot stand in a unit file"):
+        drop_in_text(Wanted(group))
+
+
+def test_it_is_written_once_for_everybody_to_read_and_taken_away(folder: Path) -> None:
+    mask = os.umask(0o077)
+    try:
+        assert write_drop_in(folder, TEXT) == [f"wrote {folder / NAME}"]
+    finally:
+        os.umask(mask)
+    assert (folder / NAME).read_text() == TEXT
+    assert (folder / NAME).stat().st_mode & 0o7777 == 0o644
+    assert state_of(present_text(folder)) == OURS
+    before = (folder / NAME).stat().st_ino
+    assert write_drop_in(folder, TEXT) == [f"{folder / NAME} is there"]
+    assert (folder / NAME).stat().st_ino == before
+    assert remove_drop_in(folder) == [f"removed {folder / NAME}"]
+    assert list(folder.iterdir()) == []
+    assert state_of(present_text(folder)) == ABSENT
+    assert remove_drop_in(folder) == []
+
+
+def test_an_older_one_of_ours_is_replaced_and_not_kept(folder: Path) -> None:
+    write_drop_in(folder, drop_in_text(Wanted("older")))
+    write_drop_in(folder, TEXT)
+    assert [path.name for path in folder.iterdir()] == [NAME]
+
+
+@pytest.mark.parametrize("kind", ["text", "ours but changed", "link"])
+def test_what_somebody_wrote_by_hand_is_kept_and_comes_back(folder: Path, kind: str) -> None:
+    folder.mkdir(parents=True)
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.write_text(BY_HAND)
+    if kind == "link":
+        (folder / NAME).symlink_to(elsewhere)
+    else:
+        (folder / NAME).write_text(BY_HAND if kind == "text" else TEXT + "Nice=5\n")
+    assert state_of(present_text(folder)) == FOREIGN
+    done = write_drop_in(folder, TEXT)
+    assert done == [f"kept {folder / NAME}, which somebody else wrote, as {folder / KEPT}", f"wrote {folder / NAME}"]
+    assert elsewhere.read_text() == BY_HAND
+    assert not (folder / NAME).is_symlink()
+    assert remove_drop_in(folder) == [f"put {folder / KEPT} back as {folder / NAME}"]
+    assert (folder / NAME).is_symlink() == (kind == "link")
+    assert (folder / NAME).read_text() == (TEXT + "Nice=5\n" if kind == "ours but changed" else BY_HAND)
+    with pytest.raises(UserError, match="left alone"):
+        remove_drop_in(folder)
+    assert (folder / NAME).exists()
+
+
+def test_a_second_one_by_hand_is_kept_beside_the_first(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for number in range(2):
+        (folder / NAME).write_text(f"{BY_HAND}# {number}\n")
+        write_drop_in(folder, TEXT)
+    assert sorted(path.name for path in folder.iterdir()) == [NAME, KEPT, f"{KEPT}-2"]
+    remove_drop_in(folder)
+    assert (folder / NAME).read_text() == f"{BY_HAND}# 1\n"
+
+
+@pytest.mark.parametrize(("mode", "where"), [(0o775, "system"), (0o777, "system"), (0o775, "system/myisam-advisor.service.d")])
+def test_where_others_may_write_nothing_is_written(folder: Path, tmp_path: Path, mode: int, where: str) -> None:
+    folder.mkdir(parents=True)
+    (tmp_path / where).chmod(mode)
+    with pytest.raises(UserError, match=r"a directory that (others|every user) may write"):
+        write_drop_in(folder, TEXT)
+    assert list(folder.iterdir()) == []
+
+
+def test_nor_below_another_users_directory_or_through_their_link(folder: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give directories away")
+    folder.mkdir(parents=True)
+    os.chown(folder.parent, 54321, 54321)
+    with pytest.raises(UserError, match="another user's directory"):
+        write_drop_in(folder, TEXT)
+    os.chown(folder.parent, 0, 0)
+    (tmp_path / "link").symlink_to(folder)
+    os.lchown(tmp_path / "link", 54321, 54321)
+    with pytest.raises(UserError, match="a link that another user made"):
+        write_drop_in(tmp_path / "link", TEXT)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system without a free byte."""
+    place = tmp_path / "full"
+    place.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0755", "myisam-advisor-test", str(place)], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here: mount -t tmpfs")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_full_disk_is_said_and_leaves_what_was_there(full_disk: Path) -> None:
+    (full_disk / NAME).write_text(BY_HAND)
+    (full_disk / "filler").write_bytes(b"x" * (shutil.disk_usage(full_disk).free))
+    with pytest.raises(UserError, match=r"cannot write .*rights\.conf: No space left on device"):
+        write_drop_in(full_disk, TEXT)
+    assert (full_disk / NAME).read_text() == BY_HAND
+    assert sorted(path.name for path in full_disk.iterdir()) == ["filler", NAME]
