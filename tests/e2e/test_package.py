@@ -14,6 +14,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from myisam_advisor.rights.drop_in import Wanted, drop_in_text
 from myisam_exporter.version import __version__
 from tests.e2e.debian import System, chrooted, in_chroot, small_debian
 from tests.support.daemon import free_port, wait_for
@@ -193,6 +194,7 @@ def test_a_drop_in_that_it_does_not_start_with_is_taken_back(system: System) -> 
     assert "the service runs as before. The account stays." in done.stderr
     assert system.run("cat", RIGHTS_DROP_IN) == "[Service]\nNice=11\n"
     assert system.run("systemctl", "show", "--property=Nice", "--value", SERVICE) == "11\n"
+    assert system.attempt("systemctl", "is-active", PROCESS_SERVICE, PROCESS_SERVICE.replace(".service", ".socket")).stdout.split() == ["inactive", "inactive"]
     assert "left alone" in system.attempt("myisam-advisor", "rights", "--undo").stderr
     system.run("rm", RIGHTS_DROP_IN, broken)
     system.run("mariadb", text="DROP USER 'myisam-advisor'@'localhost'")
@@ -412,8 +414,13 @@ def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
     assert not (system.root / "usr/bin/myisam-advisor").exists()
     assert (system.root / STATE[1:] / "history.sqlite").exists()
 
+    for text, is_ours in ((drop_in_text(Wanted()), True), ("[Service]\nNice=11\n", False)):
+        system.run("tee", RIGHTS_DROP_IN if is_ours else f"{RIGHTS_DROP_IN}.kept", text=text)
     system.run("dpkg", "--purge", "myisam-advisor")
     assert not (system.root / STATE[1:]).exists()
+    # What `rights` wrote goes, what it kept for somebody stays.
+    assert system.attempt("ls", RIGHTS_DROP_IN).returncode != 0
+    system.run("rm", f"{RIGHTS_DROP_IN}.kept")
     left = system.run("find", "/etc", "/usr", "/lib/systemd", "/run", "-xdev", "-name", "*myisam?advisor*", "-not", "-path", "/etc/munin/*").split()
     # What the tests themselves put there.
     assert set(left) <= {f"/etc/systemd/system/{SERVICE}.d", "/etc/systemd/system/myisam-advisor-check.service.d"}

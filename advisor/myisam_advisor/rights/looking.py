@@ -26,6 +26,10 @@ MAXIMUM_DOCUMENT_BYTES = 4 << 20
 MAXIMUM_MEMORY_BYTES = 64 << 20
 LOOK_SECONDS = 120.0
 CAPABILITY_BITS = 64
+# Of some 40: root's own, whatever its unit took away.
+MANY_CAPABILITIES = 30
+# capability.h
+NAMES = {"cap_1": "cap_dac_override", "cap_2": "cap_dac_read_search", "cap_3": "cap_fowner", "cap_19": "cap_sys_ptrace"}
 ENTRY = "from myisam_advisor.cli.main import main; main()"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -39,6 +43,12 @@ class Identity:
     groups: tuple[int, ...]
     capabilities: tuple[str, ...]
     process: int | None = None
+
+    def told(self) -> str:
+        """Its capabilities in words."""
+        if len(self.capabilities) > MANY_CAPABILITIES:
+            return "all"
+        return ", ".join(NAMES.get(name, name).upper() for name in self.capabilities) or "none"
 
 
 def identity_of(service: Service, proc: Path = Path("/proc")) -> Identity:

@@ -14,10 +14,13 @@ from myisam_advisor.rights.sights import HIDDEN, LOGIN, NOT_KNOWN, PROCESSLIST, 
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.rights import FILES_DROP_IN
 from myisam_exporter.server.account import Step
-from myisam_exporter.server.sql import Sql, quote_account, statement
+from myisam_exporter.server.sql import quote_account, statement
 
 DAC_READ_SEARCH = frozenset({"cap_2", "cap_dac_read_search"})
-OWN_LOGIN = "the service has a login of its own (its command line, an option file): myisam-advisor grants prints what its account needs"
+OWN_LOGIN = (
+    "the service has a login of its own (its command line, an option file), which is left alone: what that account "
+    "needs is printed by myisam-advisor grants --account NAME"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,11 @@ def recipe_of(
     service: Service, identity: Identity, sights: Sequence[Sight], server: ServerSide, *, own_login: bool
 ) -> Recipe:
     """What the service lacks and can be given. Raises UserError for a name that has no place in a unit file."""
-    wants_files = identity.user != 0 and any(_by_drop_in(sight) for sight in sights)
+    wants_files = any(_by_drop_in(sight) for sight in sights)
     text = drop_in_text(server.wanted) if wants_files else ""
     present = present_text(service.drop_in_folder)
     lacks_account = any(sight.name in (LOGIN, PROCESSLIST, WAITS) and sight.state == HIDDEN for sight in sights)
-    steps = server.steps if lacks_account and not own_login else ()
+    steps = server.steps if lacks_account and not own_login and not service.is_master else ()
     problem = (OWN_LOGIN if own_login else server.problem) if lacks_account else ""
     is_new = bool(text) and text != present
     waits = bool(text) and not DAC_READ_SEARCH & set(identity.capabilities)
@@ -95,6 +98,7 @@ def _taken_back(service: Service) -> str:
     done = "; ".join(remove_drop_in(service.drop_in_folder))
     try:
         restart(service)
+        stop_process_reader(service)
     except UserError:
         return f"Taken back ({done}), and it does not start without the drop-in either"
     return f"Taken back ({done}): the service runs as before"
@@ -110,9 +114,9 @@ def undo(service: Service) -> list[str]:
     return [*done, f"restarted {service.name}"]
 
 
-def drop_account(service: Service) -> Sql:
-    """What removes the account."""
-    return statement("DROP USER {};", quote_account(service.user_name, "localhost"))
+def drop_account(service: Service) -> str:
+    """What removes the account; nothing for one that was there before us."""
+    return "" if service.is_master else statement("DROP USER {};", quote_account(service.user_name, "localhost"))
 
 
 def _by_drop_in(sight: Sight) -> bool:

@@ -19,6 +19,8 @@ BOOTED = Path("/run/systemd/system")
 DROP_IN_ROOT = Path("/etc/systemd/system")
 # A start waits for the first look at the server, which is bounded; TimeoutStartSec= of systemd is 90 s.
 SYSTEMCTL_SECONDS = 150
+# Who may do anything in the server: on MariaDB from 10.4 on the owner of its files too. Their accounts are nobody's to make or to drop.
+MASTERS = frozenset({"root", "mysql"})
 _NAME = re.compile(r"[A-Za-z0-9:_.-]{1,240}(\.service)?", re.ASCII)
 _PROPERTIES = (
     "LoadState", "ActiveState", "MainPID", "User", "Group", "SupplementaryGroups", "AmbientCapabilities", "StateDirectory", "Wants",
@@ -46,6 +48,11 @@ class Service:
             return pwd.getpwuid(int(name)).pw_name if name.isdecimal() else name
         except (KeyError, OverflowError):
             return name
+
+    @property
+    def is_master(self) -> bool:
+        """Whether it runs as somebody who may change the server."""
+        return self.user_name in MASTERS
 
     @property
     def drop_in_folder(self) -> Path:

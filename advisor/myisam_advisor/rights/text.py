@@ -103,7 +103,6 @@ def _steps(recipe: Recipe) -> Iterator[RenderableType]:
         yield from _block([with_reason(step) for step in recipe.steps])
     if recipe.account_problem:
         yield Text(f"the account: {printable(recipe.account_problem)}")
-        yield from _block(["myisam-advisor grants | sudo mysql"])
     if recipe.restarts:
         yield Text("then:", style="bold")
         yield from _block(recipe.restart_lines)

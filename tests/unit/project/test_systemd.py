@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.rights.drop_in import NAME, Wanted, drop_in_text
 from tests.support.repository import ROOT
 
 UNITS = ROOT / "systemd"
@@ -51,6 +52,16 @@ def test_little_is_exposed(units: Path, profiles: tuple[str, ...], limit: int) -
     """`limit` in tenths: 0.7 without rights of its own, 1.0 with those that read table files."""
     with_profiles(units, *profiles)
     done = analyze("security", "--offline=yes", f"--threshold={limit}", "./myisam-advisor.service", cwd=units)
+    assert done.returncode == 0, done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("wanted", [Wanted(), Wanted("dba", Path("/srv/db/mysql"), True), Wanted("1234", Path("/srv/@x+y=z,1.0"))])
+def test_what_rights_writes_is_as_good(units: Path, wanted: Wanted) -> None:
+    with_profiles(units)
+    (units / "myisam-advisor.service.d" / NAME).write_text(drop_in_text(wanted))
+    done = analyze("verify", "--man=no", "--recursive-errors=no", "./myisam-advisor.service", cwd=units)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = analyze("security", "--offline=yes", "--threshold=10", "./myisam-advisor.service", cwd=units)
     assert done.returncode == 0, done.stdout.splitlines()[-1]
 
 

@@ -28,6 +28,9 @@ NO_SERVICE = (
 )
 NOT_ROOT = "only root may change what the service may do: sudo myisam-advisor rights {option}."
 NOBODY_ASKED = "--apply asks before it changes anything, and there is no terminal to ask on: look at what `rights` prints, then add --yes."
+MAY_CHANGE = (
+    ". That user may change the server, which a watcher should not: give it one of its own (User=myisam-advisor)"
+)
 # Of the options that say where the server is: the service is asked to find it there too.
 PLACES = ("host", "port", "socket")
 
@@ -146,14 +149,12 @@ def _as_oneself(service: Service | None, server: ServerOptions) -> View:
 def _who_runs(service: Service, identity: Identity, document: dict[str, Any]) -> str:
     from myisam_advisor.rights.sights import MAXIMUM_CHARACTERS
 
-    state = "runs" if identity.process is not None else "does not run; it would"
-    rights_of_it = ", ".join(name.upper() for name in service.capabilities) or ("all" if identity.user == 0 else "none")
+    state = "runs" if identity.process is not None else "does not run; it would run"
     groups = ", ".join(service.groups) or "none"
     who = document.get("who")
     asks = f". {shortened(who, MAXIMUM_CHARACTERS)}" if isinstance(who, str) else ""
-    return (
-        f"{service.name} {state} as {service.user_name} (further groups: {groups}; capabilities: {rights_of_it}){asks}"
-    )
+    warning = MAY_CHANGE if service.is_master else ""
+    return f"{service.name} {state} as {service.user_name} (further groups: {groups}; capabilities: {identity.told()}){asks}{warning}"
 
 
 def _connection_words(words: Sequence[str]) -> list[str]:
@@ -207,7 +208,8 @@ def _undo(service: Service, form: str) -> None:
         return
     for line in done or ["nothing to take away: --apply wrote no drop-in"]:
         click.echo(line)
-    click.echo(f"the account stays, and may look and nothing else; this removes it: {drop_account(service)}")
+    if not service.is_master:
+        click.echo(f"the account stays, and may look and nothing else; this removes it: {drop_account(service)}")
 
 
 def _show(view: View, done: Sequence[str], form: str) -> None:

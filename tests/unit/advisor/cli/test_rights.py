@@ -6,8 +6,10 @@ import os
 import click
 import pytest
 
-from myisam_advisor.cli.commands.rights import _connection_words
+from myisam_advisor.cli.commands.rights import _connection_words, _who_runs
 from myisam_advisor.cli.main import cli
+from myisam_advisor.rights.looking import Identity
+from myisam_advisor.rights.service import SERVICE, Service
 from tests.support.program import run
 
 NOWHERE = ("--service", "myisam-advisor-that-is-not-here")
@@ -39,6 +41,14 @@ def test_without_a_service_nothing_is_given(option: str, further: tuple[str, ...
     expected = "there is no service here to give rights to" if os.geteuid() == 0 else "only root may change"
     assert expected in done.stderr
     assert ("error" in json.loads(done.stdout)) if further else done.stdout == ""
+
+
+@pytest.mark.parametrize(("user", "warned"), [("myisam-advisor", False), ("mysql", True), ("", True), ("root", True)])
+def test_who_may_change_the_server_is_not_for_watching(user: str, warned: bool) -> None:
+    service = Service(SERVICE, user, "", (), (), 12, None)
+    who = _who_runs(service, Identity(5, 5, (), ("cap_2",), 12), {"who": "As 'x'"})
+    assert who.startswith(f"{SERVICE} runs as {user or 'root'} (further groups: none; capabilities: CAP_DAC_READ_SEARCH). As 'x'")
+    assert ("one of its own" in who) == warned
 
 
 def test_of_the_daemons_words_those_that_name_the_server() -> None:

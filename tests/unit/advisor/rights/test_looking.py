@@ -63,6 +63,11 @@ def test_the_words() -> None:
     assert {"--groups=5,6", "--bounding-set=-all,+cap_2", "--ambient-caps=-all,+cap_2"} <= set(entering)
 
 
+def test_its_capabilities_in_words() -> None:
+    told = [Identity(0, 0, (), tuple(f"cap_{bit}" for bit in bits)).told() for bits in ((), (2, 19), (40,), range(41))]
+    assert told == ["none", "CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE", "CAP_40", "all"]
+
+
 def test_the_daemons_own_words(tmp_path: Path) -> None:
     command = b"/usr/bin/python3\0/usr/bin/myisam-advisor\0serve\0--defaults-file\0/run/credentials/x/client.cnf\0"
     assert daemon_words(process(tmp_path, command=command), tmp_path) == ("--defaults-file", "/run/credentials/x/client.cnf")

@@ -72,14 +72,19 @@ def test_a_login_of_its_own_is_left_alone(service: Service) -> None:
     assert (recipe.steps, recipe.account_problem) == ((), OWN_LOGIN)
 
 
+@pytest.mark.parametrize("user", ["root", "", "mysql", "0"])
+def test_the_account_of_who_may_change_the_server_is_nobodys_to_make(user: str, service: Service) -> None:
+    assert recipe_of(replace(service, user=user), PLAIN, NOBODY, SERVER, own_login=False).steps == ()
+
+
 def test_why_the_account_is_not_known_is_said_where_it_matters(service: Service) -> None:
     unknown = ServerSide(problem="the server refused root")
     assert recipe_of(service, PLAIN, NOBODY, unknown, own_login=False).account_problem == "the server refused root"
     assert recipe_of(service, PLAIN, UNSEEN, unknown, own_login=False).account_problem == ""
 
 
-def test_root_needs_no_drop_in(service: Service) -> None:
-    assert recipe_of(service, Identity(0, 0, (), ()), UNSEEN, SERVER, own_login=False).drop_in == ""
+def test_root_whose_unit_takes_its_capabilities_needs_it_too(service: Service) -> None:
+    assert recipe_of(service, Identity(0, 0, (), ()), UNSEEN, SERVER, own_login=False).drop_in
 
 
 def test_another_reason_than_a_missing_right_is_not_mended_by_one(service: Service) -> None:
@@ -116,6 +121,7 @@ def test_what_it_does_not_start_with_is_taken_back(service: Service, asked: list
         apply(recipe_of(service, PLAIN, UNSEEN, SERVER, own_login=False), lambda steps: "")
     assert (folder / NAME).read_text() == "by hand\n"
     assert not (folder / KEPT).exists()
+    assert (asked[-1] == "stop") == (failures == 1)
 
 
 def test_one_by_hand_is_shown_as_such(service: Service) -> None:
@@ -131,4 +137,5 @@ def test_undo_takes_it_away_once(service: Service, asked: list[str]) -> None:
     assert undo(service) == [f"removed {service.drop_in_folder / NAME}", f"restarted {SERVICE}"]
     assert asked == ["daemon-reload", f"restart -- {SERVICE}", "stop"]
     assert undo(service) == []
+    assert [drop_account(replace(service, user=user)) for user in ("root", "", "mysql")] == ["", "", ""]
     assert drop_account(replace(service, user="o'brien")) == "DROP USER `o'brien`@'localhost';"
