@@ -81,6 +81,14 @@ def test_no_command_shows_it(option_file: Path) -> None:
         assert SECRET not in done.stdout + done.stderr, command
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_rights_does_not_show_it_whatever_is_seen(option_file: Path, form: str) -> None:
+    done = run_process("rights", "--service", "myisam-advisor-that-is-not-here", "--format", form, "--defaults-file", option_file)
+    assert done.returncode in (0, 1), done.stderr
+    assert "server login" in done.stdout
+    assert SECRET not in done.stdout + done.stderr
+
+
 def test_errors_do_not_show_it(option_file: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.cnf"
     for text in (option_file.read_text().replace(SECRET, f"not-{SECRET}"), option_file.read_text().replace("user=", "usr="), option_file.read_text() + "port=none\n", option_file.read_text() + "]["):

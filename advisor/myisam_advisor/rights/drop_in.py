@@ -143,6 +143,8 @@ def _write(directory: OutputDirectory, text: str) -> None:
         file.write(text)
         file.flush()
         os.fchmod(file.fileno(), READABLE)
+        # systemd reads it at the next boot too, whatever ended this one.
+        os.fsync(file.fileno())
 
 
 def remove_drop_in(folder: Path) -> list[str]:

@@ -28,6 +28,10 @@ NO_SERVICE = (
 )
 NOT_ROOT = "only root may change what the service may do: sudo myisam-advisor rights {option}."
 NOBODY_ASKED = "--apply asks before it changes anything, and there is no terminal to ask on: look at what `rights` prints, then add --yes."
+# What makes another login of a daemon's.
+LOGIN_WORDS = frozenset({
+    "--user", "-u", "--host", "-h", "--port", "-P", "--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path", "--password", "-p",
+})  # fmt: skip
 MAY_CHANGE = (
     ". That user may change the server, which a watcher should not: give it one of its own (User=myisam-advisor)"
 )
@@ -126,7 +130,7 @@ def _looked(service: Service | None, server: ServerOptions) -> View:
         identity,
         sights,
         ask_server(server.target(), server.timeout_seconds, account),
-        own_login=bool(own_words),
+        own_login=_has_own_login(own_words),
     )
     return View(_who_runs(service, identity, document), service, identity, sights, recipe)
 
@@ -175,6 +179,11 @@ def _connection_words(words: Sequence[str]) -> list[str]:
         if not option.is_flag and "=" not in word and waiting:
             found.append(waiting.pop(0))
     return found
+
+
+def _has_own_login(words: Sequence[str]) -> bool:
+    """Whether a daemon of these words logs in otherwise than by its own name on the server's socket."""
+    return any(word.partition("=")[0] in LOGIN_WORDS for word in words)
 
 
 def _place_words(server: ServerOptions) -> list[str]:

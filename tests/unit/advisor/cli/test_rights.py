@@ -6,7 +6,7 @@ import os
 import click
 import pytest
 
-from myisam_advisor.cli.commands.rights import _connection_words, _who_runs
+from myisam_advisor.cli.commands.rights import _connection_words, _has_own_login, _who_runs
 from myisam_advisor.cli.main import cli
 from myisam_advisor.rights.looking import Identity
 from myisam_advisor.rights.service import SERVICE, Service
@@ -41,6 +41,14 @@ def test_without_a_service_nothing_is_given(option: str, further: tuple[str, ...
     expected = "there is no service here to give rights to" if os.geteuid() == 0 else "only root may change"
     assert expected in done.stderr
     assert ("error" in json.loads(done.stdout)) if further else done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "own"),
+    [((), False), (("--socket", "/x.sock", "--timeout=5"), False), (("--user=watcher",), True), (("--defaults-file", "/c"), True), (("-h", "db1"), True)],
+)
+def test_where_the_server_is_makes_no_login_of_its_own(words: tuple[str, ...], own: bool) -> None:
+    assert _has_own_login(words) == own
 
 
 @pytest.mark.parametrize(("user", "warned"), [("myisam-advisor", False), ("mysql", True), ("", True), ("root", True)])
