@@ -1,5 +1,6 @@
 """A real Chromium, as tests drive it."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -26,14 +27,14 @@ def program(name: str) -> str:
 
 
 @contextmanager
-def chromium(width: int = 1200, height: int = 900, *, dark: bool = False, script: bool = True) -> Iterator[Chrome]:
-    """A browser with a window of this size."""
+def chromium(width: int = 1200, height: int = 900, *, dark: bool = False, script: bool = True, network: bool = False) -> Iterator[Chrome]:
+    """A browser with a window of this size; `network` notes what it asks for."""
     options = ChromeOptions()
     options.binary_location = program("chromium")
     # Chromium's own sandbox wants another user than root; here it opens pages of ours only.
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"} | ({"performance": "ALL"} if network else {}))
     if not script:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     browser = Chrome(options, ChromeService(program("chromedriver")))
@@ -58,6 +59,12 @@ def violations(browser: Chrome) -> list[str]:
 def complaints(browser: Chrome) -> list[str]:
     """What the console says."""
     return [str(entry["message"]) for entry in browser.get_log("browser")]  # type: ignore[no-untyped-call]
+
+
+def asked_for(browser: Chrome) -> list[str]:
+    """The addresses that the browser asked for since the last call: of one with `network`."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]  # type: ignore[no-untyped-call]
+    return [str(message["params"]["request"]["url"]) for message in messages if message["method"] == "Network.requestWillBeSent"]
 
 
 def picture(browser: Chrome, name: str) -> None:

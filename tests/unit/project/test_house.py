@@ -1,4 +1,4 @@
-"""The house is as its documents say: rooms, links, decisions, and what collectors may know of each other."""
+"""The house is as its documents say: rooms, decisions, and what collectors may know of each other."""
 
 import ast
 import re
@@ -9,19 +9,15 @@ import pytest
 
 from myisam_exporter.collectors.base import all_collectors
 from tests.support.repository import ROOT
+from tools.links import documents
 
 PACKAGES = {"exporter": ROOT / "exporter" / "myisam_exporter", "advisor": ROOT / "advisor" / "myisam_advisor"}
 LOOSE = {"exporter": {"__init__.py", "errors.py", "version.py", "py.typed"}, "advisor": {"__init__.py", "errors.py", "py.typed"}}
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-LINK = re.compile(r"\]\(([^)\s#]+)(?:#([^)\s]*))?\)")
 
 
 def rooms(package: str) -> set[str]:
     return {path.name for path in PACKAGES[package].iterdir() if (path / "__init__.py").exists()}
-
-
-def documents() -> list[Path]:
-    return [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("docs/**/*.md")]
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
@@ -38,18 +34,8 @@ def test_nothing_lies_loose(package: str) -> None:
 
 
 def test_each_decision_is_cited_where_somebody_reads() -> None:
-    cited = "\n".join(path.read_text() for path in documents() if path.parent.name != "decisions")
+    cited = "\n".join(path.read_text() for path in documents(ROOT) if path.parent.name != "decisions")
     assert [path.name for path in DECISIONS if path.name not in cited] == []
-
-
-def test_no_link_is_dead() -> None:
-    dead = [
-        f"{path.relative_to(ROOT)}: {target}"
-        for path in documents()
-        for target, _ in LINK.findall(path.read_text())
-        if "://" not in target and not (path.parent / target).exists()
-    ]
-    assert dead == []
 
 
 def collectors_imported(path: Path) -> Iterator[str]:

@@ -49,8 +49,8 @@ def applies(marker: Marker | None, python: str, machine: str) -> bool:
     return marker is None or marker.evaluate(there)
 
 
-def test_there_is_a_lock_for_the_tests_for_users_for_builds_and_for_tools() -> None:
-    assert [lock.stem for lock in LOCKS] == ["build", "development", "runtime", "tools"]
+def test_there_is_a_lock_for_the_tests_for_users_for_builds_for_tools_and_for_the_site() -> None:
+    assert [lock.stem for lock in LOCKS] == ["build", "development", "docs", "runtime", "tools"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
@@ -89,7 +89,7 @@ def test_what_runs_the_tests_is_what_is_locked() -> None:
     assert {name: installed.get(name) for name in there} == there
 
 
-@pytest.mark.parametrize("script", ["bootstrap", "lock", "audit"])
+@pytest.mark.parametrize("script", ["bootstrap", "lock", "audit", "docs"])
 def test_no_script_has_pip_install_what_it_does_not_know_by_its_hash(script: str) -> None:
     lines = [line for line in (ROOT / "script" / script).read_text().splitlines() if "pip install" in line or '"${pip[@]}"' in line]
     assert lines

@@ -1,0 +1,46 @@
+"""What stands at the left of every page. A page of docs/ that is not here fails the build."""
+
+from typing import NamedTuple
+
+
+class Section(NamedTuple):
+    """A caption, and the pages below it by their path in the repository; `*` stands for all of a folder."""
+
+    caption: str
+    pages: tuple[str, ...]
+
+
+FIRST_PAGE = "README.md"
+# A folder that a link names: the page that stands for it, and its heading.
+FOLDERS = {"docs/decisions": "Decisions"}
+NAVIGATION = (
+    Section(
+        "Begin",
+        (
+            "docs/guide/installing.md", "docs/guide/munin.md",
+        ),
+    ),
+    Section(
+        "Guide",
+        (
+            "docs/guide/connecting.md", "docs/guide/configuration.md", "docs/guide/production.md", "docs/guide/changing.md", "docs/guide/page.md",
+            "docs/guide/top.md", "docs/guide/exporter.md", "docs/guide/fleet.md", "docs/guide/programs.md", "docs/guide/reliability.md",
+            "docs/guide/benchmarks.md",
+        ),
+    ),
+    Section(
+        "Reference",
+        (
+            "docs/reference/rules/README.md", "docs/reference/facts.md", "docs/reference/metrics.md", "docs/reference/evidence.md", "docs/glossary.md",
+            "CHANGELOG.md",
+        ),
+    ),
+    Section(
+        "Project",
+        (
+            "docs/architecture.md", "docs/decisions/index.md", "CONTRIBUTING.md", "docs/guide/rules.md",
+        ),
+    ),
+)  # fmt: skip
+# Pages that list others: below them in the navigation.
+LISTS = {"docs/reference/rules/README.md": "docs/reference/rules/*", "docs/decisions/index.md": "docs/decisions/*"}
