@@ -67,7 +67,7 @@ def test_no_page_asks_another_host(site: Path) -> None:
 
 
 def test_a_browser_opens_it_from_the_disk(site: Path, browser: Chrome) -> None:
-    for name in ("index.html", "guide/munin.html", "reference/rules/io-bound-data.html"):
+    for name in ("index.html", "guide/coming-from-mysqltuner.html", "reference/rules/io-bound-data.html"):
         browser.get((site / name).as_uri())
         asked = asked_for(browser)
         assert len(asked) > 3, "styles and scripts were not seen"

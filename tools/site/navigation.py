@@ -17,15 +17,17 @@ NAVIGATION = (
     Section(
         "Begin",
         (
-            "docs/guide/installing.md", "docs/guide/munin.md",
+            "docs/guide/installing.md", "docs/guide/first-look.md", "docs/guide/daemon.md", "docs/guide/prometheus.md", "docs/guide/munin.md",
+            "docs/guide/trial.md", "docs/guide/faq.md",
         ),
     ),
+    Section("Coming from", ("docs/guide/coming-from-mysqltuner.md", "docs/guide/beside-mysqld-exporter.md")),
     Section(
         "Guide",
         (
             "docs/guide/connecting.md", "docs/guide/configuration.md", "docs/guide/production.md", "docs/guide/changing.md", "docs/guide/page.md",
             "docs/guide/top.md", "docs/guide/exporter.md", "docs/guide/fleet.md", "docs/guide/programs.md", "docs/guide/reliability.md",
-            "docs/guide/benchmarks.md",
+            "docs/guide/benchmarks.md", "docs/guide/support.md",
         ),
     ),
     Section(
@@ -38,7 +40,7 @@ NAVIGATION = (
     Section(
         "Project",
         (
-            "docs/architecture.md", "docs/decisions/index.md", "CONTRIBUTING.md", "docs/guide/rules.md",
+            "docs/architecture.md", "docs/decisions/index.md", "CONTRIBUTING.md", "docs/guide/rules.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
         ),
     ),
 )  # fmt: skip
