@@ -89,11 +89,14 @@ def test_search_needs_no_server(site: Path, browser: Chrome) -> None:
     picture(browser, "site-search")
 
 
-def test_a_narrow_window_scrolls_tables_not_the_page(site: Path) -> None:
-    with chromium(390, 800) as one:
-        one.get((site / "guide" / "installing.html").as_uri())
-        assert one.execute_script("return document.documentElement.scrollWidth") <= 390
-        picture(one, "site-phone")
+def test_tables_scroll_and_the_page_does_not(site: Path, browser: Chrome) -> None:
+    # A phone, a menu on one side, the width where the second one comes, both.
+    for width in (390, 1100, 1280, 1340, 1600):
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+        for name in ("guide/installing.html", "guide/beside-mysqld-exporter.html", "reference/metrics.html"):
+            browser.get((site / name).as_uri())
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width, name
+            picture(browser, f"site-{Path(name).stem}-{width}")
 
 
 @pytest.mark.parametrize(("words", "said"), [(("--wrong",), "script/docs [DIRECTORY]"), (("one", "two"), "script/docs [DIRECTORY]")])

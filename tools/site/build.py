@@ -12,7 +12,8 @@ from pathlib import Path
 from tools.links import rewritten
 from tools.site.navigation import FIRST_PAGE, FOLDERS, LISTS, NAVIGATION
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 ICON = ROOT / "advisor" / "myisam_advisor" / "reports" / "page" / "icon.svg"
 # What Sphinx leaves in a site that it made.
 MARK = "objects.inv"
@@ -66,7 +67,9 @@ def lay_out(source: Path) -> None:
     for file in files:
         (source / _place(file)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, source / _place(file))
-    shutil.copyfile(Path(__file__).with_name("conf.py"), source / "conf.py")
+    (source / "static").mkdir()
+    shutil.copyfile(HERE / "site.css", source / "static" / "site.css")
+    shutil.copyfile(HERE / "conf.py", source / "conf.py")
     shutil.copyfile(ICON, source / "icon.svg")
 
 
