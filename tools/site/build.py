@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tools.links import rewritten
+from tools.links import dead_links, rewritten
 from tools.site.navigation import FIRST_PAGE, FOLDERS, LISTS, NAVIGATION
 
 HERE = Path(__file__).resolve().parent
@@ -26,6 +26,10 @@ def main(words: list[str]) -> int:
     if complaint:
         print(f"docs: {complaint}", file=sys.stderr)
         return 2
+    dead = dead_links(ROOT)
+    if dead:
+        print("\n".join(["docs: not built: links lead nowhere", *dead]), file=sys.stderr)
+        return 1
     with tempfile.TemporaryDirectory(prefix="myisam-advisor-site-") as work:
         source, built = Path(work) / "source", Path(work) / "built"
         lay_out(source)

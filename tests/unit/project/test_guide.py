@@ -1,0 +1,70 @@
+"""What the guide names is there: commands with their options, metrics, the servers that the tests run on."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from myisam_advisor.cli.main import cli
+from tests.support.repository import ROOT
+from tools.fetched_servers import FETCHED_SERVERS
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+CODE = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
+# Words of a command: up to a remark, a pipe, a redirection, or what stands for more.
+CALL = re.compile(r"^(?:[$#] )?(?:sudo )?myisam-advisor((?: +[^\s#|>&;()]+)*)", re.MULTILINE)
+METRIC = re.compile(r"`(myisam_[a-z_]+?)(?:\{[^`]*)?`")
+
+
+def calls(text: str) -> Iterator[list[str]]:
+    """The words of each call of the program in a page's code."""
+    for fence, inline in CODE.findall(text):
+        for words in CALL.findall(fence or inline):
+            yield words.split()
+
+
+def complaint(words: list[str]) -> str:
+    """What is wrong with a call."""
+    context = click.Context(cli)
+    options = {option for parameter in cli.get_params(context) for option in parameter.opts}
+    command: click.Command | None = cli
+    if words and not words[0].startswith("-"):
+        command = cli.get_command(context, words[0])
+        if command is None:
+            return f"no command {words[0]}"
+        options |= {option for parameter in command.get_params(click.Context(command)) for option in (*parameter.opts, *parameter.secondary_opts)}
+        subcommands = command.commands if isinstance(command, click.Group) else {}
+        options |= {option for one in subcommands.values() for parameter in one.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    unknown = [word for word in words if word.startswith("--") and word.partition("=")[0].rstrip(",.`'") not in options]
+    return f"no option {unknown[0]} of {words[0]}" if unknown else ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_their_options_are_there(page: Path) -> None:
+    assert [f"{' '.join(words)}: {wrong}" for words in calls(page.read_text()) if (wrong := complaint(words))] == []
+
+
+def test_calls_are_found() -> None:
+    assert sum(len(list(calls(page.read_text()))) for page in PAGES) > 100
+    assert list(calls("```\nsudo myisam-advisor check 2   # in full\n```\n`myisam-advisor snapshot --anonymise > facts.json`")) == [["check", "2"], ["snapshot", "--anonymise"]]
+    assert complaint(["cheque"]) == "no command cheque"
+    assert complaint(["check", "--wrong"]) == "no option --wrong of check"
+
+
+def test_metrics_are_there() -> None:
+    known = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text(), re.MULTILINE))
+    # Munin's graphs have names of the same kind; the plugin is called like the project.
+    graphs = set(re.findall(r"`(_?\w+)`", (ROOT / "docs" / "guide" / "munin.md").read_text()))
+    settings = {"myisam_use_mmap", "myisam_mmap_size", "myisam_recover_options", "myisam_advisor"}
+    named = {(page.name, name) for page in PAGES if page.name != "munin.md" for name in METRIC.findall(page.read_text())}
+    assert len(named) > 60
+    assert sorted(f"{page}: {name}" for page, name in named if name not in known | graphs | settings) == []
+
+
+def test_the_servers_of_the_tests_are_those_that_are_called_tested() -> None:
+    rows = re.findall(r"^\| (.*) \| tested: each collector", (ROOT / "docs" / "guide" / "support.md").read_text(), re.MULTILINE)
+    spelled = {"mariadb": "MariaDB", "mysql": "MySQL"}
+    assert len(rows) == 1
+    assert set(rows[0].split(", ")) == {f"{spelled[name.partition('-')[0]]} {name.partition('-')[2]}" for name in FETCHED_SERVERS}
