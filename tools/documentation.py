@@ -45,7 +45,7 @@ def facts_page() -> str:
             for column in declared_columns()[table.name]
         ]
     parts.append(
-        "\n# Views\n\nWhat several rules ask alike: derived from the tables above, for `query` and rules; not in facts files."
+        "\n# Views\n\nWhat several rules ask alike, and texts taken apart: derived from the tables above, for `query` and rules; not in facts files."
     )
     for view in VIEWS:
         parts.append(f"\n## {view.name}\n\n{view.description}\n\n| column | |\n|---|---|")

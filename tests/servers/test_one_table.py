@@ -76,3 +76,17 @@ def test_what_happens_to_it_is_seen_over_an_interval(mariadb: PrivateServer, int
         assert re.search(r"Rows +3\n", done.stdout)
         assert "Write statements" in done.stdout
         assert f"SHOW INDEX FROM\n  `{database}`.`orders`;" in done.stdout or f"SHOW INDEX FROM `{database}`.`orders`;" in done.stdout
+
+
+def test_the_columns_of_each_index_are_rows_of_a_view(flavour: PrivateServer) -> None:
+    """Of DATE and TINYINT UNSIGNED the header keeps other names, of a prefix its own length."""
+    with schema(flavour, "parts") as database:
+        columns = "a INT NOT NULL, b BIGINT UNSIGNED, d DATE, s VARCHAR(40) CHARACTER SET latin1 NOT NULL, c CHAR(9) CHARACTER SET latin1, x TEXT CHARACTER SET latin1, y TINYINT UNSIGNED NOT NULL, f DOUBLE"
+        flavour.execute(f"CREATE TABLE t ({columns}, PRIMARY KEY (a), KEY (s, b), KEY (d, c), KEY (x(11), y), KEY (f)) ENGINE=MyISAM", database=database)
+        asked = f"SELECT index_number, part_number, data_type, length_bytes, is_nullable FROM index_parts WHERE schema_name = '{database}' ORDER BY 1, 2"
+        done = run("query", asked, *options(flavour), "--interval", "0", "--format", "json")
+        assert done.returncode == 0, done.stderr
+        assert [tuple(row.values()) for row in json.loads(done.stdout)] == [
+            (1, 1, "INT", 4, 0), (2, 1, "VARCHAR", 40, 0), (2, 2, "BIGINT UNSIGNED", 8, 1), (3, 1, "MEDIUMINT UNSIGNED", 3, 1), (3, 2, "CHAR", 9, 1), (4, 1, "VARCHAR", 11, 1),
+            (4, 2, "BINARY", 1, 0), (5, 1, "DOUBLE", 8, 1),
+        ]  # fmt: skip

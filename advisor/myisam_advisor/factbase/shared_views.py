@@ -1,4 +1,7 @@
-"""What several rules ask of the fact tables alike, as views beside them. They hold no threshold: what is much, each rule says itself."""
+"""What several rules ask of the fact tables alike, as views beside them. They hold no threshold: what is much, each rule says itself.
+
+A view that nobody asks costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A SELECT with a name. `columns` says of each column what it is, in the order of the SELECT."""
+    """A SELECT with a name. `columns` says of each column what it is, in the order of the SELECT.
+
+    `of_texts` is one that takes a text of the facts apart: for whoever asks, be it no shipped rule.
+    """
 
     name: str
     description: str
     columns: Mapping[str, str]
     select: str
+    of_texts: bool = False
 
 
 VIEWS = (
@@ -38,6 +45,40 @@ VIEWS = (
                rows_read_per_second IS NOT NULL AS reads_known
           FROM tables
         """,
+    ),
+    View(
+        "index_parts",
+        "The columns of each index, as `indexes.key_description` has them: as the engine keeps them, so that DATE is MEDIUMINT UNSIGNED.",
+        {
+            "schema_name": "The database.",
+            "table_name": "The table.",
+            "index_number": "The index, from 1, as in `indexes`.",
+            "part_number": "Its place in the index, from 1.",
+            "data_type": "Its type, without length.",
+            "length_bytes": "Bytes in the index, of a prefix those of the prefix; of a text at most. Unknown of NUMERIC and BIT.",
+            "is_nullable": "1 where it may be NULL.",
+        },
+        # Few indexes differ: each description is taken apart once, however many there are of it.
+        """
+        WITH RECURSIVE pieces (key_description, part_number, part, rest) AS (
+          SELECT DISTINCT key_description, 0, '', key_description || ', ' FROM indexes WHERE key_description <> ''
+          UNION ALL
+          SELECT key_description, part_number + 1, substr(rest, 1, instr(rest, ', ') - 1), substr(rest, instr(rest, ', ') + 2) FROM pieces WHERE rest <> ''
+        ), parts AS (
+          SELECT key_description, part_number, part NOT LIKE '% NOT NULL' AS is_nullable,
+                 iif(part LIKE '% NOT NULL', substr(part, 1, length(part) - length(' NOT NULL')), part) AS declared
+            FROM pieces WHERE part_number > 0
+        ), types AS (
+          SELECT *, iif(declared LIKE '%)', substr(declared, 1, instr(declared, '(') - 1), declared) AS data_type,
+                 iif(declared LIKE '%)', CAST(substr(declared, instr(declared, '(') + 1) AS INTEGER), NULL) AS told_bytes FROM parts)
+        SELECT i.schema_name, i.table_name, i.index_number, t.part_number, t.data_type,
+               CASE WHEN t.told_bytes IS NOT NULL THEN t.told_bytes WHEN t.data_type = 'TINYINT' THEN 1 WHEN t.data_type LIKE 'SMALLINT%' THEN 2
+                    WHEN t.data_type LIKE 'MEDIUMINT%' THEN 3 WHEN t.data_type LIKE 'INT%' OR t.data_type = 'FLOAT' THEN 4
+                    WHEN t.data_type LIKE 'BIGINT%' OR t.data_type = 'DOUBLE' THEN 8 END AS length_bytes,
+               t.is_nullable
+          FROM indexes AS i JOIN types AS t ON t.key_description = i.key_description
+        """,
+        of_texts=True,
     ),
     View(
         "key_cache_requests",
