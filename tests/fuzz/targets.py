@@ -56,6 +56,22 @@ def frm_definition(data: bytes) -> None:
     assert all(count is None or count <= 4096 for count in (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns))
 
 
+def frm_keys(data: bytes) -> None:
+    """A table's indexes by name."""
+    from myisam_exporter.files.frm_definition import FrmError
+    from myisam_exporter.files.frm_keys import parse_keys
+
+    try:
+        found = parse_keys(lambda position, length: data[position : position + length])
+    except FrmError as error:
+        assert str(error)
+        return
+    assert len(found) <= 255
+    for key in found:
+        assert key.name
+        key.name.encode("utf-8")
+
+
 def merge_list(data: bytes) -> None:
     """The tables that a MERGE table lists."""
     from myisam_exporter.files.merge_list import parse_merge_list
@@ -320,7 +336,7 @@ def _plugin() -> Any:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, frm_definition, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
+    for function in (myi_header, frm_definition, frm_keys, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
 }
 
 
@@ -349,6 +365,10 @@ def seeds(name: str) -> Iterable[bytes]:
         from tests.support.frm import definition
 
         return [definition(), definition([(12, 8, 19), (15, 33, 60)], engine=20), definition(version=8, created=0)]
+    if name == "frm_keys":
+        from tests.support.frm import with_keys
+
+        return [with_keys([("PRIMARY", 1, 1, 0), ("a`é", 0, 2, 0), ("words", 128, 1, 4)]), with_keys([("lu", 0, 1, 5), ("vk", 0, 1, 7)]), with_keys([(f"k{number}", 0, 3, 0) for number in range(60)])]
     if name == "server":
         return [conversation(), *openings()]
     if name == "rule_file":

@@ -29,6 +29,21 @@ def definition(
     return start.ljust(at, b"\0") + bytes(form) + bytes(screens) + described
 
 
+def with_keys(keys: Sequence[tuple[str, int, int, int]], whole: bytes | None = None, comments: bytes = b"") -> bytes:
+    """A file with these indexes behind its columns: name, flag (1: no duplicates), number of columns, algorithm; as pack_keys writes them."""
+    data = bytearray(whole or definition())
+    struct.pack_into("<H", data, 6, len(data))
+    parts = sum(key[2] for key in keys)
+    names = b"\xff" + b"".join(key[0].encode() + b"\xff" for key in keys) + b"\0" + comments
+    if max(len(keys), parts) > 127:
+        data += struct.pack("<B B H H", len(keys) & 0x7F | 0x80, len(keys) >> 7, parts, len(names) & 0xFFFF)
+    else:
+        data += struct.pack("<B B 2x H", len(keys), parts, len(names) & 0xFFFF)
+    for _, flag, count, algorithm in keys:
+        data += struct.pack("<H H B B H", flag ^ 1, 4, count, algorithm, 0) + bytes(9 * count)
+    return bytes(data + names)
+
+
 def pieces(data: bytes) -> Pieces:
     """What a file with these bytes gives."""
     return lambda position, length: data[position : position + length]

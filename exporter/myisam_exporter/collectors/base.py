@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from myisam_exporter.facts.columns import Block, Column
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class SampleKey(Generic[Sample_co]):
 class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
-    `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`
-    and a `sweeper`, which remember from look to look.
+    `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`,
+    a `sweeper` and `index_names`, which remember from look to look.
     """
 
     target: Target
@@ -91,6 +92,7 @@ class Context:
     threads_running: list[float] = field(default_factory=list)
     scanner: DirectoryScanner | None = None
     sweeper: Sweeper | None = None
+    index_names: IndexNames = field(default_factory=IndexNames)
     clock: Clock = CLOCK
     samples: dict[str, object] = field(default_factory=dict)
 

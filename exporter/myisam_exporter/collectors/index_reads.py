@@ -4,8 +4,7 @@ It lists all indexes of each table that was opened since, those without a read t
 MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8, with keys that were declared in another order. So the name that the header lacks is known too.
 The counters begin at the server's start, at the table's last ALTER, or with a TRUNCATE of the summary, which nothing tells.
 
-MariaDB's INDEX_STATISTICS has names of used indexes alone: which number each has, and which are not in it, only statements tell that open
-the table.
+MariaDB's INDEX_STATISTICS is asked where this tells nothing: see index_statistics.py.
 """
 
 from __future__ import annotations
@@ -65,7 +64,8 @@ class IndexReadsCollector(Collector[IndexReads]):
             (
                 "rows_read_since_start",
                 "integer",
-                "Rows read by this index since the server's start, or since the table was altered or its counters set back.",
+                "Rows read by this index since the server's start, or since the table was altered or its counters set back; by userstat: see "
+                "reads_counted_ratio.",
             ),
             source=source,
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 MAGIC = b"\xfe\x01"
 FIRST_READ_BYTES = 16_384  # holds the whole file of nearly every table
 HEAD_BYTES, FORM_BYTES = 64, 288
+VERSION = 2  # the place of the format's number
 MAXIMUM_COLUMNS = 4096  # sql/unireg.h, MAX_FIELDS
 # sql/unireg.h: FRM_VER is 6; tables have 17 bytes for a column from FRM_VER + 3 on, and MariaDB counts up to FRM_VER + 6.
 OLDEST_VERSION, COLUMNS_SINCE_VERSION, NEWEST_VERSION = 6, 9, 12
@@ -32,6 +33,7 @@ TEXTS = frozenset(
 # information_schema.COLLATIONS; what MariaDB adds has its bit for NO PAD, or is a range of its own for UCA 14.0.0.
 UTF8MB3 = frozenset({33, 76, 83, *range(192, 216), 223, *range(576, 580), 1057, 1107, 1216, 1238, *range(2048, 2304)})
 
+COLUMNS = "columns"  # what is described there, in messages
 # Length; upper half of the collation; type; lower half of the collation.
 _COLUMN = struct.Struct("<3x H 6x B x B B 2x")
 
@@ -65,18 +67,9 @@ def parse_definition(read: Pieces) -> TableDefinition:
 
     Raises FrmError when it is truncated, contradicts itself, or is of no table.
     """
-    start = read(0, FIRST_READ_BYTES)
-    if not start:
-        raise FrmError("the file is empty")
-    if start[: len(MAGIC)] != MAGIC[: len(start)]:
-        raise FrmError("it does not begin as the .frm file of a table does")
-    if len(start) < HEAD_BYTES:
-        raise FrmError(f"it ends after {len(start)} bytes, within its header")
-    version = start[2]
-    if not OLDEST_VERSION <= version <= NEWEST_VERSION:
-        raise FrmError(f"its format has the number {version}, which is not known here")
+    start = beginning(read)
     temporal, obsolete, utf8mb3 = (
-        _counted(_columns(start, read)) if version >= COLUMNS_SINCE_VERSION else (None, None, None)
+        _counted(_columns(start, read)) if start[VERSION] >= COLUMNS_SINCE_VERSION else (None, None, None)
     )
     engine = start[3]
     return TableDefinition(
@@ -90,6 +83,20 @@ def parse_definition(read: Pieces) -> TableDefinition:
     )
 
 
+def beginning(read: Pieces) -> bytes:
+    """The beginning of the file, its header at least. Raises FrmError where it is no .frm of a table."""
+    start = read(0, FIRST_READ_BYTES)
+    if not start:
+        raise FrmError("the file is empty")
+    if start[: len(MAGIC)] != MAGIC[: len(start)]:
+        raise FrmError("it does not begin as the .frm file of a table does")
+    if len(start) < HEAD_BYTES:
+        raise FrmError(f"it ends after {len(start)} bytes, within its header")
+    if not OLDEST_VERSION <= start[VERSION] <= NEWEST_VERSION:
+        raise FrmError(f"its format has the number {start[VERSION]}, which is not known here")
+    return start
+
+
 def _plausible_version(number: int) -> int | None:
     return number if number == 0 or number in PLAUSIBLE_VERSIONS else None
 
@@ -99,20 +106,20 @@ def _columns(start: bytes, read: Pieces) -> bytes:
     names_bytes, forms = struct.unpack_from("<H 2x H", start, 4)
     if not forms:
         raise FrmError("it says that it holds no form")
-    form_position = int.from_bytes(_piece(start, read, HEAD_BYTES + names_bytes, 4), "little")
+    form_position = int.from_bytes(piece(start, read, HEAD_BYTES + names_bytes, 4, COLUMNS), "little")
     if form_position < HEAD_BYTES:
         raise FrmError(f"its form would begin at byte {form_position}, within its header")
-    count, screens_bytes = struct.unpack_from("<H H", _piece(start, read, form_position, FORM_BYTES), 258)
+    count, screens_bytes = struct.unpack_from("<H H", piece(start, read, form_position, FORM_BYTES, COLUMNS), 258)
     if not 0 < count <= MAXIMUM_COLUMNS:
         raise FrmError(f"it would have {count} columns")
-    return _piece(start, read, form_position + FORM_BYTES + screens_bytes, count * _COLUMN.size)
+    return piece(start, read, form_position + FORM_BYTES + screens_bytes, count * _COLUMN.size, COLUMNS)
 
 
-def _piece(start: bytes, read: Pieces, position: int, length: int) -> bytes:
-    """A part of the file, out of its beginning where that holds it."""
+def piece(start: bytes, read: Pieces, position: int, length: int, what: str) -> bytes:
+    """A part of the file, out of its beginning where that holds it. Raises FrmError where it ends before."""
     part = start[position : position + length] if position + length <= len(start) else read(position, length)
     if len(part) != length:
-        raise FrmError(f"it ends before byte {position + length}, where its columns are still described")
+        raise FrmError(f"it ends before byte {position + length}, where its {what} are still described")
     return part
 
 

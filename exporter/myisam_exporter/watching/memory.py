@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot
@@ -26,7 +27,8 @@ class LookMemory:
     running: Running = field(default_factory=Running)
     scanner: DirectoryScanner = field(default_factory=DirectoryScanner)
     sweeper: Sweeper = field(default_factory=Sweeper)
+    index_names: IndexNames = field(default_factory=IndexNames)
 
     def lend(self, context: Context) -> None:
         """Let collectors use what remembers from look to look."""
-        context.scanner, context.sweeper = self.scanner, self.sweeper
+        context.scanner, context.sweeper, context.index_names = self.scanner, self.sweeper, self.index_names

@@ -16,6 +16,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading
 from myisam_exporter.exposition.text import Page, joined
 from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Value
@@ -63,7 +64,9 @@ class Watch:
             self.connection,
             options,
             self.glancer,
-            LookMemory(chooser, scanner=DirectoryScanner(clock), sweeper=Sweeper(clock=clock)),
+            LookMemory(
+                chooser, scanner=DirectoryScanner(clock), sweeper=Sweeper(clock=clock), index_names=IndexNames(clock)
+            ),
             followers,
             judging or threading.Lock(),
             clock,

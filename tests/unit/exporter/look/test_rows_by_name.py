@@ -77,7 +77,7 @@ def test_an_index_is_described_under_the_names_that_are_declared() -> None:
     declared = column_names(declared_columns()["indexes"])
     # Others' columns stand behind: rows are made wider without being made.
     assert declared[: len(COLUMNS)] == COLUMNS
-    assert declared[len(COLUMNS) :] == ("rows_read_per_second", "rows_read_since_start")
+    assert declared[len(COLUMNS) :] == ("rows_read_per_second", "rows_read_since_start", "reads_counted_seconds", "reads_counted_ratio")
     (row,) = rows("indexes", file(HEADER))
     assert (row["index_number"], row["algorithm"], row["is_unique"], row["page_bytes"], row["maximum_key_bytes"], row["key_parts"], row["is_enabled"]) == (1, "btree", 1, 1024, 12, 1, 1)
     block = next(block for block in COLLECTOR.facts(Pair(DataDirectoryScan((file(HEADER),), 0, (), 60.0))) if block.table == "indexes")

@@ -1,0 +1,243 @@
+"""Rows read by index from MariaDB's user statistics, where userstat is on and performance_schema does not tell. We never switch it on.
+
+INDEX_STATISTICS has the names of used indexes alone. The .frm file of a table has the names of all, in the order of the .MYI: so the others
+were not used, as far as was counted. That is never since the server's start for certain: userstat may be on since later, FLUSH sets the
+counters back, and accounts see those of the tables that they may SELECT from. So beside each number stands for how long its table is as it
+is, and which share of all reads is in the counters, at least. DROP and RENAME leave the counters of a name as they are, an ALTER those of the
+other indexes. Reads of partitioned tables and by FULLTEXT are counted nowhere.
+
+Source: sql/handler.cc (update_global_table_stats, update_global_index_stats), sql/sql_show.cc (fill_schema_index_stats) of MariaDB; tried on
+10.11 and 11.8. Percona Server has INDEX_STATISTICS too, but not Rows_read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.index_reads import INDEX_READS, MAXIMUM_INDEXES, TOO_MANY, UNCOUNTED
+from myisam_exporter.collectors.myi import MYI
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.status import STATUS, Status
+from myisam_exporter.collectors.user_statistics import USER_STATISTICS, TableStatistics
+from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.index_names import FoundNames, NamedIndexes
+from myisam_exporter.files.myi_definition import Key
+from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
+from myisam_exporter.server.sql import Sql, statement
+
+# Those with the largest index files: there an index costs most. A daemon looks at each .frm at every look, and reads those that changed.
+MAXIMUM_TABLES = 1000
+NAMED_UNREAD = 5
+QUERY: Sql = statement(
+    "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, ROWS_READ FROM information_schema.INDEX_STATISTICS LIMIT {}",
+    MAXIMUM_INDEXES + 1,
+)
+BY_INDEX = tuple(f"Handler_read_{how}" for how in ("first", "key", "last", "next", "prev"))
+FLUSH_TOLERANCE_SECONDS = 2  # between two values of one answer
+HOUR_SECONDS = 3600
+TOLD_ALREADY = Unknown("performance_schema tells the reads by index", off=True)
+SEES_NONE = Unknown(
+    "the account sees the counters of no table: information_schema.INDEX_STATISTICS has those that it may SELECT from",
+    "GRANT SELECT ON DATABASE.* (it may read the rows, too)",
+)
+CHECK_DEFINITIONS = "ask the server whether it can read them (CHECK TABLE)"
+TableName = tuple[str, str]
+Reads = Mapping[str, int | None]
+NOTHING: Reads = {}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatistics:
+    """Rows read by table and name of the index, of used ones alone; the names of all. `counted_ratio` is the share of all reads that is in them."""
+
+    tables: Mapping[TableName, Reads]
+    names: FoundNames
+    counted_ratio: float | None
+    uptime_seconds: float | None
+    now: float
+
+
+INDEX_STATISTICS = SampleKey("index_statistics", IndexStatistics)
+
+
+class IndexStatisticsCollector(Collector[IndexStatistics]):
+    """MariaDB's INDEX_STATISTICS, and the names that it lacks."""
+
+    name = INDEX_STATISTICS.name
+    source = "information_schema.INDEX_STATISTICS, .frm file"
+    after = ("server", "status", "myi", "user_statistics", "index_reads")
+    expensive = True
+    sections = {  # noqa: RUF012
+        "indexes": columns(
+            ("schema_name", "text", "Database."),
+            ("table_name", "text", "Table."),
+            ("index_number", "integer", "Place in the .MYI file, from 1, as myisamchk counts."),
+            ("index_name", "text", "The index's name."),
+            ("rows_read_per_second", "real", "Rows read by this index."),
+            ("rows_read_since_start", "integer", "Rows read by this index, as far as userstat counted."),
+            (
+                "reads_counted_seconds",
+                "integer",
+                "For so long at most its reads have been counted: since the server's start, or since the table was made, altered or renamed; whole hours.",
+            ),
+            (
+                "reads_counted_ratio",
+                "real",
+                "Share of the rows read by indexes since the server's start that the counters hold, at least: userstat may be on since later, "
+                "FLUSH sets it back, and some tables may be out of the account's sight. Unknown where nothing tells, and of performance_schema.",
+            ),
+            source=source,
+        )
+    }
+
+    def collect(self, context: Context) -> IndexStatistics | Unknown:
+        """One statement, and the .frm files that changed, where userstat counts and performance_schema does not."""
+        server, by_performance_schema = context.sample(SERVER), context.sample(INDEX_READS)
+        if isinstance(server, Unknown):
+            return server
+        if not isinstance(by_performance_schema, Unknown):
+            return TOLD_ALREADY
+        if server.flavour != "mariadb":
+            return by_performance_schema  # nothing else would help there
+        counted, scan = context.sample(USER_STATISTICS), context.sample(MYI)
+        if isinstance(counted, Unknown):
+            return counted
+        return scan if isinstance(scan, Unknown) else _sample(context, counted, scan)
+
+    def facts(self, pair: Pair[IndexStatistics]) -> Iterable[Block]:
+        """Names and reads of the tables whose names are known; before an interval without rates."""
+        scan = pair.other(MYI)
+        if isinstance(scan, Unknown):
+            return
+        yield INDEX_ROWS.block("indexes", _rows(pair, _keys_of(scan, pair.after.names.tables)), extends=True)
+
+    def notes(self, sample: IndexStatistics) -> Iterable[Unknown]:
+        """Definitions that could not be read."""
+        unread = sample.names.unread
+        if not unread:
+            return
+        named = ", ".join(".".join(name) for name in unread[:NAMED_UNREAD])
+        more = f" and {len(unread) - NAMED_UNREAD} more" if len(unread) > NAMED_UNREAD else ""
+        count = f"{len(unread)} table{'s' if len(unread) != 1 else ''}"
+        yield Unknown(
+            f"the names of indexes in the definitions (.frm) of {count} cannot be read: {named}{more}",
+            CHECK_DEFINITIONS,
+        )
+
+
+def _sample(context: Context, counted: TableStatistics, scan: DataDirectoryScan) -> IndexStatistics | Unknown:
+    status = context.sample(STATUS)
+    if isinstance(status, Unknown):
+        return status
+    tables = _asked(context) if counted.rows else SEES_NONE
+    if isinstance(tables, Unknown):
+        return tables
+    names = context.index_names.of(_largest(scan, counted.rows.keys() | tables.keys()), scan.owner)
+    ratio = _counted_ratio(status, counted, tables.values())
+    return IndexStatistics(tables, names, ratio, status.uptime_seconds, context.clock.time())
+
+
+def _asked(context: Context) -> Mapping[TableName, Reads] | Unknown:
+    rows = context.session.rows_or_unknown(QUERY, 4, grant="PROCESS ON *.*", maximum_rows=MAXIMUM_INDEXES + 1)
+    if isinstance(rows, Unknown):
+        return rows
+    return TOO_MANY if len(rows) > MAXIMUM_INDEXES else _by_table(rows)
+
+
+def _by_table(rows: Iterable[tuple[str | None, ...]]) -> dict[TableName, dict[str, int | None]]:
+    tables: dict[TableName, dict[str, int | None]] = {}
+    for schema, table, index, reads in rows:
+        tables.setdefault((schema or "", table or ""), {})[index or ""] = whole_number(reads, LARGEST_COUNTER)
+    return tables
+
+
+def _largest(scan: DataDirectoryScan, counted: Iterable[TableName]) -> list[TableFile]:
+    """Of the tables that the counters name and that have indexes, those with most bytes of them: of a partitioned one any partition."""
+    wanted = set(counted)
+    found: dict[TableName, TableFile] = {}
+    for file in scan.files:
+        name = (file.schema_name, file.table_name)
+        if name in wanted and file.header is not None and file.header.definition.keys:
+            found.setdefault(name, file)
+    return nlargest(MAXIMUM_TABLES, found.values(), key=_index_bytes)
+
+
+def _index_bytes(file: TableFile) -> int:
+    return file.header.index_bytes if file.header else 0
+
+
+def _counted_ratio(status: Status, counted: TableStatistics, by_index: Iterable[Reads]) -> float | None:
+    """The share of the reads since the server's start that the counters hold, rounded down; None where nothing tells.
+
+    Rows_read counts what TABLE_STATISTICS does, whatever userstat is. While nothing was ever flushed, the counters of indexes lack no more
+    than those of tables; else rows read by indexes are held against the calls that read by indexes: fewer give a row.
+    """
+    uptime, since_flush = status.uptime_seconds, status.number("Uptime_since_flush_status")
+    read, flushes = status.number("Rows_read"), status.number("Com_flush")
+    if uptime is None or since_flush is None or read is None or flushes is None:
+        return None
+    if uptime - since_flush > FLUSH_TOLERANCE_SECONDS:
+        return None  # from MariaDB 11.5 on that sets Rows_read back, and the statistics not
+    if not flushes:
+        return _share(sum(rows or 0 for rows, _ in counted.rows.values()), read)
+    called = sum(status.number(name) or 0 for name in BY_INDEX)
+    return _share(sum(rows or 0 for table in by_index for rows in table.values()), min(read, called))
+
+
+def _share(part: float, whole: float) -> float | None:
+    """In whole hundredths."""
+    return min(int(100 * part / whole), 100) / 100 if whole > 0 else None
+
+
+def _keys_of(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -> dict[TableName, Sequence[Key]]:
+    """The indexes as the headers have them, of these tables."""
+    found: dict[TableName, Sequence[Key]] = {}
+    for file in scan.files:
+        name = (file.schema_name, file.table_name)
+        if name in wanted and name not in found and file.header is not None:
+            found[name] = file.header.definition.keys or ()
+    return found
+
+
+def _rows(pair: Pair[IndexStatistics], keys_of: Mapping[TableName, Sequence[Key]]) -> Iterator[Row]:
+    for name, indexes in pair.after.names.tables.items():
+        keys = keys_of.get(name, ())
+        if len(keys) != len(indexes.names):
+            continue
+        counted = pair.after.tables.get(name, NOTHING)
+        former = None if pair.before is None else pair.before.tables.get(name, NOTHING)
+        seconds = _counted_seconds(pair.after, indexes)
+        for number, (index, key) in enumerate(zip(indexes.names, keys, strict=True), 1):
+            known = None if key.kind in UNCOUNTED or indexes.is_partitioned else _reads(index, indexes, counted)
+            yield {
+                "schema_name": name[0],
+                "table_name": name[1],
+                "index_number": number,
+                "index_name": index,
+                "rows_read_per_second": None if former is None else pair.rate(_reads(index, indexes, former), known),
+                "rows_read_since_start": known,
+                "reads_counted_seconds": None if known is None else seconds,
+                "reads_counted_ratio": None if known is None else pair.after.counted_ratio,
+            }
+
+
+def _reads(index: str, indexes: NamedIndexes, counted: Reads) -> int | None:
+    """Rows read by this index: 0 where others of the table are named and it is not. A name that the table has not makes that unknown: it may be this one's former."""
+    return counted[index] if index in counted else 0 if counted.keys() <= set(indexes.names) else None
+
+
+def _counted_seconds(sample: IndexStatistics, indexes: NamedIndexes) -> int | None:
+    if sample.uptime_seconds is None:
+        return None
+    seconds = max(min(sample.uptime_seconds, sample.now - indexes.defined), 0)
+    return int(seconds // HOUR_SECONDS) * HOUR_SECONDS
+
+
+INDEX_ROWS = RowMaker(column_names(IndexStatisticsCollector.sections["indexes"]))
+COLLECTOR = IndexStatisticsCollector()
