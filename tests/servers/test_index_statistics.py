@@ -1,5 +1,6 @@
 """Reads by index where only userstat counts them: names out of .frm files, what is zero and what is unknown, and the finding that rests on it."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,14 +10,20 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.collectors.base import Context
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.files.frm_keys import named_as, parse_keys
 from myisam_exporter.files.myi_header import parse_header
+from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.snapshot import take_snapshot
+from myisam_exporter.look.table_choice import TableChooser
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import quote_identifier, quote_table
+from myisam_exporter.watching.memory import LookMemory
 from tests.support.frm import pieces
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import look, schema, with_thresholds
+from .conftest import look, schema, target, with_thresholds
 
 KINDS = ("mariadb-10.11", "mariadb-11.8")
 NAME, ODD_NAME = "id`le/\"'é ключ", "a/b`c'd\"é"
@@ -170,7 +177,7 @@ def test_an_account_sees_the_counters_of_its_own_tables_alone(counting: PrivateS
         try:
             facts = look(counting, user="looker")
             assert not facts.tables["indexes"].has("index_name")
-            assert "that it may SELECT from" in facts.unknown["indexes.rows_read_since_start"].reason
+            assert "the account may SELECT from none of them" in facts.unknown["indexes.rows_read_since_start"].reason
             counting.execute("GRANT SELECT ON sight.* TO looker@localhost")
             assert indexes(counting, "t", user="looker")["PRIMARY"]["rows_read_since_start"] == 1
         finally:
@@ -183,3 +190,21 @@ def test_a_rate_comes_of_an_interval(counting: PrivateServer) -> None:
         counting.execute("SELECT a FROM t WHERE a = 7", database=database)
         found = indexes(counting, "t", 0.5)
         assert (found["PRIMARY"]["rows_read_per_second"], found["busy"]["rows_read_per_second"], found["words"]["rows_read_per_second"]) == (0, 0, None)
+
+
+def test_a_look_after_the_first_reads_no_definition_again(counting: PrivateServer) -> None:
+    with schema(counting, "again") as database, Session(target(counting), 10) as session:
+        fill(counting, database, "t")
+        counting.execute("SELECT a FROM t WHERE a = 7", database=database)
+        memory, context = LookMemory(TableChooser()), Context(session.target, session)
+        memory.lend(context)
+        time.sleep(0.2)  # what changed within this tick of the file system's clock may change again unseen
+        first = Interval(take_snapshot(context)).facts()
+        read = memory.index_names.files_read
+        other = Context(session.target, session)
+        memory.lend(other)
+        assert Interval(take_snapshot(other)).facts().tables["indexes"].values("index_name") == first.tables["indexes"].values("index_name")
+        assert memory.index_names.files_read == read >= 1
+        counting.execute("ALTER TABLE t ADD KEY later (c, b)", database=database)
+        assert "later" in Interval(take_snapshot(other)).facts().tables["indexes"].values("index_name")
+        assert memory.index_names.files_read == read + 1

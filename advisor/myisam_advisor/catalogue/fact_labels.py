@@ -22,7 +22,7 @@ LABELS = {
     "host.swap_used_bytes": "swap in use",
     "host.temporary_directory_free_bytes": "free space in tmpdir",
     "indexes.page_bytes": "size of the index's pages",
-    "indexes.reads_counted_ratio": "share of the reads by indexes that userstat counted, at least",
+    "indexes.reads_counted_ratio": "reads by indexes that are counted, at least",
     "indexes.reads_counted_seconds": "table and server unchanged for",
     "key_cache.block_size_bytes": "size of the key cache's blocks",
     "key_cache.blocks_used": "blocks of the key cache in use",

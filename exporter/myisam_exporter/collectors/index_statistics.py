@@ -43,8 +43,8 @@ FLUSH_TOLERANCE_SECONDS = 2  # between two values of one answer
 HOUR_SECONDS = 3600
 TOLD_ALREADY = Unknown("performance_schema tells the reads by index", off=True)
 SEES_NONE = Unknown(
-    "the account sees the counters of no table: information_schema.INDEX_STATISTICS has those that it may SELECT from",
-    "GRANT SELECT ON DATABASE.* (it may read the rows, too)",
+    "userstat shows the counters of no table: none was read or written since it counts, or the account may SELECT from none of them",
+    "GRANT SELECT ON DATABASE.* (it may then read the rows, too)",
 )
 CHECK_DEFINITIONS = "ask the server whether it can read them (CHECK TABLE)"
 TableName = tuple[str, str]
@@ -173,10 +173,10 @@ def _index_bytes(file: TableFile) -> int:
 
 
 def _counted_ratio(status: Status, counted: TableStatistics, by_index: Iterable[Reads]) -> float | None:
-    """The share of the reads since the server's start that the counters hold, rounded down; None where nothing tells.
+    """Of the rows that indexes gave since the server's start the share that the counters hold, at least; None where nothing tells.
 
-    Rows_read counts what TABLE_STATISTICS does, whatever userstat is. While nothing was ever flushed, the counters of indexes lack no more
-    than those of tables; else rows read by indexes are held against the calls that read by indexes: fewer give a row.
+    They cannot have given more rows than were read at all, nor than there were calls for one. While nothing was ever flushed, not more either
+    than are counted and those that the counters of tables lack: Rows_read counts the same as these, whatever userstat is.
     """
     uptime, since_flush = status.uptime_seconds, status.number("Uptime_since_flush_status")
     read, flushes = status.number("Rows_read"), status.number("Com_flush")
@@ -184,10 +184,12 @@ def _counted_ratio(status: Status, counted: TableStatistics, by_index: Iterable[
         return None
     if uptime - since_flush > FLUSH_TOLERANCE_SECONDS:
         return None  # from MariaDB 11.5 on that sets Rows_read back, and the statistics not
+    known = sum(rows or 0 for table in by_index for rows in table.values())
+    at_most = min(read, sum(status.number(name) or 0 for name in BY_INDEX))
     if not flushes:
-        return _share(sum(rows or 0 for rows, _ in counted.rows.values()), read)
-    called = sum(status.number(name) or 0 for name in BY_INDEX)
-    return _share(sum(rows or 0 for table in by_index for rows in table.values()), min(read, called))
+        of_tables = sum(rows or 0 for rows, _ in counted.rows.values())
+        at_most = min(at_most, known + max(read - of_tables, 0))
+    return _share(known, at_most)
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -95,9 +95,10 @@ def collected(look: RecordedLook, monkeypatch: pytest.MonkeyPatch, answer: objec
 @pytest.mark.parametrize(
     ("status", "ratio"),
     [
-        ({}, 0.94),  # what TABLE_STATISTICS holds of Rows_read
-        ({"Rows_read": 900}, 1.0),  # read a moment before it
-        ({"Com_flush": 3}, 0.5),  # what INDEX_STATISTICS holds of the calls that read by index
+        ({}, 0.84),  # 300 rows by index, and 55 of which nobody knows by what
+        ({"Rows_read": 900}, 1.0),  # read a moment before the counters
+        ({"Rows_read": 90_000}, 0.5),
+        ({"Com_flush": 3}, 0.5),  # of the calls that read by index
         ({"Com_flush": 3, "Rows_read": 400}, 0.75),
         ({"Com_flush": 3, "Rows_read": 0}, None),
         ({"Rows_read": 0}, None),
