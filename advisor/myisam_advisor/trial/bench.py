@@ -30,12 +30,13 @@ Statements = Callable[[int, int], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """What the user chose: seconds of each run, rounds, threads, and a column for the experiment that wants one."""
+    """What the user chose: seconds of each run, rounds, threads, and a column or an index for the experiment that wants one."""
 
     seconds: float = 2.0
     rounds: int = 6
     threads: int = 4
     column: str = ""
+    index: str = ""
 
 
 class Subject(Protocol):
@@ -153,6 +154,7 @@ class Bench:
     ) -> Callable[..., Callable[[], Run]]:
         """A way to run the same statements under each variant: call it with what sets a variant up, and its database if it has one of its own.
 
+        A variant whose statements must name another index gives its own, of which as many are sent.
         How many statements fill a run is found out first, with what is set up by `ready` (and warms up by it); `most` is how many
         there can be for each thread.
         """
@@ -164,10 +166,17 @@ class Bench:
         )
         written = write_statements(folder, [statements(thread, count) for thread in range(threads)])
 
-        def variant(set_up: Callable[[], None], its_database: str = database) -> Callable[[], Run]:
+        def variant(
+            set_up: Callable[[], None], its_database: str = database, own: Statements | None = None
+        ) -> Callable[[], Run]:
+            its_folder = folder
+            if own is not None:
+                its_folder = folder.with_name(f"{folder.name}-{its_database}")
+                write_statements(its_folder, [own(thread, count) for thread in range(threads)])
+
             def run() -> Run:
                 set_up()
-                return self.replayed(folder, threads, written * operations_per_statement, its_database)
+                return self.replayed(its_folder, threads, written * operations_per_statement, its_database)
 
             return run
 

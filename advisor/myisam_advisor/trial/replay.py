@@ -34,7 +34,7 @@ class Replayed:
 def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> int:
     """One file for each thread; returns how many statements they hold.
 
-    Raises ValueError for a statement that holds a line break, because a line is a statement.
+    Raises TrialError for a statement that holds a line break, because a line is a statement. Values have none, but names may.
     """
     written = 0
     shutil.rmtree(folder, ignore_errors=True)
@@ -44,7 +44,9 @@ def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> int:
             file.writelines(line + b"\n" for line in PREAMBLE)
             for statement in statements:
                 if b"\n" in statement or b"\r" in statement:
-                    raise ValueError("a statement to be replayed holds a line break")
+                    raise TrialError(
+                        "a column or an index of the table has a line break in its name: statements are sent line by line, and cannot name it."
+                    )
                 file.write(statement + b"\n")
                 written += 1
     return written

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TextIO
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +20,9 @@ from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
-PIPED_WIDTH, MAXIMUM_WIDTH = 120, 140
+PIPED_WIDTH, MAXIMUM_WIDTH, UNBOUNDED_WIDTH = 120, 140, 1000
+# Whether a table has the counts of the process, and how many blanks it has beside its lines.
+FORMS = ((True, 1), (False, 1), (False, 0))
 # Of what there are many a second, counts are told for a thousand.
 MANY = ("rows", "keys", "records")
 THOUSAND = 1000
@@ -42,7 +45,7 @@ def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableTy
     yield Text(printable(f"{server}{result.machine}; tables: {result.tables}"))
     for workload in result.workloads:
         yield Text()
-        yield _table(workload)
+        yield _Fitting(workload)
         if workload.note:
             yield Text(printable(f"  {workload.note}"), style="dim")
     for name, why in result.skipped.items():
@@ -52,11 +55,40 @@ def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableTy
         yield Text(printable(line))
 
 
-def _table(workload: WorkloadResult) -> Table:
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """A workload's table as it fits the width, so that no number is cut: counts of the process go first, then the blanks beside the lines."""
+
+    workload: WorkloadResult
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The first form that fits; where none does, numbers are cut."""
+        wide = options.update(max_width=UNBOUNDED_WIDTH)
+        for shows_counts, padding in FORMS:
+            table = _table(self.workload, shows_counts, padding)
+            if Measurement.get(console, wide, table).maximum <= options.max_width:
+                break
+            narrow = _table(self.workload, shows_counts, padding)
+            _set_narrow(narrow, console, wide)
+            if Measurement.get(console, wide, narrow).maximum <= options.max_width:
+                table = narrow
+                break
+        yield table
+
+
+def _set_narrow(table: Table, console: Console, options: ConsoleOptions) -> None:
+    """Each column as wide as its longest word: left to itself, a table takes the same from all, and cuts words and numbers."""
+    for column in table.columns:
+        cells = (column.header, *column.cells)
+        column.width = max(Measurement.get(console, options, cell).minimum for cell in cells)
+        column.no_wrap = False
+
+
+def _table(workload: WorkloadResult, shows_counts: bool, padding: int) -> Table:
     unit, scale = _singular(workload.unit), THOUSAND if workload.unit in MANY else 1
     per = f"per {scale:,} {workload.unit}" if scale > 1 else f"per {unit}"
     intervals = any(one.interval for one in workload.comparisons)
-    counts = [name for name in COUNTS if _any(workload, name)]
+    counts = [name for name in COUNTS if _any(workload, name)] if shows_counts else []
     figures = sorted({name for runs in workload.runs.values() for run in runs for name in run.figures})
     table = Table(
         title=Text(printable(workload.name)),
@@ -64,8 +96,9 @@ def _table(workload: WorkloadResult) -> Table:
         title_style="bold",
         caption=Text(printable(f"counts and CPU {per}")),
         caption_justify="left",
+        padding=(0, padding),
     )
-    table.add_column("variant", min_width=max(map(len, workload.runs)))
+    table.add_column("variant", no_wrap=True)
     for title in (
         printable(f"{workload.unit}/s"),
         "times",

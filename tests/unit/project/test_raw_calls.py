@@ -58,6 +58,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.trial.private.private_server": {".exists": PRIVATE_SERVER, ".read_text": PRIVATE_SERVER, "os.open": PRIVATE_SERVER},
     "myisam_advisor.trial.replay": {".open": PRIVATE_SERVER, ".read_bytes": SHIPPED},
     "myisam_advisor.trial.tables.sources": {".is_dir": "names a table of another engine in a message, once the copy is refused"},
+    "myisam_advisor.trial.tables.indexes": {".open": PRIVATE_SERVER},
     "myisam_advisor.trial.tables.made": {"shutil.copyfile": PRIVATE_SERVER},
     "myisam_advisor.trial.private.workspace": {"os.open": PRIVATE_SERVER},
 }  # fmt: skip

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
+DROPS_INDEX = "drop-index"
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -67,6 +68,7 @@ class Wanted:
     examples=(
         ("myisam-advisor trial key-cache", "Several key caches against one, on made-up tables."),
         ("sudo myisam-advisor trial pack-keys --table shop.words", "On a copy of your own table."),
+        ("sudo myisam-advisor trial drop-index --table shop.words --index name", "What this index costs."),
     ),
 )
 @click.argument("experiment", type=click.Choice(EXPERIMENTS))
@@ -92,6 +94,12 @@ class Wanted:
     help="Lock each table against writes while it is copied (FLUSH TABLES ... WITH READ LOCK).",
 )
 @click.option("--column", default="", metavar="NAME", help="The column to search by (columns).")
+@click.option(
+    "--index",
+    default="",
+    metavar="NAME",
+    help="The index to drop, by name or number (drop-index) [default: one that another index can replace].",
+)
 @click.option("--seconds", type=Duration(), default="2", show_default=True, help="Length of one run.")
 @click.option("--rounds", type=click.IntRange(1, 100), default=6, show_default=True, help="Runs of each variant.")
 @click.option("--threads", type=click.IntRange(1, 64), default=4, show_default=True, help="Concurrent threads.")
@@ -115,6 +123,7 @@ def trial(
     rounds: int,
     threads: int,
     column: str,
+    index: str,
     format_name: str,
     chart_path: Path | None,
     nice: bool,
@@ -130,9 +139,11 @@ def trial(
 
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
-    chosen = TrialOptions(seconds, rounds, threads, column)
+    chosen = TrialOptions(seconds, rounds, threads, column, index)
     if chosen.seconds <= 0:
         raise click.UsageError("--seconds must be more than 0.")
+    if index and experiment != DROPS_INDEX:
+        raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
     with only_one():
         if nice:
             be_polite()

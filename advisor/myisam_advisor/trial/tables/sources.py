@@ -152,7 +152,7 @@ def _source(
     folder, stem = Path(found[0].directory), found[0].stem
     opened = tuple(_opened(label, folder, file, opener, stack) for file in _file_names(label, folder, stem))
     source = Source(*name, folder.name, stem, 0, 0, opened)
-    header = _header(label, source.file(INDEX).descriptor)
+    header = header_of(label, source.file(INDEX).descriptor)
     if header.crashed:
         raise TrialError(f"{label} is marked crashed: repair it first (REPAIR TABLE {quote_table(*name)};).")
     if header.row_format == "compressed":
@@ -187,7 +187,8 @@ def _opened(label: str, folder: Path, name: str, opener: ForeignFiles, stack: Ex
     return SourceFile(name, descriptor, os.fstat(descriptor).st_size)
 
 
-def _header(label: str, descriptor: int) -> Header:
+def header_of(label: str, descriptor: int) -> Header:
+    """The header of an open .MYI file. Raises TrialError for one that cannot be read."""
     try:
         data = os.pread(descriptor, FIRST_READ_BYTES, 0)
         length = header_length(data)

@@ -1,4 +1,9 @@
-"""The report of a trial: its conclusion first, and no interval where there is none."""
+"""The report of a trial: its conclusion first, no interval where there is none, and no number that is cut."""
+
+import io
+import re
+
+import pytest
 
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.experiments.base import experiment_named
@@ -24,3 +29,28 @@ def test_one_round_has_no_interval() -> None:
     assert "interval" not in text
     assert "1.50 - 1.50" not in text
     assert '"low": null' in as_json(result(1))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def wide_result() -> TrialResult:
+    """A number of seven digits, three figures, and all that is counted of the process."""
+    figures = {"key_blocks_read_per_key": 9.34, "index_bytes": 5_873_664.0, "key_cache_blocks": 5735.0}
+    run = Run(1.0, 110_640.0, 0.5, 0.1, 60, 5, 70, 80, 500, figures=figures)
+    counts = WorkloadResult("counts of 100 keys", "keys", {"index kept": [run] * 3, "index dropped": [run] * 3})
+    return TrialResult("drop-index", "MariaDB", "10.11.6", "made up", (), [counts], "It is worth dropping.")
+
+
+@pytest.mark.parametrize(("width", "counted"), [(140, True), (135, True), (100, False), (80, False)])
+def test_no_number_and_no_word_is_cut(monkeypatch: pytest.MonkeyPatch, width: int, counted: bool) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    text = re.sub(r"\x1b\[[\d;]*m", "", as_text(experiment_named("drop-index"), wide_result(), Terminal()))
+    assert max(map(len, text.splitlines())) <= width
+    for word in ("5,873,664", "110,640", "baseline", "dropped", "interval"):
+        assert word in text
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    assert ("faults" in text) == counted

@@ -51,7 +51,7 @@ def test_a_statement_with_a_line_break_cannot_be_written_down(tmp_path: Path) ->
     assert write_statements(tmp_path / "s", [[b"SELECT 1", b"SELECT '\\n'"], [b"SELECT 2"]]) == 3
     assert (tmp_path / "s" / "1").read_bytes().splitlines() == [*PREAMBLE, b"SELECT 2"]
     for statement in (b"SELECT '\n'", b"SELECT '\r'"):
-        with pytest.raises(ValueError, match="line break"):
+        with pytest.raises(TrialError, match="line break in its name"):
             write_statements(tmp_path / "s", [[statement]])
 
 
