@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.trial.bench import Bench, Statements
@@ -95,5 +95,8 @@ def index_of_single_rows(
 
 def as_statements(texts: Sequence[bytes]) -> Statements:
     """These statements for the one thread that there is."""
-    given: Callable[[int, int], Sequence[bytes]] = lambda _thread, count: texts[:count]  # noqa: E731
-    return given
+
+    def statements(_thread: int, count: int) -> Sequence[bytes]:
+        return texts[:count]
+
+    return statements
