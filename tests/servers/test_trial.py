@@ -266,7 +266,11 @@ def test_indexes_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) -
     with schema(mariadb, "shop") as database:
         make_doubled_table(mariadb, database, "orders")
         make_table(mariadb, database, "plain")
-        mariadb.execute("CREATE TABLE shop.empty (a INT NOT NULL, KEY (a), KEY (a)) ENGINE=MyISAM", "CREATE TABLE shop.bare ENGINE=MyISAM SELECT * FROM shop.plain")
+        mariadb.execute(
+            "CREATE TABLE shop.empty (a INT NOT NULL, KEY (a), KEY (a)) ENGINE=MyISAM",
+            "CREATE TABLE shop.bare ENGINE=MyISAM SELECT * FROM shop.plain",
+            "CREATE TABLE shop.counted (id INT NOT NULL AUTO_INCREMENT, number INT, KEY (id), KEY (number, id)) ENGINE=MyISAM SELECT id, number FROM shop.plain",
+        )
         refused(r"shop.empty \(copy\) has 0 rows: too few to measure anything", "--table", "shop.empty")
         refused(r"shop.plain \(copy\) has no index that another one can replace: name the one to drop \(--index\)\. Its indexes: 1 PRIMARY \(id\), 2 name \(name\)\.", "--table", "shop.plain")
         refused(r"has no index that another one can replace: .* Its indexes: none\.", "--table", "shop.bare")
@@ -275,6 +279,7 @@ def test_indexes_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) -
         refused(r"has no index `x``; DROP TABLE y`\.", "--table", "shop.orders", "--index", "x`; DROP TABLE y")
         refused("is the primary key: it forbids duplicates, and is not dropped", "--table", "shop.orders", "--index", "primary")
         refused("forbids duplicates: no other index does that for these columns", "--table", "shop.orders", "--index", "both_of_them")
+        refused("index 1 id .* is what AUTO_INCREMENT counts by: no other index begins with that column", "--table", "shop.counted", "--index", "id")
         refused("words .* is a FULLTEXT index", "--table", "shop.orders", "--index", "words")
         refused("one table at a time: give --table once", "--table", "shop.orders", "--table", "shop.plain")
     fails(temporary, "--index belongs to drop-index: pack-keys drops no index", "pack-keys", "--server", MARIADB, "--index", "k", *SMALL)

@@ -269,6 +269,9 @@ def _judged(writes: Sequence[WorkloadResult], reads: Sequence[WorkloadResult]) -
         return "Keep it where such rows are read more often than written: the other index is slower to search"
     if slower and faster:
         return "It is worth dropping where statements fetch rows; what only searches the index becomes slower"
+    if not reads:
+        gain = "faster" if faster else "not clearly faster"
+        return f"Writes are {gain} without it here; reads by its columns were not measured"
     if faster:
         return "It is worth dropping"
     return "Writes are not clearly faster without it here; dropping it saves room"

@@ -36,6 +36,7 @@ class TableIndex:
     is_unique: bool = False
     is_visible: bool = True
     is_replaceable: bool = False
+    counts: bool = False  # it begins with the AUTO_INCREMENT column
 
     @property
     def columns(self) -> list[str]:
@@ -60,8 +61,10 @@ def table_indexes(bench: Bench, database: str, table: str) -> list[TableIndex]:
         definition = header_of("the copy", file.fileno()).definition
     replaceable = {one.index for one in definition.redundant}
     hidden = "YES" if bench.is_mariadb else "NO"
+    columns = bench.server.execute(f"SHOW COLUMNS FROM {database}.{table} WHERE Extra LIKE '%auto_increment%'")
+    counter = str(columns[0][0]) if columns else ""
     found = [
-        _index(number, list(parts), hidden, number in replaceable)
+        _index(number, list(parts), hidden, number in replaceable, counter)
         for number, (_, parts) in enumerate(itertools.groupby(rows, key=lambda row: row[_NAME]), 1)
     ]
     keys = definition.keys or ()
@@ -75,7 +78,9 @@ def table_indexes(bench: Bench, database: str, table: str) -> list[TableIndex]:
     return found
 
 
-def _index(number: int, rows: Sequence[Sequence[object]], hidden: str, is_replaceable: bool) -> TableIndex:
+def _index(
+    number: int, rows: Sequence[Sequence[object]], hidden: str, is_replaceable: bool, counter: str
+) -> TableIndex:
     first = rows[0]
     return TableIndex(
         number,
@@ -85,6 +90,7 @@ def _index(number: int, rows: Sequence[Sequence[object]], hidden: str, is_replac
         not int(str(first[_NON_UNIQUE])),
         len(first) <= _HIDING or str(first[_HIDING]) != hidden,
         is_replaceable,
+        _text(first[_COLUMN]) == counter != "",
     )
 
 
@@ -132,6 +138,8 @@ def _why_not(indexes: Sequence[TableIndex], index: TableIndex) -> str:
     twins = [one for one in indexes if one.is_unique and one.kind == BTREE and one.parts == index.parts]
     if index.is_unique and len(twins) <= 1:
         return "forbids duplicates: no other index does that for these columns"
+    if index.counts and sum(one.counts for one in indexes) == 1:
+        return "is what AUTO_INCREMENT counts by: no other index begins with that column"
     if index.kind != BTREE:
         return f"is a {index.kind} index: no other one can stand for it, and statements that need it fail without it"
     return ""

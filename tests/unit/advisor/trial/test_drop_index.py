@@ -56,3 +56,5 @@ def test_what_is_not_known_is_left_out() -> None:
     assert "blocks" not in said
     assert "4 MiB of index file" in said
     assert "Reads" not in said
+    assert "worth dropping" not in said
+    assert "reads by its columns were not measured" in said

@@ -15,6 +15,7 @@ INDEXES = [
     TableIndex(6, "a`b", (("", ""),)),
     TableIndex(7, "words", (("c", ""),), kind="FULLTEXT"),
     TableIndex(8, "4", (("d", ""),)),
+    TableIndex(10, "counter", (("n", ""),), counts=True),
     TableIndex(9, "long_texts", (("t", ""),), kind="HASH", is_unique=True),  # MariaDB's, of BLOB columns
 ]
 
@@ -34,6 +35,7 @@ def test_the_index_is_found_by_name_and_number(wanted: str, number: int) -> None
         ("only", r"index 3 only \(c\) forbids duplicates: no other index does that for these columns"),
         ("words", "index 7 words .* is a FULLTEXT index: no other one can stand for it"),
         ("long_texts", "forbids duplicates"),
+        ("counter", r"index 10 counter \(n\) is what AUTO_INCREMENT counts by: no other index begins with that column"),
         ("k-c", r"has no index `k-c`\. Did you mean k_c\? Its indexes: 1 PRIMARY \(id\), 2 twin \(id\)"),
         ("0", r"has no index `?0`?\. .*5 k_c \(k, c\(10\)\), 6 `a``b` \(an expression\)"),
         ("99", r"has no index"),
