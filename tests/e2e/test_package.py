@@ -214,6 +214,25 @@ def test_the_printed_grants_are_enough(system: System) -> None:
     assert "myi                 off" in told
 
 
+def test_words_for_the_service_come_from_etc_default(system: System) -> None:
+    file = system.root / "etc/default/myisam-advisor"
+    shipped = file.read_text()
+    assert 'ARGS=""' in shipped
+    file.write_text(shipped.replace('ARGS=""', 'ARGS="--collect.interval 30s --log.format json"'))
+    try:
+        system.run("systemctl", "restart", SERVICE)
+        words = system.run("cat", f"/proc/{main_process(system)}/cmdline").split("\0")
+        assert words[-5:-1] == ["--collect.interval", "30s", "--log.format", "json"]
+    finally:
+        file.write_text(shipped)
+        system.run("systemctl", "restart", SERVICE)
+
+
+def test_debians_own_test_of_the_package_passes(system: System) -> None:
+    shutil.copy(ROOT / "debian" / "tests" / "check", system.root / "own-test")
+    system.run("sh", "/own-test")
+
+
 def test_a_reload_and_a_kill(system: System) -> None:
     before = main_process(system)
     system.run("systemctl", "reload", SERVICE)

@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 import venv
+from datetime import date
 from pathlib import Path
 
 import pytest
 from setuptools import find_packages
 
+from myisam_advisor.catalogue.configuration import load_site
 from tests.support.repository import ROOT
 
 
@@ -18,6 +20,13 @@ def test_no_package_is_forgotten() -> None:
     config.read(ROOT / "setup.cfg")
     listed = set(config["options"]["packages"].split()) - {"myisam_advisor.rulebook", "myisam_advisor.munin_plugin"}
     assert listed == {name for base in ("exporter", "advisor") for name in find_packages(str(ROOT / base))}
+
+
+def test_the_example_of_a_configuration_is_the_guides_and_is_understood() -> None:
+    example = ROOT / "docs" / "examples" / "config.yaml"
+    assert f"```yaml\n{example.read_text()}```" in (ROOT / "docs" / "guide" / "configuration.md").read_text()
+    site = load_site(example, [], date(2026, 11, 22))
+    assert (list(site.ignored_schemas), len(site.suppressions)) == (["test", "old_*"], 2)
 
 
 @pytest.fixture(scope="module")
