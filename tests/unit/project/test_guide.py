@@ -9,7 +9,7 @@ import pytest
 
 from myisam_advisor.cli.main import cli
 from tests.support.repository import ROOT
-from tools.fetched_servers import FETCHED_SERVERS
+from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 CODE = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
@@ -63,8 +63,9 @@ def test_metrics_are_there() -> None:
     assert sorted(f"{page}: {name}" for page, name in named if name not in known | graphs | settings) == []
 
 
-def test_the_servers_of_the_tests_are_those_that_are_called_tested() -> None:
-    rows = re.findall(r"^\| (.*) \| tested: each collector", (ROOT / "docs" / "guide" / "support.md").read_text(), re.MULTILINE)
+@pytest.mark.parametrize(("said", "servers"), [("tested: each collector", FETCHED_SERVERS), ("tested in each run: facts", FURTHER_SERVERS)])
+def test_the_servers_of_the_tests_are_those_that_are_called_tested(said: str, servers: tuple[str, ...]) -> None:
+    rows = re.findall(rf"^\| (.*) \| {said}", (ROOT / "docs" / "guide" / "support.md").read_text(), re.MULTILINE)
     spelled = {"mariadb": "MariaDB", "mysql": "MySQL"}
     assert len(rows) == 1
-    assert set(rows[0].split(", ")) == {f"{spelled[name.partition('-')[0]]} {name.partition('-')[2]}" for name in FETCHED_SERVERS}
+    assert set(rows[0].split(", ")) == {f"{spelled[name.partition('-')[0]]} {name.partition('-')[2]}" for name in servers}
