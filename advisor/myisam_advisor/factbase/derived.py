@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from string import ascii_letters
 
-from myisam_advisor.factbase.file import NOT_IN_FILE
+from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.factbase.storable import storable, storable_rows
 from myisam_advisor.factbase.storable import total as sum_of
 from myisam_exporter.collectors.base import Pair
@@ -132,15 +132,6 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
         derived["compressed_tables"] = formats.count("compressed")
         derived["compressed_data_bytes"] = total("data_bytes", only="compressed")
     return _rows(facts, "totals", [derived | {name: value for name, value in known.items() if value is not None}])
-
-
-def may_be_part(facts: FactSet) -> bool:
-    """Whether there may be more tables than these.
-
-    Those of a live server whose files are out of sight come by SQL, a few at a time; and of those whose files are read some may be out of sight.
-    """
-    reasons = {facts.unknown.get("totals"), facts.unknown.get("totals.myisam_tables")} - {None, NOT_IN_FILE}
-    return facts.single("server").get("local") == 0 or bool(reasons)
 
 
 def _derived_server(facts: FactSet) -> FactRows | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.factbase.derived import may_be_part
+from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.texts.json_documents import heading
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactSet

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from myisam_advisor.factbase.partial import NOT_IN_FILE
 from myisam_advisor.factbase.storable import storable
 from myisam_advisor.texts.yaml_files import line_of
 from myisam_exporter.collectors.base import declared_columns
@@ -23,7 +24,6 @@ from myisam_exporter.outside.numbers import is_number
 from myisam_exporter.outside.quantities import size_in
 
 SCHEMA_VERSION = 1
-NOT_IN_FILE = Unknown("not in the facts file")
 # What is absent was not asked. `totals: {myisam_tables: null}` was: there are tables that could not be seen (`snapshot` writes it).
 NOT_SEEN_THEN = Unknown(
     "not all tables could be seen when the facts were written", "on the server's own host: sudo myisam-advisor check"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.factbase.derived import may_be_part
+from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.judging.findings import LOAD, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
