@@ -15,7 +15,7 @@ PREFIX = "_older_"
 # Modules that are newer, or say more than was there: all that is imported from them is in the helpers.
 REPLACED_MODULES = frozenset({"dataclasses", "graphlib", "contextvars"})
 # Of typing: what works at run time since 3.6.
-KEPT_OF_TYPING = frozenset({"Any", "NamedTuple", "TextIO", "TypeVar", "cast"})
+KEPT_OF_TYPING = frozenset({"Any", "BinaryIO", "NamedTuple", "TextIO", "TypeVar", "cast"})
 NAMED_TUPLES, GENERIC_BASES = frozenset({"NamedTuple"}), frozenset({"Generic", "Protocol"})
 TYPES = frozenset(
     {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type"}

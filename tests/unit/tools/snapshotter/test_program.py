@@ -1,6 +1,7 @@
 """What `myisam-snapshot` says of wrong words and of places where it does not write: one message, status 2, no traceback, and no server asked."""
 
 import gzip
+import json
 import os
 import re
 import stat
@@ -102,12 +103,14 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_new_and_its_owners(own: Path) -> None:
-    for name, content in (("facts.json", b"{}\n"), ("facts.json.gz", program._packed(b"{}\n"))):
-        program._write(own / name, content)
-        status = (own / name).stat()
-        assert stat.S_IMODE(status.st_mode) == 0o600
-    assert gzip.decompress((own / "facts.json.gz").read_bytes()) == b"{}\n"
-    assert program._packed(b"{}\n") == program._packed(b"{}\n")
+    document = {"schema": 1, "tables": [{"table_name": "gr\u00fcn\udcff\U0001f600", "rows": number} for number in range(3000)]}
+    for name in ("facts.json", "facts.json.gz", "again.json.gz"):
+        program._write(own / name, program._texts(document))
+        assert stat.S_IMODE((own / name).stat().st_mode) == 0o600
+    written = (own / "facts.json").read_bytes()
+    assert written.decode() == json.dumps(document, indent=1) + "\n"
+    assert gzip.decompress((own / "facts.json.gz").read_bytes()) == written
+    assert (own / "facts.json.gz").read_bytes() == (own / "again.json.gz").read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "link to nothing", "directory", "fifo"])
@@ -126,7 +129,7 @@ def test_what_is_there_is_not_written_over(own: Path, kind: str) -> None:
     with pytest.raises(UserError, match="is there already"):
         program._refuse_output(path)
     with pytest.raises(UserError, match="is there already"):
-        program._write(path, b"new")
+        program._write(path, ["new"])
     assert not other.exists() or other.read_text() == "old"
 
 
@@ -138,7 +141,7 @@ def test_root_writes_where_nobody_else_does(own: Path, mode: int, owner: int) ->
     os.chown(folder, owner, 0)
     folder.chmod(mode)
     with pytest.raises(UserError, match=r"root writes no file|every user may write"):
-        program._write(folder / "facts.json", b"{}")
+        program._write(folder / "facts.json", ["{}"])
     assert list(folder.iterdir()) == []
 
 
@@ -150,13 +153,13 @@ def test_nobody_elses_link_leads_there(own: Path) -> None:
     (shared / "way").symlink_to(own)
     os.chown(shared / "way", 54321, 54321, follow_symlinks=False)
     with pytest.raises(UserError, match="another user"):
-        program._write(shared / "way" / "facts.json", b"{}")
+        program._write(shared / "way" / "facts.json", ["{}"])
 
 
 def test_a_full_disk_leaves_nothing(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "open", _full, raising=False)
     with pytest.raises(UserError, match="No space left"):
-        program._write(own / "facts.json", b"{}")
+        program._write(own / "facts.json", ["{}"])
     assert list(own.iterdir()) == []
 
 
