@@ -20,11 +20,13 @@ NAMED_TUPLES, GENERIC_BASES = frozenset({"NamedTuple"}), frozenset({"Generic", "
 TYPES = frozenset(
     {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type"}
 )
-# Methods and functions of later releases, and what stands for them: called with the object first.
+# Methods and functions of later releases, or that want a later kernel, and what stands for them: called with the object first.
 METHODS = {"removeprefix": "without_prefix", "removesuffix": "without_suffix", "isascii": "is_ascii"}
 ATTRIBUTES = {
     "time.CLOCK_BOOTTIME": "CLOCK_BOOTTIME",
+    "time.clock_gettime": "clock_gettime",
     "os.memfd_create": "memory_file",
+    "os.fstatvfs": "space_of_descriptor",
     "platform.libc_ver": "libc_version",
 }
 TOO_NEW = (ast.Match, ast.TryStar) if hasattr(ast, "TryStar") else (ast.Match,)
@@ -193,8 +195,8 @@ class _Lowering(ast.NodeTransformer):
         return self.generic_visit(ast.copy_location(ast.Call(filled, values, []), node))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Of modules of the standard library what was not there."""
-        instead = ATTRIBUTES.get(ast.unparse(node))
+        """Of modules of the standard library what was not there; the helpers themselves may ask for it first."""
+        instead = None if self.name == HELPERS else ATTRIBUTES.get(ast.unparse(node))
         return self._helper(instead) if instead else self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:

@@ -6,17 +6,20 @@ Sources: Lib/dataclasses.py, Lib/graphlib.py, Lib/contextvars.py of Python 3.10,
 from __future__ import annotations
 
 import ctypes
+import errno
 import operator
 import os
 import platform
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 CLOCK_BOOTTIME = 7  # clock_gettime(2), linux/time.h; time.CLOCK_BOOTTIME since 3.7
 # memfd_create(2) by system call: os.memfd_create since 3.8.
 MEMFD_CREATE = {"x86_64": 319, "aarch64": 279, "ppc64le": 360, "s390x": 350, "i686": 356}
+UPTIME = "/proc/uptime"
 _MISSING = object()
 
 
@@ -77,6 +80,27 @@ def memory_file(name: str) -> int:
         if descriptor >= 0:
             return int(descriptor)
     return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def clock_gettime(clock: int) -> float:
+    """time.clock_gettime; before Linux 2.6.39 (CentOS 6) /proc/uptime tells the time since boot, and no clock."""
+    try:
+        return time.clock_gettime(clock)
+    except OSError:
+        if clock != CLOCK_BOOTTIME:
+            raise
+    with open(UPTIME, encoding="ascii") as file:
+        return float(file.read(100).split()[0])
+
+
+def space_of_descriptor(descriptor: int) -> os.statvfs_result:
+    """os.fstatvfs; before Linux 3.12 (CentOS 7) a descriptor that only says where something lies (O_PATH) is none for it: open(2)."""
+    try:
+        return os.fstatvfs(descriptor)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+    return os.statvfs(f"/proc/self/fd/{descriptor}")
 
 
 def libc_version() -> tuple[str, str]:

@@ -3,8 +3,10 @@
 import dataclasses
 import graphlib
 import os
+import platform
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,3 +120,34 @@ def test_zip_strictly(given: tuple[str, ...], lengths: int) -> None:
 def test_affixes(text: str, suffix: str) -> None:
     assert older.without_suffix(text, suffix) == text.removesuffix(suffix)
     assert older.without_prefix(text, suffix) == text.removeprefix(suffix)
+
+
+def test_without_a_clock_since_boot_uptime_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = time.clock_gettime(time.CLOCK_BOOTTIME)
+    assert older.clock_gettime(older.CLOCK_BOOTTIME) == pytest.approx(expected, abs=5)
+
+    def refused(clock: int) -> float:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr("time.clock_gettime", refused)
+    assert older.clock_gettime(older.CLOCK_BOOTTIME) == pytest.approx(expected, abs=5)
+    with pytest.raises(OSError, match="Invalid argument"):
+        older.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+def test_a_kernel_that_asks_no_place_for_its_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    descriptor = os.open(tmp_path, os.O_PATH)
+    try:
+        expected = older.space_of_descriptor(descriptor).f_blocks
+
+        def refused(number: int) -> os.statvfs_result:
+            raise OSError(9, "Bad file descriptor")
+
+        monkeypatch.setattr("os.fstatvfs", refused)
+        assert older.space_of_descriptor(descriptor).f_blocks == expected
+    finally:
+        os.close(descriptor)
+
+
+def test_the_c_library_is_the_one_that_runs() -> None:
+    assert older.libc_version() == platform.libc_ver()
