@@ -62,6 +62,8 @@ class Described(_Described):
 class DescribedGroup(_Described, click.Group):
     """A command with commands of its own."""
 
+    command_class = Described
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Each with its whole sentence."""
         found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))

@@ -59,7 +59,7 @@ def recipe(service: Service, sights: list[Sight]) -> Recipe:
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("name", SIGHTS)
 def test_it_says_what_it_said(name: str, width: int, service: Service, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    for variable, value in (("COLUMNS", str(width)), ("NO_COLOR", "1"), ("TERM", "dumb")):
+    for variable, value in (("COLUMNS", str(width)), ("LINES", "40"), ("NO_COLOR", "1"), ("TERM", "dumb")):
         monkeypatch.setenv(variable, value)
     if name == "by-hand":
         service.drop_in_folder.mkdir(parents=True)
