@@ -12,6 +12,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from benchmarks.slow_storage import groups, hold_back, reads
+from benchmarks.threshold_loads import churn, late, look_ups, make_keys, slow_statements
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
@@ -26,7 +29,7 @@ from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tools.fetched_servers import find_server, keep_place
 
-ROUNDS, SECONDS = 3, 3
+ROUNDS, SECONDS, LONG_SECONDS = 3, 3, 10
 ROWS = 200_000
 SAMPLE_SECONDS = 0.02
 Row = Mapping[str, str]
@@ -231,10 +234,72 @@ def temporary_tables(binaries: ServerBinaries) -> list[Row]:
     return rows
 
 
+def connections(binaries: ServerBinaries) -> list[Row]:
+    """Connections that run a few statements and end, against connections that stay."""
+    rows: list[Row] = []
+    with prepared(binaries, "--thread-cache-size=100") as server:
+        for statements in (1, 2, 5, 10, 50):
+            rounds = [(churn(server, statements, SECONDS), churn(server, 0, SECONDS)) for _ in range(ROUNDS)]
+            come, stay = (
+                sorted((one[place] for one in rounds), key=lambda found: found.statements_per_second)[ROUNDS // 2]
+                for place in (0, 1)
+            )
+            rows.append({
+                "statements a connection": str(statements), "connections/s": f"{come.connections_per_second:,.0f}",
+                "statements/s": f"{come.statements_per_second:,.0f}", "server's CPU a statement, ms": f"{come.server_milliseconds:.3f}",
+                "kept open, times as fast": f"{stay.statements_per_second / come.statements_per_second:.2f}",
+                "its CPU, share": f"{stay.server_milliseconds / come.server_milliseconds:.0%}",
+            })  # fmt: skip
+    return rows
+
+
+def slow_reads(binaries: ServerBinaries) -> list[Row]:
+    """Updates of a table beside reads that hold its lock for long."""
+    rows: list[Row] = []
+    with prepared(binaries) as server:
+        for per_second, seconds in ((0.1, 0.1), (0.1, 1.0), (0.2, 1.0), (0.5, 1.0), (1.0, 0.1), (1.0, 0.5)):
+
+            def update(per_second: float = per_second, seconds: float = seconds, beside: bool = True) -> float:
+                reading = slow_statements(server, per_second, seconds) if beside else contextlib.nullcontext()
+                with reading:
+                    return statements_per_second(sysbench(server, "oltp_update_non_index", "run", seconds=LONG_SECONDS))
+
+            beside, alone = alternating(update, partial(update, beside=False))
+            rows.append({
+                "slow reads/s": f"{per_second:g}", "seconds each": f"{seconds:g}", "updates/s beside them": f"{beside:,.0f}",
+                "without, times": f"{alone / beside:.2f}",
+            })  # fmt: skip
+    return rows
+
+
+def misses(binaries: ServerBinaries) -> list[Row]:
+    """Look-ups whose blocks miss the key cache, on storage that does 100 reads a second, and with a key cache that holds them."""
+    rows: list[Row] = []
+    for size, rates in (("16M", (10, 25, 40, 50, 60, 75, 100)), ("256M", (100,))):
+        with PrivateServer(binaries, [f"--key-buffer-size={size}", "--myisam-sort-buffer-size=256M"]) as server:
+            server.execute("CREATE DATABASE sbtest")
+            make_keys(server)
+            server.execute("LOAD INDEX INTO CACHE sbtest.wide")
+            hold_back(server.pid, (server.data_directory / "sbtest").glob("wide.MY?"))
+            for rate in rates:
+                look_ups(server, rate, SECONDS)
+                missed, read, started = status(server, "Key_reads"), reads(), time.monotonic()
+                times = look_ups(server, rate, LONG_SECONDS)
+                seconds = time.monotonic() - started
+                rows.append({
+                    "key cache": size, "look-ups/s wanted": str(rate), "misses/s": f"{(status(server, 'Key_reads') - missed) / seconds:.0f}",
+                    "reads of the storage/s": f"{(reads() - read) / seconds:.0f}", "ms, mean": f"{statistics.mean(times):.1f}",
+                    "ms, 95 of 100": f"{late(times):.1f}",
+                })  # fmt: skip
+    return rows
+
+
 EXPERIMENTS: Mapping[str, Callable[[ServerBinaries], list[Row]]] = {
     "query-cache": query_cache, "bulk-load": bulk_load,
-    "open-files": open_files, "temporary-tables": temporary_tables,
+    "open-files": open_files, "temporary-tables": temporary_tables, "connections": connections, "slow-reads": slow_reads, "misses": misses,
 }  # fmt: skip
+# On storage that is held back.
+HELD_BACK = frozenset({"misses"})
 
 
 def table_of(rows: Sequence[Row]) -> str:
@@ -262,7 +327,8 @@ def main() -> int:
             return EXPERIMENTS[name](binaries)
 
         try:
-            with apart(work, shows=True) as place:
+            held = groups(Path(tempfile.gettempdir())) if name in HELD_BACK else contextlib.nullcontext()
+            with held, apart(work, shows=True) as place:
                 rows: list[Row] = place.result()
         except TrialError as error:
             print(f"bench: {name}: {error}", file=sys.stderr)
