@@ -8,23 +8,31 @@ Sources: nsenter(1), setpriv(1), capabilities(7), systemd.exec(5).
 from __future__ import annotations
 
 import grp
+import os
 import pwd
+import select
 import subprocess
 import sys
-import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
 from myisam_advisor.rights.service import Service
 from myisam_exporter.errors import UserError
-from myisam_exporter.outside.bounded_reading import at_most, bounded_bytes, bounded_text
+from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 from myisam_exporter.outside.documents import DocumentError, parse_json
 
 MAXIMUM_DOCUMENT_BYTES = 4 << 20
 MAXIMUM_MEMORY_BYTES = 64 << 20
 LOOK_SECONDS = 120.0
+PIECE_BYTES = 1 << 16
+OUR_USERS = Path("/proc/self/ns/user")
+# ioctl_ns(2): the user namespace that owns another one.
+NS_GET_USERNS = 0xB701
 CAPABILITY_BITS = 64
 # Of some 40: root's own, whatever its unit took away.
 MANY_CAPABILITIES = 30
@@ -65,6 +73,10 @@ def identity_of(service: Service, proc: Path = Path("/proc")) -> Identity:
 
 
 def _of_process(pid: int, proc: Path) -> Identity:
+    if (proc / str(pid) / "ns" / "user").stat().st_ino != OUR_USERS.stat().st_ino:
+        raise UserError(
+            f"process {pid} has users of its own (user_namespaces(7)): what it calls its rights are none here, and nobody looks as it."
+        )
     lines = bounded_text(proc / str(pid) / "status").splitlines()
     told = dict(line.partition(":")[::2] for line in lines)
     effective = int(told["CapEff"], 16)
@@ -91,9 +103,30 @@ def _group(service: Service, name: str) -> int:
         raise UserError(f"{service.name} is to run in the group {name!r}, and there is no such group.") from None
 
 
-def words_before(identity: Identity) -> list[str]:
-    """Words before a command that runs as somebody, and ends when we do."""
-    entering = [] if identity.process is None else ["nsenter", f"--target={identity.process}", "--mount", "--net", "--"]
+@contextmanager
+def _entered(pid: int | None, proc: Path = Path("/proc")) -> Iterator[dict[str, int]]:
+    """Open descriptors of the process's namespaces by their names, each made by root: in another's mount namespace a program of that name is another's.
+
+    Raises UserError for one that is not, OSError where the process has ended.
+    """
+    with ExitStack() as stack:
+        opened: dict[str, int] = {}
+        for name in () if pid is None else ("mnt", "net"):
+            file = stack.enter_context((proc / str(pid) / "ns" / name).open("rb"))
+            owner = ioctl(file.fileno(), NS_GET_USERNS)
+            stack.callback(os.close, owner)
+            if os.fstat(owner).st_ino != OUR_USERS.stat().st_ino:
+                raise UserError(f"process {pid} has a {name} namespace that somebody else made: it is not entered.")
+            opened[name] = file.fileno()
+        yield opened
+
+
+def words_before(identity: Identity, namespaces: Mapping[str, int]) -> list[str]:
+    """Words before a command that runs as somebody, in these namespaces (open descriptors), and ends when we do."""
+    flags = {"mnt": "--mount", "net": "--net"}
+    entering = [f"{flags[name]}=/proc/self/fd/{descriptor}" for name, descriptor in namespaces.items()]
+    if entering:
+        entering = ["nsenter", *entering, "--"]
     capabilities = ",".join(["-all", *map(_added, identity.capabilities)])
     groups = f"--groups={','.join(map(str, identity.groups))}" if identity.groups else "--clear-groups"
     return [
@@ -133,16 +166,20 @@ def look_as(identity: Identity, words: Sequence[str], state_directory: Path | No
         environment["STATE_DIRECTORY"] = str(state_directory)
     command = [sys.executable, "-I", "-c", ENTRY, "doctor", "--format", "json", *words]
     try:
-        with subprocess.Popen(
-            [*words_before(identity), *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd="/",
-            # Who takes the service over has no way to our terminal.
-            start_new_session=True,
-        ) as process:
+        with (
+            _entered(identity.process) as namespaces,
+            subprocess.Popen(
+                [*words_before(identity, namespaces), *command],
+                pass_fds=tuple(namespaces.values()),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                cwd="/",
+                # Who takes the service over has no way to our terminal.
+                start_new_session=True,
+            ) as process,
+        ):
             told, complaint = _heard(process)
     except OSError as error:
         raise UserError(f"nobody can look as the service: {error.filename}: {error.strerror}.") from None
@@ -153,19 +190,20 @@ def _heard(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     """What it says in bounded time, and to a bounded length."""
     assert process.stdout is not None
     assert process.stderr is not None
-    complaint: list[bytes] = []
-    errors = process.stderr
-    listener = threading.Thread(target=lambda: complaint.append(at_most(errors, MAXIMUM_DOCUMENT_BYTES)), daemon=True)
-    end = threading.Timer(LOOK_SECONDS, process.kill)
-    listener.start()
-    end.start()
+    heard = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    told, complaint = heard.values()
+    waiting, end = dict(heard), time.monotonic() + LOOK_SECONDS
     try:
-        told = at_most(process.stdout, MAXIMUM_DOCUMENT_BYTES)
+        # Whoever else holds the pipe open keeps nobody longer than that.
+        while waiting and (left := end - time.monotonic()) > 0:
+            for descriptor in select.select(list(waiting), [], [], left)[0]:
+                piece = os.read(descriptor, PIECE_BYTES)
+                waiting[descriptor] += piece
+                if not piece or len(waiting[descriptor]) > MAXIMUM_DOCUMENT_BYTES:
+                    del waiting[descriptor]
     finally:
         process.kill()
-        end.cancel()
-    listener.join(LOOK_SECONDS)
-    return told, b"".join(complaint)
+    return bytes(told), bytes(complaint)
 
 
 def _document(told: bytes, complaint: bytes) -> dict[str, Any]:

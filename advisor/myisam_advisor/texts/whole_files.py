@@ -43,6 +43,8 @@ class OutputDirectory:
     def __init__(self, path: Path, *, create: bool = False, only_ours: bool = False) -> None:
         self.path = path
         self._descriptor = _open_directory(path, create, only_ours)
+        # What the system obeys nobody else opens while it is written.
+        self._mode = 0o600 if only_ours else 0o666
 
     def __enter__(self) -> OutputDirectory:
         return self
@@ -77,7 +79,7 @@ class OutputDirectory:
         """
         self._refuse_what_is_not_ours(name)
         temporary = f".{name}.{secrets.token_hex(8)}"
-        descriptor = os.open(temporary, _MAKE, 0o666, dir_fd=self._descriptor)
+        descriptor = os.open(temporary, _MAKE, self._mode, dir_fd=self._descriptor)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 yield file

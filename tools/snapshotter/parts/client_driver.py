@@ -36,7 +36,11 @@ ENDING = frozenset({1053, 1927, 4031})
 UNREACHABLE, NO_PLUGIN = frozenset({2002, 2003, 2005}), frozenset({2058, 2059})
 _SETTINGS = (
     "--xml", "--batch", "--force", "--unbuffered", "--skip-auto-rehash", "--loose-skip-reconnect", "--default-character-set=utf8mb4",
+    # A server that asks for a file of the client's gets none (LOAD DATA LOCAL): clients before MySQL 8.0 would send it.
+    "--loose-local-infile=0",
 )  # fmt: skip
+# Over TCP anybody may listen where the server did: no plugin that hands over the password as it is (mysql_clear_password, dialog).
+_OVER_TCP = ("--plugin-dir=/nonexistent", "--loose-skip-enable-cleartext-plugin")
 _NUMBER = re.compile(r"\(([0-9]{1,4})[ )]")
 ENDED_SECONDS = 1.0
 
@@ -269,7 +273,12 @@ def _started(target: Target, timeout_seconds: float, theirs: sockets.socket, err
         # Far less than a pipe holds: it is there before anybody reads.
         os.write(writing, _option_file(target, timeout_seconds).encode("utf-8", "surrogateescape"))
         os.close(writing)
-        words = [Client.path, f"--defaults-file=/dev/fd/{reading}", *_SETTINGS]
+        words = [
+            Client.path,
+            f"--defaults-file=/dev/fd/{reading}",
+            *_SETTINGS,
+            *(_OVER_TCP if target.socket is None else ()),
+        ]
         process = subprocess.Popen(
             words,
             stdin=theirs.fileno(),

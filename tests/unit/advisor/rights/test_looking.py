@@ -1,11 +1,15 @@
 """As whom the service runs, and the words that make somebody it."""
 
 import os
+import subprocess
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from myisam_advisor.rights import looking
 from myisam_advisor.rights.looking import Identity, daemon_words, identity_of, look_as, words_before
 from myisam_advisor.rights.service import SERVICE, Service
 from myisam_exporter.errors import UserError
@@ -21,7 +25,9 @@ CapEff:\t0000000000080004
 
 def process(proc: Path, status: str = STATUS, command: bytes = b"") -> Service:
     folder = proc / "12"
-    folder.mkdir(exist_ok=True)
+    if not folder.exists():
+        (folder / "ns").mkdir(parents=True)
+        (folder / "ns" / "user").symlink_to("/proc/self/ns/user")
     (folder / "status").write_text(status.format(blank=" "))
     (folder / "cmdline").write_bytes(command)
     return replace(STOPPED, process=12)
@@ -54,12 +60,12 @@ def test_a_group_that_there_is_not_too(tmp_path: Path) -> None:
 
 
 def test_the_words() -> None:
-    words = words_before(Identity(998, 996, (), (), None))
+    words = words_before(Identity(998, 996, (), (), None), {})
     assert words[0] == "setpriv"
     assert {"--reuid=998", "--regid=996", "--clear-groups", "--bounding-set=-all", "--ambient-caps=-all", "--no-new-privs"} <= set(words)
-    entering = words_before(Identity(998, 996, (5, 6), ("cap_2",), 77))
-    assert entering[:5] == ["nsenter", "--target=77", "--mount", "--net", "--"]
-    assert "--inh-caps=-all,+dac_read_search" in words_before(Identity(998, 996, (), ("cap_dac_read_search",), None))
+    entering = words_before(Identity(998, 996, (5, 6), ("cap_2",), 77), {"mnt": 7, "net": 8})
+    assert entering[:4] == ["nsenter", "--mount=/proc/self/fd/7", "--net=/proc/self/fd/8", "--"]
+    assert "--inh-caps=-all,+dac_read_search" in words_before(Identity(998, 996, (), ("cap_dac_read_search",), None), {})
     assert {"--groups=5,6", "--bounding-set=-all,+cap_2", "--ambient-caps=-all,+cap_2"} <= set(entering)
 
 
@@ -88,3 +94,33 @@ def test_who_cannot_run_the_program_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("sys.executable", "/nonexistent/python3")
     with pytest.raises(UserError, match=r"could not be found out: .*/nonexistent/python3.*install it where everybody may read it"):
         look_as(Identity(0, 0, (), (), None), [], None)
+
+
+@pytest.fixture
+def another() -> Iterator[int]:
+    """A process with users and mounts of its own, where it is root and decides what a program's name leads to."""
+    with subprocess.Popen(["unshare", "--map-root-user", "--mount", "sh", "-c", "echo begun; exec sleep 60"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        if process.stdout.readline() != b"begun\n":
+            pytest.skip("no user namespaces here")
+        yield process.pid
+        process.kill()
+
+
+def test_what_a_process_is_among_users_of_its_own_is_not_believed(another: int) -> None:
+    with pytest.raises(UserError, match="users of its own"):
+        identity_of(replace(STOPPED, process=another))
+
+
+def test_mounts_that_somebody_else_made_are_not_entered(another: int) -> None:
+    with pytest.raises(UserError, match="somebody else made"):
+        look_as(Identity(65534, 65534, (), (), another), (), None)
+
+
+def test_who_keeps_the_pipe_open_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(looking, "words_before", lambda identity, namespaces: ["sh", "-c", "sleep 20 & exec sleep 20", "--"])
+    started = time.monotonic()
+    with pytest.raises(UserError, match="could not be found out"):
+        look_as(Identity(0, 0, (), (), None), (), None)
+    assert time.monotonic() - started < 10

@@ -255,3 +255,11 @@ def test_the_client_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for wrong in (str(tmp_path / "nothing"), str(tmp_path)):
         with pytest.raises(UserError, match="--client"):
             Client.find(wrong)
+
+
+@pytest.mark.parametrize(("target", "over_tcp"), [(TARGET, False), (Target("u", "p", host="127.0.0.1", port=3306), True)])
+def test_a_server_that_asks_for_a_file_or_for_the_password_gets_neither(script: Path, target: Target, over_tcp: bool) -> None:
+    answering(script, "answer(statement, ' '.join(sys.argv[2:]))")
+    words = str(connected(target).query("SELECT 2")[0][0]).split()
+    assert "--loose-local-infile=0" in words
+    assert ("--plugin-dir=/nonexistent" in words, "--loose-skip-enable-cleartext-plugin" in words) == (over_tcp, over_tcp)
