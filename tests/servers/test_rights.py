@@ -1,7 +1,10 @@
 """What `rights` says on real servers: looking as another user, as whom a service would run; and the account that it makes."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +13,11 @@ from myisam_advisor.rights.looking import Identity, look_as
 from myisam_advisor.rights.server_side import ask_server, make_account
 from myisam_advisor.rights.sights import HIDDEN, SEEN, Sight, sights_of
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.errors import UserError
 from myisam_exporter.server.session import Session
 from tests.support.program import run
 from tests.support.repository import ROOT
+from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import OTHER_UID, as_other_user, schema, target
 
@@ -105,4 +110,26 @@ def test_the_servers_own_group_and_directory_are_asked_of_the_server(flavour: Pr
     # Servers of the tests have a group without a name.
     assert wanted.group == str(status.st_gid)
     assert wanted.closed_files == ("MariaDB" not in str(flavour.execute("SELECT VERSION()")))
-    assert f"BindReadOnlyPaths={wanted.data_directory}\n" in drop_in_text(wanted)
+    # Those lie below /tmp, where anybody may lay a link.
+    with pytest.raises(UserError, match="lies in /"):
+        drop_in_text(wanted)
+
+
+def test_a_data_directory_where_root_alone_decides_what_lies_there_is_shown_to_the_service() -> None:
+    """And no longer once a directory on the way is the server's own."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make directories of root's")
+    place = Path(tempfile.mkdtemp(dir="/var/lib"))
+    try:
+        place.chmod(0o755)
+        running = CopiedServer(binaries_of("mariadb-10.11"))
+        running.data_directory = place / "data"
+        with running:
+            wanted = ask_server(target(running), 10, USER).wanted
+            assert wanted.data_directory == place / "data"
+            assert f"BindReadOnlyPaths={place}/data\n" in drop_in_text(wanted)
+            os.chown(place, wanted.data_directory.stat().st_uid, -1)
+            with pytest.raises(UserError, match=f"chown root {place} && chmod go-w {place}"):
+                drop_in_text(ask_server(target(running), 10, USER).wanted)
+    finally:
+        shutil.rmtree(place)

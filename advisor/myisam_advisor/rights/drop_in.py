@@ -66,7 +66,7 @@ def _lines(wanted: Wanted) -> Iterator[str]:
             if line and not line.startswith("#"):
                 yield f"SupplementaryGroups={wanted.group}" if line.startswith("SupplementaryGroups=") else line
     if not wanted.data_directory.is_relative_to(SHOWN_DIRECTORY):
-        yield f"BindReadOnlyPaths={_plain(wanted.data_directory)}"
+        yield f"BindReadOnlyPaths={_held_by_root(_plain(wanted.data_directory))}"
 
 
 def _plain(path: Path) -> str:
@@ -75,6 +75,23 @@ def _plain(path: Path) -> str:
             f"the data directory {str(path)!r} cannot stand in a unit file as it is: name it yourself (systemctl edit, BindReadOnlyPaths=)."
         )
     return str(path)
+
+
+def _held_by_root(path: str) -> str:
+    """The same path, where root alone decides what lies there: systemd follows a link on the way at each start, as root."""
+    for folder in reversed(Path(path).parents):
+        try:
+            status = folder.lstat()
+        except FileNotFoundError:
+            break  # nobody but root may make it, as far as it was looked at
+        except OSError as error:
+            raise UserError(f"cannot look at {folder}, where the data directory lies: {error.strerror}.") from None
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != 0 or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise UserError(
+                f"the data directory {path} lies in {folder}, where somebody else than root may put another in its place: the service would be shown that. "
+                f"Give that directory to root (chown root {folder} && chmod go-w {folder}), or move the data to where root alone writes, such as /srv/mysql/data."
+            )
+    return path
 
 
 def _profile(name: str) -> str:

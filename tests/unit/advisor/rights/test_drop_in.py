@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,33 @@ def test_group_and_directory_are_the_servers() -> None:
 def test_a_directory_that_could_mean_something_else_is_refused(directory: str) -> None:
     with pytest.raises(UserError, match="cannot stand in a unit file"):
         drop_in_text(Wanted(data_directory=Path(directory)))
+
+
+def test_so_is_one_where_somebody_else_decides_what_lies_there() -> None:
+    """systemd binds as root what the path leads to at the next start: a link laid meanwhile would show the service another's files."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make directories of root's and of others")
+    top = Path(tempfile.mkdtemp(dir="/var/lib"))
+    directory = top / "a" / "data"
+    try:
+        directory.mkdir(parents=True)
+        top.chmod(0o755)
+        # The data directory itself is the server's, whose parents are root's.
+        os.chown(directory, 54321, 54321)
+        directory.chmod(0o777)
+        assert f"BindReadOnlyPaths={directory}" in settings(drop_in_text(Wanted(data_directory=directory)))
+        for folder, owner, mode in ((top, 54321, 0o755), (top / "a", 54321, 0o755), (top, 0, 0o777), (top, 0, 0o1777), (top / "a", 0, 0o775)):
+            os.chown(folder, owner, -1)
+            folder.chmod(mode)
+            with pytest.raises(UserError, match=f"lies in {folder}, where somebody else than root may put .*chown root {folder} && chmod go-w {folder}"):
+                drop_in_text(Wanted(data_directory=directory))
+            os.chown(folder, 0, -1)
+            folder.chmod(0o755)
+        (top / "link").symlink_to(top / "a")
+        with pytest.raises(UserError, match=f"lies in {top}/link, "):
+            drop_in_text(Wanted(data_directory=top / "link" / "data"))
+    finally:
+        shutil.rmtree(top)
 
 
 @pytest.mark.parametrize("group", ["", "a b", "-x", "a\nUser=root", "%g"])
