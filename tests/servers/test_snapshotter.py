@@ -6,9 +6,11 @@ import pty
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ import pytest
 
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.lying_server import HostileServer
 from tests.support.old_pythons import oldest_and_newest, python, snapshotter
 from tests.support.program import run
+from tests.support.servers import CopiedServer, binaries_of
 
 from .clients import client
 from .conftest import OTHER_UID, as_other_user, look, schema
@@ -269,3 +273,64 @@ def test_a_server_that_hangs_or_is_not_there_ends_it_in_time(mariadb: PrivateSer
     assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr.count("\n") == 1
     assert time.monotonic() - started < 60
+
+
+@contextmanager
+def public_directory(mode: int) -> Iterator[Path]:
+    """A directory of root's in which others may do what its mode says."""
+    folder = Path(tempfile.mkdtemp(prefix="s-"))
+    folder.chmod(mode)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def asked_with_password(socket: Path, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    file = tmp_path / "password.cnf"
+    file.write_text("[client]\nuser=root\npassword=SECRET-of-root\n")
+    file.chmod(0o600)
+    command = [python(oldest_and_newest()[-1]), snapshotter(), "--defaults-file", str(file), "-S", str(socket), "--interval", "0"]
+    return subprocess.run(command, env=CLEAN, cwd="/", capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o777])
+def test_an_impostor_where_anybody_may_lay_a_socket_hears_nothing(tmp_path: Path, mode: int) -> None:
+    """MariaDB's client would hand it the password as it is, if it asked for that: so it is not even started."""
+    with public_directory(mode) as folder:
+        with as_other_user():
+            impostor = HostileServer(lambda client: client.log_in(), str(folder / "s"))
+        with impostor:
+            told = asked_with_password(folder / "s", tmp_path)
+            assert (told.returncode, told.stdout) == (2, "")
+            assert f"the socket {folder}/s belongs to the user with number {OTHER_UID}" in told.stderr
+            assert "SECRET" not in told.stderr
+            assert impostor.clients == []
+            # The same socket, where its owner alone can lay one: whoever names it takes it as it is.
+            own = folder / "own"
+            own.mkdir()
+            os.chown(own, OTHER_UID, OTHER_UID)
+            (folder / "s").rename(own / "s")
+            asked_with_password(own / "s", tmp_path)
+            assert impostor.clients != []
+
+
+def test_a_servers_own_user_takes_its_socket_from_a_public_directory() -> None:
+    """Nobody else does, root neither: that it is this user's server, nothing shows before the login."""
+    interpreter = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    if interpreter is None:
+        pytest.skip("no Python that another user may run")
+    with public_directory(0o1777) as folder:
+        running = CopiedServer(binaries_of("mariadb-10.11"))
+        running.socket = folder / "s"
+        with running:
+            owner = (folder / "s").stat().st_uid
+            if owner == 0:
+                pytest.skip("needs root, to have the server run as another user")
+            version = oldest_and_newest()[-1]
+            refused = taken(running, version, "--interval", "0")
+            assert refused.returncode == 2
+            assert "run this as the user it runs as" in refused.stderr
+            command = [interpreter, snapshotter(), "-S", str(running.socket), "-u", "root", "--interval", "0"]
+            told = subprocess.run(command, env=CLEAN, cwd="/", capture_output=True, text=True, timeout=120, check=False, user=owner, group=owner, extra_groups=[])
+            assert document_of(told)["server"]["flavour"] == "mariadb"

@@ -24,6 +24,7 @@ from myisam_exporter.server.target import Target
 from myisam_exporter.server.wire import ANSWER_BYTES, Meter, TooMuchError, keep
 from tools.snapshotter.parts.client_output import END, OutputError, Row, error_in, last_words, rows_in
 from tools.snapshotter.parts.client_program import Client
+from tools.snapshotter.parts.socket_owner import refuse_foreign_socket
 
 ROW_BYTES, VALUE_BYTES, ANSWER_MEMORY_BYTES = 64, 56, 64 << 20
 MAXIMUM_ROWS = 10_000
@@ -56,7 +57,7 @@ class BrokenConnectionError(Exception):
 class ServerConnection:
     """One client that is logged in. Not thread-safe but for the socket that `dialled` is told of."""
 
-    # Who is at the other end of the server's socket only the client could ask; the pid file tells too.
+    # Which process is at the other end of the server's socket only the client could ask; the pid file tells too. Whose it is: socket_owner.py.
     peer_process: int | None = None
 
     def __init__(self, target: Target, timeout_seconds: float, dialled: Callable[[sockets.socket], None]) -> None:
@@ -66,6 +67,8 @@ class ServerConnection:
         self._meter = Meter()
         self._line = 0
         self._complaint = b""
+        if target.socket is not None:
+            refuse_foreign_socket(target.socket, is_found=target.is_found)
         self._wire, theirs = sockets.socketpair()
         self._errors, their_errors = os.pipe()
         try:
