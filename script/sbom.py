@@ -1,9 +1,9 @@
-"""Writes what a package brings along: a software bill of materials (CycloneDX 1.6, JSON) beside each wheel and Debian package.
+"""Writes what a package brings along: a software bill of materials (CycloneDX 1.6, JSON) beside each wheel, Debian package and RPM.
 
-Usage: sbom.py LOCK FILE...     LOCK: the locked run-time libraries (requirements/runtime.txt); FILE: *.whl or *.deb
+Usage: sbom.py LOCK FILE...     LOCK: the locked run-time libraries (requirements/runtime.txt); FILE: *.whl, *.deb or *.rpm
 
-A wheel's bill names the versions and hashes that were tested with it. A Debian package's names Debian's packages, whose versions the
-system decides that installs it. The same package gives the same bytes: times are those of SOURCE_DATE_EPOCH.
+A wheel's bill names the versions and hashes that were tested with it. A Debian package's names Debian's packages, an RPM's those that
+Fedora's provide, whose versions the system decides that installs it. The same package gives the same bytes: times are those of SOURCE_DATE_EPOCH.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def main(arguments: list[str]) -> int:
     """Write FILE.cdx.json beside each file."""
     lock, *files = map(Path, arguments)
     for file in files:
-        text = document(file, list(locked(lock) if file.suffix == ".whl" else needed(file)))
+        parts = locked(lock) if file.suffix == ".whl" else needed(file) if file.suffix == ".deb" else required(file)
+        text = document(file, list(parts))
         file.with_name(f"{file.name}.cdx.json").write_text(text)
     return 0
 
@@ -70,11 +71,26 @@ def needed(package: Path) -> Iterator[Component]:
         )
 
 
+def required(package: Path) -> Iterator[Component]:
+    """What an RPM requires, but for the abilities of rpm itself and what its own scriptlets run."""
+    for line in queried(package, "[%{REQUIRENAME} %{REQUIREFLAGS:depflags} %{REQUIREVERSION}\n]").splitlines():
+        name, _, versions = line.partition(" ")
+        if name.startswith(("rpmlib(", "/", "systemd")):
+            continue
+        module = re.fullmatch(r"python3dist\((.+)\)", name)
+        yield Component(
+            name=module[1] if module else name,
+            # Of a Python module it is known who makes it, not which package of the system brings it.
+            purl=PackageURL("pypi", None, module[1]) if module else PackageURL("rpm", "fedora", name),
+            properties=[Property(name="rpm:versions", value=versions.strip())] if versions.strip() else None,
+        )
+
+
 def document(file: Path, parts: list[Component]) -> str:
     """The bill, valid by CycloneDX's own schema. Raises ValueError where it is not."""
     content = HashType(alg=HashAlgorithm.SHA_256, content=hashlib.sha256(file.read_bytes()).hexdigest())
     name, version = named(file)
-    kind = PackageURL("pypi", None, name, version) if file.suffix == ".whl" else PackageURL("deb", None, name, version)
+    kind = PackageURL({".whl": "pypi"}.get(file.suffix, file.suffix[1:]), None, name, version)
     whole = Component(type=ComponentType.APPLICATION, name=name, version=version, purl=kind, hashes=[content], bom_ref=file.name)
     for part in parts:
         part.bom_ref.value = str(part.purl) + "".join(f" ; {one.value}" for one in part.properties)
@@ -93,7 +109,15 @@ def named(file: Path) -> tuple[str, str]:
     if file.suffix == ".whl":
         name, version, *_ = file.name.split("-")
         return name.replace("_", "-"), version
+    if file.suffix == ".rpm":
+        return queried(file, "%{NAME}"), queried(file, "%{VERSION}-%{RELEASE}")
     return field(file, "Package"), field(file, "Version")
+
+
+def queried(package: Path, form: str) -> str:
+    """What an RPM says of itself."""
+    command = ["rpm", "--query", "--nosignature", "--package", str(package), "--queryformat", form]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def field(package: Path, name: str) -> str:

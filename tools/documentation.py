@@ -16,6 +16,8 @@ from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.metrics.base import Metric, all_groups
 from myisam_exporter.watching.outcomes import COLLECTOR_METRICS, UP
 from myisam_exporter.web.application import OWN_METRICS, WEB_INFO
+from tools.description import FILE as DESCRIPTION_FILE
+from tools.description import README, description
 from tools.json_schemas import schemas
 from tools.rule_examples import FILE as EXAMPLES_FILE
 from tools.rule_examples import examples_document
@@ -124,11 +126,11 @@ def _plain(text: str) -> str:
 
 def main(folder: Path, check: bool) -> int:
     """Write the pages below a folder; with `check`, only say which are not up to date."""
-    examples = examples_document()
-    stale_examples = not EXAMPLES_FILE.exists() or EXAMPLES_FILE.read_text("utf-8") != examples
-    if stale_examples and not check:
-        # First: the pages quote them.
-        EXAMPLES_FILE.write_text(examples, "utf-8")
+    beside = {EXAMPLES_FILE: examples_document(), DESCRIPTION_FILE: description(README.read_text("utf-8"))}
+    stale_beside = [file for file, text in beside.items() if not file.exists() or file.read_text("utf-8") != text]
+    for file in [] if check else stale_beside:
+        # First: the pages quote the examples.
+        file.write_text(beside[file], "utf-8")
     wanted = documents()
     present = {f"rules/{path.name}" for path in (folder / "rules").glob("*.md")}
     stale = [
@@ -138,7 +140,7 @@ def main(folder: Path, check: bool) -> int:
     ]
     stale += sorted(present - wanted.keys())
     if check:
-        stale += [str(EXAMPLES_FILE)] if stale_examples else []
+        stale += map(str, stale_beside)
         if stale:
             print(f"docs are not up to date, run script/generate-docs: {', '.join(stale)}", file=sys.stderr)
         return int(bool(stale))

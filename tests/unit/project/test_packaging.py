@@ -1,10 +1,12 @@
 """What is installed is whole: a wheel in a fresh environment knows every rule."""
 
 import configparser
+import email
 import os
 import subprocess
 import sys
 import venv
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from setuptools import find_packages
 
 from myisam_advisor.catalogue.configuration import load_site
+from myisam_exporter.version import __version__
 from tests.support.repository import ROOT
 
 
@@ -30,18 +33,38 @@ def test_the_example_of_a_configuration_is_the_guides_and_is_understood() -> Non
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)], check=True, capture_output=True)
-    environment = folder / "environment"
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    environment = wheel.parent / "environment"
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
     # The dependencies come from this environment: what is tested is our own wheel.
     packages = next(Path(sys.prefix).glob("lib/python3.*/site-packages"))
     (next(environment.glob("lib/python3.*/site-packages")) / "dependencies.pth").write_text(f"{packages}\n")
-    (wheel,) = folder.glob("*.whl")
     subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", str(wheel)], check=True)
     return environment
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_what_users_run_and_nothing_else(wheel: Path) -> None:
+    """No benchmarks, demonstration, tools or tests, which only makers run."""
+    own = f"myisam_advisor-{__version__}"
+    with zipfile.ZipFile(wheel) as file:
+        assert {name.split("/")[0] for name in file.namelist()} == {"myisam_exporter", "myisam_advisor", f"{own}.data", f"{own}.dist-info"}
+        about = email.message_from_string(file.read(f"{own}.dist-info/METADATA").decode("utf-8"))
+    described = str(about.get_payload())
+    assert described.strip() == (ROOT / "tools" / "description.md").read_text().strip()
+    assert about["Description-Content-Type"] == "text/markdown"
+    # The project has no public address: none is made up.
+    assert about.get_all("Project-URL") is about["Home-page"] is None
+    assert len(about.get_all("Classifier", [])) == len(set(about.get_all("Classifier", []))) > 10
 
 
 @pytest.mark.slow
