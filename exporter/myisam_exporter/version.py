@@ -1,3 +1,3 @@
 """The version, alone in its file: reading it imports nothing."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
