@@ -35,7 +35,7 @@ _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( ?UTC|Z|[+-]\d\d:?\d\d)?"), "TIME"),
     (re.compile(r"(_timestamp_seconds(?:\{[^}]*\})?) \S+"), r"\1 TIME"),
     (re.compile(r'python_version="[^"]*"'), 'python_version="PYTHON"'),
-    (re.compile(rf"(?<![\w.]){re.escape(__version__)}(?![\w.])"), "VERSION"),
+    (re.compile(rf"(?<![\w.]){re.escape(__version__)}(?!\w|\.\w)"), "VERSION"),
     (re.compile(r"<(style|script)>.*?</\1>", re.DOTALL), r"<\1>...</\1>"),
     (re.compile(r"'sha256-[^']*'"), "'sha256-...'"),
 )
@@ -136,5 +136,5 @@ def test_no_golden_file_is_left_over() -> None:
 
 
 def test_what_differs_from_run_to_run_is_masked() -> None:
-    text = f"{__version__} 1{__version__} /tmp/x/data 2026-11-22 06:44 UTC 0.30000000000000004 a_timestamp_seconds{{b=\"c\"}} 1.7e+09 <style>p</style>"
-    assert masked(text, Path("/tmp/x")) == f"VERSION 1{__version__} {PLACE}/data TIME 0.3 a_timestamp_seconds{{b=\"c\"}} TIME <style>...</style>"
+    text = f"{__version__} {__version__}. {__version__}.1 1{__version__} /tmp/x/data 2026-11-22 06:44 UTC 0.30000000000000004 a_timestamp_seconds{{b=\"c\"}} 1.7e+09 <style>p</style>"
+    assert masked(text, Path("/tmp/x")) == f"VERSION VERSION. {__version__}.1 1{__version__} {PLACE}/data TIME 0.3 a_timestamp_seconds{{b=\"c\"}} TIME <style>...</style>"
