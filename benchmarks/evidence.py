@@ -32,9 +32,12 @@ from tools.fetched_servers import FETCHED_SERVERS, find_installed_mariadb, find_
 
 # Server, statement, bytes a second.
 Rates = Mapping[str, Mapping[str, float]]
-SMALL = TrialOptions(seconds=0.8, rounds=5)
+SMALL = TrialOptions(seconds=0.8, budget_seconds=180.0)
 # Sixty-four workloads: shorter runs, so that the whole stays within minutes. An index more is a difference of a few tenths: more rounds.
-SMALLER = {"mmap": TrialOptions(seconds=0.4, rounds=4), "drop-index": TrialOptions(seconds=0.4, rounds=11)}
+SMALLER = {
+    "mmap": TrialOptions(seconds=0.4, budget_seconds=300.0),
+    "drop-index": TrialOptions(seconds=0.4, budget_seconds=180.0),
+}
 PAGE, DATA = Path("docs/reference/evidence.md"), Path("rules/evidence.json")
 COMMAND = "script/bench evidence"
 
@@ -90,7 +93,7 @@ def _run(name: str, experiment: Experiment, binaries: ServerBinaries | None) -> 
     options = SMALLER.get(name, SMALL)
     click.echo(f"{name}{f' on {binaries.name}' if binaries else ''} ...", err=True)
     task = Task(name, options, ServerChoice(known=binaries) if binaries else None)
-    with apart(do_task) as place, trial_progress(experiment.runs_a_round * options.rounds) as listener:
+    with apart(do_task) as place, trial_progress(options.budget_seconds) as listener:
         return run_task(place, task, listener)
 
 
@@ -167,7 +170,7 @@ def evidence_page(results: Sequence[TrialResult], rates: Rates) -> str:
         "",
         f"Written by `{COMMAND}` (version {__version__}) on {first.taken_at[:10]}: {first.machine}.",
         "",
-        "Each figure is a ratio of median rates to the baseline's, above 1 is faster, with the 95 % bootstrap interval over the rounds; variants alternate (A B B A).",
+        "Each figure is the ratio of rates to the baseline's, round by round, above 1 is faster, with its 95 % interval; [variants alternate](../decisions/036-verdicts.md).",
         "Absolute rates are left out on purpose: machines differ. What was published elsewhere is quoted as it stands in its source; versions, hardware and data differ from",
         "those of here, so a difference refutes nobody. Tables are made up: your own may behave otherwise, which is what `myisam-advisor trial --table` is for.",
         "",

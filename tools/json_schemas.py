@@ -20,6 +20,7 @@ from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import Comparison, Run
+from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
 from myisam_exporter.facts.unknown import Unknown
@@ -194,12 +195,15 @@ def _plan() -> Schema:
 
 
 def _trial() -> Schema:
+    course = _of(Course)
+    course["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}
     variant = _object({
         "operations_per_second": {"type": ["number", "null"]}, "server_cpu_seconds_per_operation": {"type": ["number", "null"]}, "runs": _list_of(_of(Run)),
     })  # fmt: skip
     workload = _object({
         "name": TEXT, "unit": TEXT, "note": TEXT, "baseline": TEXT, "client_cpu_share": {"type": ["number", "null"]},
         "variants": {"type": "object", "additionalProperties": variant}, "comparisons": _list_of(_of(Comparison)),
+        "course": _or_null(course) | {"description": "How its rounds went: how many count, how many do not and why, the noise, and what ended them."},
     })  # fmt: skip
     texts = dict.fromkeys(
         ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT

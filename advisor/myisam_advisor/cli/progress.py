@@ -37,8 +37,11 @@ def observe_with_progress(seconds: float, readings: int, read: Callable[[], None
 
 
 @contextmanager
-def trial_progress(runs: int) -> Iterator[Listener]:
-    """What is being done, on a terminal (on standard error); nothing elsewhere."""
+def trial_progress(budget_seconds: float | None, runs: int = 0) -> Iterator[Listener]:
+    """What is being done, and how long it still takes at most, on a terminal (on standard error); nothing elsewhere.
+
+    The bar is that of the budget, of which copying and making tables is no part; without one (None), of so many runs.
+    """
     from myisam_advisor.trial.listener import Listener
 
     if not sys.stderr.isatty():
@@ -46,30 +49,44 @@ def trial_progress(runs: int) -> Iterator[Listener]:
         return
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         BarColumn(20),
-        MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}"),
         TextColumn("{task.description}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=runs)
+        task = bar.add_task("", total=budget_seconds or max(runs, 1), left="")
 
         class Shown(Listener):
+            """Time left is counted down between two words of the trial's process: by each run that ends."""
+
+            ends_at: float | None = None
+
             def doing(self, what: str) -> None:
+                self._count_down()
                 bar.update(task, description=escape(what))
 
             def ran(self) -> None:
-                bar.advance(task)
+                if budget_seconds is None:
+                    bar.advance(task)
+                self._count_down()
+
+            def left(self, seconds: float | None) -> None:
+                self.ends_at = None if seconds is None else time.monotonic() + seconds
+                self._count_down()
+
+            def _count_down(self) -> None:
+                if self.ends_at is not None and budget_seconds is not None:
+                    left = max(self.ends_at - time.monotonic(), 0.0)
+                    bar.update(task, completed=budget_seconds - left, left=time_left(left))
 
         yield Shown()
+
+
+def time_left(seconds: float) -> str:
+    """An upper limit in words: `at most 3:07 left`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"at most {minutes}:{rest:02} left"

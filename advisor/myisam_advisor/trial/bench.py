@@ -30,13 +30,18 @@ Statements = Callable[[int, int], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """What the user chose: seconds of each run, rounds, threads, and a column or an index for the experiment that wants one."""
+    """What the user chose, also a column or an index for the experiment that wants one.
 
-    seconds: float = 2.0
-    rounds: int = 6
+    `seconds` of each run (0: what suits the budget); `rounds` at most (0: any number); `budget_seconds` for all rounds together (None: as long as
+    they take).
+    """
+
+    seconds: float = 0.0
+    rounds: int = 0
     threads: int = 4
     column: str = ""
     index: str = ""
+    budget_seconds: float | None = 300.0
 
 
 class Subject(Protocol):

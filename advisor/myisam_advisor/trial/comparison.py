@@ -1,24 +1,23 @@
-"""What several runs of each variant say: medians, their ratio, how sure it is, and a verdict.
+"""What several runs of each variant say: the ratio of their rates, how sure it is, and a verdict.
 
-Runs of two variants alternate (A B B A), so that what the machine does meanwhile falls on both. The interval is a percentile bootstrap
-over the rounds: rounds are drawn with replacement, both variants of a round together, because they shared the machine's mood
-(Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 8).
+Variants run in rounds, each once, so that what the machine does meanwhile falls on both runs of a pair. What is held against the other is
+the pair of a round, never the heap of all runs: intervals.py.
 """
 
 from __future__ import annotations
 
-import random
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-RESAMPLES = 2000
-CONFIDENCE = 0.95
-SEED = 20081112  # the same runs give the same interval again
-MINIMUM_ROUNDS = 3
-# A change of less is not worth a restart or an ALTER, and no benchmark of seconds tells it from chance.
+from myisam_advisor.trial.intervals import MINIMUM_VALUES, interval_of
+
+MINIMUM_ROUNDS = MINIMUM_VALUES
+# A change of less is not worth a restart or an ALTER.
 WORTHWHILE_CHANGE = 0.05
-CLEAR_WIDTH = 0.15
+# An interval of four rounds that have nothing in common ends nowhere: a million times is as good as that.
+LARGEST_LOGARITHM = math.log(1e6)
 
 WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"
 
@@ -55,9 +54,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A variant held against the baseline: the ratio of their median rates, above 1 is faster, with its 95 % interval.
+    """A variant held against the baseline: the ratio of their rates, pair by pair, above 1 is faster, with its 95 % interval.
 
-    Too few rounds have no interval (None): one round drawn again and again would be as wide as a point.
+    Too few rounds have no interval (None), nor have runs that got nothing done.
     """
 
     variant: str
@@ -81,31 +80,38 @@ def median_of(runs: Sequence[Run], name: str) -> float | None:
 
 def compare(variant: str, baseline: Sequence[Run], changed: Sequence[Run]) -> Comparison:
     """Hold the runs of a variant against those of the baseline, round by round."""
-    pairs = [
-        (before.operations_per_second, after.operations_per_second)
-        for before, after in zip(baseline, changed, strict=True)
-    ]
-    ratio = _ratio(pairs)
-    if len(pairs) < MINIMUM_ROUNDS:
-        return Comparison(variant, ratio, None, None, UNCLEAR)
-    generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
-    resampled = sorted(_ratio(generator.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
-    tail = (1 - CONFIDENCE) / 2
-    low, high = resampled[int(tail * RESAMPLES)], resampled[int((1 - tail) * RESAMPLES) - 1]
-    return Comparison(variant, ratio, low, high, verdict_of(ratio, low, high))
+    rates = [[run.operations_per_second for run in runs] for runs in (baseline, changed)]
+    return compare_pairs(variant, list(zip(*rates, strict=True)))
 
 
-def verdict_of(ratio: float, low: float, high: float) -> str:
-    """Worth it or worse when the whole interval and a worthwhile change say so; no difference when the interval is narrow; else unclear."""
-    if low > 1 and ratio >= 1 + WORTHWHILE_CHANGE:
-        return WORTH_IT
-    if high < 1 and ratio <= 1 / (1 + WORTHWHILE_CHANGE):
-        return WORSE
-    if low >= 1 - CLEAR_WIDTH and high <= 1 + CLEAR_WIDTH:
+def compare_pairs(variant: str, pairs: Sequence[tuple[float, float]]) -> Comparison:
+    """Hold a variant against the baseline by the two rates of each round, the baseline's first. It may be asked after every round."""
+    if not pairs or any(not (0 < rate < math.inf) for pair in pairs for rate in pair):
+        return Comparison(variant, _ratio_of_medians(pairs), None, None, UNCLEAR)
+    logarithms = [math.log(after / before) for before, after in pairs]
+    found = interval_of(logarithms)
+    if found is None:
+        return Comparison(variant, math.exp(statistics.fmean(logarithms)), None, None, UNCLEAR)
+    ratio, low, high = math.exp(found.centre), _times(found.low), _times(found.high)
+    return Comparison(variant, ratio, low, high, verdict_of(low, high))
+
+
+def verdict_of(low: float, high: float) -> str:
+    """No difference where the interval has no worthwhile change; worth it or worse where it has no equality; where it has both, unclear."""
+    if low > 1 / (1 + WORTHWHILE_CHANGE) and high < 1 + WORTHWHILE_CHANGE:
         return NO_DIFFERENCE
+    if low > 1:
+        return WORTH_IT
+    if high < 1:
+        return WORSE
     return UNCLEAR
 
 
-def _ratio(pairs: Sequence[tuple[float, float]]) -> float:
-    before, after = (statistics.median(side) for side in zip(*pairs, strict=True))
+def _times(logarithm: float) -> float:
+    """The ratio of a logarithm; of one beyond all measure the largest that JSON and readers bear."""
+    return math.exp(min(max(logarithm, -LARGEST_LOGARITHM), LARGEST_LOGARITHM))
+
+
+def _ratio_of_medians(pairs: Sequence[tuple[float, float]]) -> float:
+    before, after = (statistics.median(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
     return after / before if before else float("nan")

@@ -11,3 +11,6 @@ class Listener:
 
     def ran(self) -> None:
         """One run is done."""
+
+    def left(self, seconds: float | None) -> None:
+        """So many seconds are left at most; None is unknown."""

@@ -176,6 +176,7 @@ def as_json(result: TrialResult) -> str:
                     for variant, runs in workload.runs.items()
                 },
                 "comparisons": [asdict(one) for one in workload.comparisons],
+                "course": asdict(workload.course) if workload.course else None,
             }
             for workload in result.workloads
         ],

@@ -8,11 +8,13 @@ from typing import Any
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course, Noise
 from myisam_exporter.outside.numbers import is_number
 
 TIMES = ("server_cpu_seconds", "client_cpu_seconds")
 COUNTS = ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults", "read_calls")
 TEXTS = ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at")
+ENDINGS = (CLEAR, ROUNDS, BUDGET)
 MAXIMUM_NUMBER = 1e18
 
 
@@ -36,7 +38,27 @@ def _workload(document: Any) -> WorkloadResult:
     lengths = {len(of_one) for of_one in runs.values()}
     if len(lengths) != 1 or lengths == {0}:
         raise DocumentError("the trial's process sent a workload whose variants do not match.")
-    return WorkloadResult(_text(whole.get("name")), _text(whole.get("unit")), runs, _text(whole.get("note")))
+    course = None if whole.get("course") is None else _course(whole["course"])
+    return WorkloadResult(_text(whole.get("name")), _text(whole.get("unit")), runs, _text(whole.get("note")), course)
+
+
+def _course(document: Any) -> Course:
+    whole = _mapping(document)
+    noise = _mapping(whole.get("noise"))
+    ended_by, is_busy = whole.get("ended_by"), whole.get("is_busy")
+    if ended_by not in ENDINGS or not isinstance(is_busy, bool):
+        raise DocumentError("the trial's process sent a workload that ended in no known way.")
+    counts = {name: int(number(whole.get(name))) for name in ("rounds", "warm_up_rounds", "disturbed_rounds")}
+    return Course(
+        **counts,
+        seconds=number(whole.get("seconds")),
+        ended_by=ended_by,
+        noise=Noise(
+            int(number(noise.get("pairs"))), _number_or_none(noise.get("median")), _number_or_none(noise.get("worst"))
+        ),
+        others_cpu_share=_number_or_none(whole.get("others_cpu_share")),
+        is_busy=is_busy,
+    )
 
 
 def _run(document: Any) -> Run:
@@ -63,6 +85,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise DocumentError("the trial's process sent a result without the words that belong to it.")
     return value
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else number(value)
 
 
 def number(value: Any) -> float:

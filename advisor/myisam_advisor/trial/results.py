@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.trial.comparison import Comparison, Run, compare
+from myisam_advisor.trial.rounds import Course, doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,13 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadResult:
-    """All runs of a workload, by variant in the order of the variants."""
+    """The runs of a workload that count, by variant in the order of the variants, and how they went (None: nobody watched)."""
 
     name: str
     unit: str
     runs: Mapping[str, Sequence[Run]]
     note: str = ""
+    course: Course | None = None
 
     @property
     def baseline(self) -> str:
@@ -40,7 +42,8 @@ class WorkloadResult:
     def comparisons(self) -> Sequence[Comparison]:
         """Each other variant against the baseline."""
         base = self.runs[self.baseline]
-        return [compare(name, base, runs) for name, runs in self.runs.items() if name != self.baseline]
+        others = [(name, runs) for name, runs in self.runs.items() if name != self.baseline]
+        return [doubted(compare(name, base, runs), self.course) for name, runs in others]
 
 
 @dataclass(frozen=True, slots=True)

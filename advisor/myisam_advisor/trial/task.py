@@ -13,6 +13,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerChoice, as_document, from_document
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
+from myisam_advisor.trial.result_document import number
 from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
@@ -45,6 +46,8 @@ def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
             listener.doing(printable(str(message["doing"])))
         elif "ran" in message:
             listener.ran()
+        elif "left" in message:
+            listener.left(number(message["left"]))
         elif "lock" in message and task.lock is not None:
             answer_lock(place.channel, message, task.sources, task.lock)
         else:
@@ -79,6 +82,10 @@ class _Reporting(Listener):
 
     def ran(self) -> None:
         self._send({"ran": True})
+
+    def left(self, seconds: float | None) -> None:
+        if seconds is not None:
+            self._send({"left": seconds})
 
 
 def _told(task: Task) -> Message:

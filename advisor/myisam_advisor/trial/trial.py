@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
+from myisam_advisor.trial.budget import Budget, run_seconds
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
 from myisam_advisor.trial.experiments.base import Experiment, experiment_named, run_workload
 from myisam_advisor.trial.listener import Listener
@@ -37,7 +38,9 @@ SETTINGS = (
     "lower_case_table_names", "myisam_data_pointer_size", "read_buffer_size", "read_rnd_buffer_size",
 )  # fmt: skip
 ROOM_FOR_DATA = 2
-TOO_FEW_ROUNDS = f"Nothing is concluded from fewer than {MINIMUM_ROUNDS} rounds (--rounds)."
+TOO_FEW_ROUNDS = f"Nothing is concluded from fewer than {MINIMUM_ROUNDS} rounds (--rounds, --budget)."
+BUSY = "Nothing is concluded: other processes had the processors (see below). Try again at a quieter time."
+NOT_BEGUN = "workloads after these"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,9 @@ def run_trial(name: str, subject: Subject, options: TrialOptions, listener: List
     expect_not_root()
     experiment = experiment_named(name)
     copied_bytes = sum(source.counted_bytes for source in subject.sources)
+    options = replace(options, seconds=run_seconds(options, experiment.runs_a_round))
     with _bench(experiment, subject, options, listener, copied_bytes) as bench:
-        results: list[WorkloadResult] = []
-        for workload in experiment.workloads(bench):
-            results.append(run_workload(workload, options.rounds, listener))
+        results = _results(bench, experiment, options)
         version = str(bench.server.execute("SELECT @@version")[0][0]) if bench.private else ""
         return TrialResult(
             name,
@@ -72,12 +74,35 @@ def run_trial(name: str, subject: Subject, options: TrialOptions, listener: List
             ", ".join(copy.label for copy in bench.copies) or "made up",
             [*subject.settings, *experiment.options] if bench.private else [],
             results,
-            experiment.conclude(bench, results) if options.rounds >= MINIMUM_ROUNDS else TOO_FEW_ROUNDS,
+            _conclusion(bench, experiment, results),
             bench.skipped,
             subject.binaries.name if bench.private and subject.binaries else "",
             machine_name(),
             time.strftime("%Y-%m-%d %H:%M", time.localtime()),
         )
+
+
+def _results(bench: Bench, experiment: Experiment, options: TrialOptions) -> list[WorkloadResult]:
+    """The workloads in turn, as far as the budget goes; the first one in any case."""
+    results: list[WorkloadResult] = []
+    budget = Budget(options, experiment.runs_a_round)
+    bench.listener.left(budget.left)
+    for workload in experiment.workloads(bench):
+        if results and budget.left == 0:
+            bench.skipped[NOT_BEGUN] = "the budget had ended: --budget gives more"
+            break
+        results.append(run_workload(workload, budget.limits(len(workload.variants)), bench.listener))
+        bench.listener.left(budget.left)
+    return results
+
+
+def _conclusion(bench: Bench, experiment: Experiment, results: Sequence[WorkloadResult]) -> str:
+    courses = [result.course for result in results if result.course is not None]
+    if courses and all(course.rounds < MINIMUM_ROUNDS for course in courses):
+        return TOO_FEW_ROUNDS
+    if courses and all(course.is_busy for course in courses):
+        return BUSY
+    return experiment.conclude(bench, results)
 
 
 def _kind(binaries: ServerBinaries) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
 DROPS_INDEX = "drop-index"
+BUDGET_SECONDS = 300.0
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -100,8 +101,18 @@ class Wanted:
     metavar="NAME",
     help="The index to drop, by name or number (drop-index) [default: one that another index can replace].",
 )
-@click.option("--seconds", type=Duration(), default="2", show_default=True, help="Length of one run.")
-@click.option("--rounds", type=click.IntRange(1, 100), default=6, show_default=True, help="Runs of each variant.")
+@click.option(
+    "--budget",
+    type=Duration(),
+    metavar="DURATION",
+    help="Time for all rounds together; runs end as soon as it is clear [default: 5m, or with --rounds as long as they take].",
+)
+@click.option("--seconds", type=Duration(), help="Length of one run [default: 1, less where the budget asks for it].")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    help="Runs of each variant at most [default: as many as it takes to be clear].",
+)
 @click.option("--threads", type=click.IntRange(1, 64), default=4, show_default=True, help="Concurrent threads.")
 @click.option("--nice/--no-nice", default=True, help="Run at low priority [default: yes].")
 @click.option(
@@ -119,8 +130,9 @@ class Wanted:
 def trial(
     experiment: str,
     program: str,
-    seconds: float,
-    rounds: int,
+    budget: float | None,
+    seconds: float | None,
+    rounds: int | None,
     threads: int,
     column: str,
     index: str,
@@ -139,9 +151,12 @@ def trial(
 
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
-    chosen = TrialOptions(seconds, rounds, threads, column, index)
-    if chosen.seconds <= 0:
-        raise click.UsageError("--seconds must be more than 0.")
+    for name, value in (("--seconds", seconds), ("--budget", budget)):
+        if value is not None and value <= 0:
+            raise click.UsageError(f"{name} must be more than 0.")
+    if budget is None and rounds is None:
+        budget = BUDGET_SECONDS
+    chosen = TrialOptions(seconds or 0.0, rounds or 0, threads, column, index, budget)
     if index and experiment != DROPS_INDEX:
         raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
     with only_one():
@@ -167,7 +182,7 @@ def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_task) as place, ExitStack() as stack:
         task = _task(wanted, described.needs_server, stack)
-        with trial_progress(described.runs_a_round * wanted.chosen.rounds) as listener:
+        with trial_progress(wanted.chosen.budget_seconds, described.runs_a_round * wanted.chosen.rounds) as listener:
             result = run_task(place, task, listener)
     if format_name == "json":
         click.echo(report.as_json(result))

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from myisam_advisor.texts.units import unit_names
-from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.results import Workload, WorkloadResult
+from myisam_advisor.trial.rounds import Limits, run_rounds
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import Bench
@@ -63,13 +63,13 @@ def experiment_named(name: str) -> Experiment:
     return cast(Experiment, module.EXPERIMENT)
 
 
-def run_workload(workload: Workload, rounds: int, listener: Listener) -> WorkloadResult:
-    """Run the variants in turn, forwards and backwards (A B B A), `rounds` times each."""
-    runs: dict[str, list[Run]] = {name: [] for name in workload.variants}
-    for number in range(rounds):
-        order = list(workload.variants.items())
-        for name, run in order if number % 2 == 0 else reversed(order):
-            listener.doing(f"{workload.name}: {name} ({number + 1} of {rounds})")
-            runs[name].append(run())
-            listener.ran()
-    return WorkloadResult(workload.name, workload.unit, runs, workload.note)
+def run_workload(workload: Workload, limits: Limits, listener: Listener) -> WorkloadResult:
+    """Run the variants in rounds, until each is clear against the first."""
+    rounds = run_rounds(
+        workload.variants,
+        lambda run: run.operations_per_second,
+        limits,
+        lambda what: listener.doing(f"{workload.name}: {what}"),
+        ran=listener.ran,
+    )
+    return WorkloadResult(workload.name, workload.unit, rounds.runs, workload.note, rounds.course)

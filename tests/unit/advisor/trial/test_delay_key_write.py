@@ -13,7 +13,7 @@ BENCH = cast(Bench, None)
 
 
 def inserts(speed: float) -> WorkloadResult:
-    return WorkloadResult(INSERTS, "rows", {AT_ONCE: [Run(1.0, 1000.0)] * 3, LATE: [Run(1.0, 1000.0 * speed)] * 3})
+    return WorkloadResult(INSERTS, "rows", {AT_ONCE: [Run(1.0, 1000.0)] * 4, LATE: [Run(1.0, 1000.0 * speed)] * 4})
 
 
 def crashes(*late: tuple[float, float, float]) -> WorkloadResult:

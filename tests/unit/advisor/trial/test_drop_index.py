@@ -17,7 +17,7 @@ INSERTS = "inserts of 1 row"
 def result(name: str, speed: float, note: str = "", **figures: tuple[float, float]) -> WorkloadResult:
     """Without the index so many times as fast; each figure with it and without."""
     runs = {
-        variant: [Run(1.0, 1000.0 * factor, figures={figure: values[place] for figure, values in figures.items()})] * 3
+        variant: [Run(1.0, 1000.0 * factor, figures={figure: values[place] for figure, values in figures.items()})] * 4
         for place, (variant, factor) in enumerate(((KEPT, 1.0), (DROPPED, speed)))
     }
     return WorkloadResult(name, "rows", runs, note)

@@ -24,27 +24,29 @@ from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watc
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import PREAMBLE, write_statements
 from myisam_advisor.trial.results import TrialResult, Workload
+from myisam_advisor.trial.rounds import Limits
 
 
-def test_variants_run_a_b_b_a() -> None:
-    order: list[str] = []
-
-    def run(name: str) -> Run:
-        order.append(name)
-        return Run(1.0, 1.0)
-
+def test_a_workload_runs_in_rounds_that_are_heard_of() -> None:
     class Counting(Listener):
-        done = 0
+        def __init__(self) -> None:
+            self.done, self.heard = 0, list[str]()
+
+        def doing(self, what: str) -> None:
+            self.heard.append(what)
 
         def ran(self) -> None:
             self.done += 1
 
     listener = Counting()
-    result = run_workload(Workload("work", "rows", {"A": lambda: run("A"), "B": lambda: run("B")}), 3, listener)
-    assert "".join(order) == "ABBAAB"
-    assert listener.done == 6
-    assert {name: len(runs) for name, runs in result.runs.items()} == {"A": 3, "B": 3}
+    result = run_workload(Workload("work", "rows", {"A": lambda: Run(1.0, 1.0), "B": lambda: Run(1.0, 2.0)}), Limits(maximum_rounds=4), listener)
+    assert listener.done == 8
+    assert listener.heard[0] in ("work: A (round 1)", "work: B (round 1)")
+    assert {name: len(runs) for name, runs in result.runs.items()} == {"A": 4, "B": 4}
     assert result.baseline == "A"
+    assert [one.ratio for one in result.comparisons] == [pytest.approx(2.0)]
+    assert result.course is not None
+    assert result.course.rounds == 4
 
 
 def test_a_statement_with_a_line_break_cannot_be_written_down(tmp_path: Path) -> None:

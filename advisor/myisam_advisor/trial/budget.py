@@ -1,0 +1,45 @@
+"""A trial's time, shared out among its workloads: what one is clear without, the later ones have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from myisam_advisor.trial.bench import TrialOptions
+from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
+
+# A run is as long as lets so many rounds of everything into the budget, within these limits: shorter ones are all noise, longer ones give no more of it away.
+PLANNED_ROUNDS = 12
+SHORTEST_RUN, LONGEST_RUN = 0.1, 1.0
+LEAST_SECONDS = 0.001
+
+
+def run_seconds(options: TrialOptions, runs_a_round: int) -> float:
+    """How long one run is to take: what the user chose, or what suits the budget."""
+    if options.seconds:
+        return options.seconds
+    if options.budget_seconds is None:
+        return LONGEST_RUN
+    return min(max(options.budget_seconds / (runs_a_round * PLANNED_ROUNDS), SHORTEST_RUN), LONGEST_RUN)
+
+
+class Budget:
+    """The time that is left for the workloads that are left. It begins to run when it is made."""
+
+    def __init__(self, options: TrialOptions, runs_a_round: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._options, self._clock, self._began = options, clock, clock()
+        self._runs_left = runs_a_round
+
+    @property
+    def left(self) -> float | None:
+        """Seconds; None for a trial that has no such limit."""
+        if self._options.budget_seconds is None:
+            return None
+        return max(self._options.budget_seconds - (self._clock() - self._began), 0.0)
+
+    def limits(self, variants: int) -> Limits:
+        """The limits of the next workload, which has so many variants: its share of what is left."""
+        left, runs = self.left, max(self._runs_left, variants)
+        self._runs_left -= variants
+        share = None if left is None else max(left * variants / runs, LEAST_SECONDS)
+        return Limits(FEWEST_ROUNDS, self._options.rounds or None, share)

@@ -1,0 +1,207 @@
+"""Variants in rounds: as many as it takes to be clear, and no longer than a budget allows.
+
+In each round every variant runs once. Two rounds are a block: a random order, then the same backwards, so that a machine that gets slower
+by and by falls on all alike, and nothing that beats in time with the rounds falls on one. What disturbs is measured, not assumed: rounds
+before the rates have settled (warm_up.py) and rounds in which others had the processors (load.py) are run, said, and not counted; how far
+two equal runs differ (each variant against itself within a block) is the noise.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison, compare_pairs
+from myisam_advisor.trial.private.load import Load, LoadMeter
+from myisam_advisor.trial.warm_up import warm_up_rounds
+
+T = TypeVar("T")
+SEED = 20081112  # the same order again
+# Fewer may all lie on one side by chance, whatever they are: six do so once in 32 times.
+FEWEST_ROUNDS = 6
+# A rate beyond these is none, and has no logarithm to speak of.
+SMALLEST_RATE, LARGEST_RATE = 1e-12, 1e18
+CLEAR, ROUNDS, BUDGET = "clear", "rounds", "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many rounds at least before anything is said, and at most; and for how long (None: as long as the rounds take)."""
+
+    minimum_rounds: int = FEWEST_ROUNDS
+    maximum_rounds: int | None = None
+    budget_seconds: float | None = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How far two equal runs differ on this machine, as shares (0.02 is 2 %): in the median, and at most; None where no two are to be had."""
+
+    pairs: int = 0
+    median: float | None = None
+    worst: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a workload's rounds went: how many count, how many do not and why, how noisy it was, and what ended them.
+
+    `ended_by` is one of clear, rounds, budget. `others_cpu_share` is what other processes took of all processors, over all rounds; None is unknown.
+    `is_busy`: others had the processors in so many rounds that nothing may be concluded.
+    """
+
+    rounds: int
+    warm_up_rounds: int = 0
+    disturbed_rounds: int = 0
+    seconds: float = 0.0
+    ended_by: str = ROUNDS
+    noise: Noise = field(default_factory=Noise)
+    others_cpu_share: float | None = None
+    is_busy: bool = False
+
+
+class Rounds(Mapping[str, "list[T]"], Generic[T]):
+    """The runs that count, by variant in the order of the variants, those of a round at the same place; and how they went."""
+
+    def __init__(self, runs: Mapping[str, list[T]], course: Course, comparisons: Sequence[Comparison]) -> None:
+        self.runs, self.course, self.comparisons = runs, course, comparisons
+
+    def __getitem__(self, variant: str) -> list[T]:
+        return self.runs[variant]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+
+def run_rounds(
+    variants: Mapping[str, Callable[[], T]],
+    rate: Callable[[T], float],
+    limits: Limits,
+    said: Callable[[str], None],
+    *,
+    ran: Callable[[], None] = lambda: None,
+    clock: Callable[[], float] = time.monotonic,
+    meter: LoadMeter | None = None,
+) -> Rounds[T]:
+    """Run the variants, the first of which is the baseline, until each is clear against it. `said` hears what runs, `ran` of each run's end."""
+    meter = meter or LoadMeter()
+    book = _Book[T](list(variants), rate, limits)
+    began, orders = clock(), _orders(list(variants))
+    while True:
+        meter.begin()
+        for name in next(orders):
+            said(f"{name} (round {len(book.loads) + 1})")
+            book.runs[name].append(variants[name]())
+            ran()
+        book.loads.append(meter.lap())
+        spent = clock() - began
+        ended_by = book.end(limits, spent)
+        if ended_by:
+            return book.closed(ended_by, spent)
+
+
+def doubted(comparison: Comparison, course: Course | None) -> Comparison:
+    """The comparison, without its verdict where others had the processors."""
+    return replace(comparison, verdict=UNCLEAR) if course and course.is_busy else comparison
+
+
+class _Book(Generic[T]):
+    """All rounds so far."""
+
+    def __init__(self, names: Sequence[str], rate: Callable[[T], float], limits: Limits) -> None:
+        self.runs: dict[str, list[T]] = {name: [] for name in names}
+        self.loads: list[Load | None] = []
+        self.rate = rate
+        most = limits.maximum_rounds
+        self.enough = max(MINIMUM_ROUNDS, limits.minimum_rounds if most is None else min(limits.minimum_rounds, most))
+
+    def end(self, limits: Limits, spent: float) -> str:
+        """What ends it now; nothing while it goes on. A round that would not fit into the budget is not begun."""
+        if self.is_clear:
+            return CLEAR
+        count = len(self.loads)
+        if limits.maximum_rounds is not None and count >= limits.maximum_rounds:
+            return ROUNDS
+        is_over = limits.budget_seconds is not None and spent + spent / count > limits.budget_seconds
+        return BUDGET if is_over else ""
+
+    def closed(self, ended_by: str, spent: float) -> Rounds[T]:
+        """What counts of it."""
+        undisturbed, counted = self._undisturbed, self._counted
+        loads = [load for load in self.loads if load is not None]
+        whole = sum(load.seconds for load in loads)
+        course = Course(
+            rounds=len(counted),
+            warm_up_rounds=len(self.loads if self._is_busy else undisturbed) - len(counted),
+            disturbed_rounds=len(self.loads) - len(undisturbed),
+            seconds=spent,
+            ended_by=ended_by,
+            noise=self._noise(counted),
+            others_cpu_share=sum(load.others * load.seconds for load in loads) / whole if whole else None,
+            is_busy=self._is_busy,
+        )
+        runs = {name: [of_one[number] for number in counted] for name, of_one in self.runs.items()}
+        return Rounds(runs, course, [doubted(one, course) for one in self._comparisons()])
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is a verdict on every variant; without any beside the baseline, once there are enough rounds."""
+        if self._is_busy or len(self._counted) < self.enough:
+            return False
+        return all(one.verdict != UNCLEAR for one in self._comparisons())
+
+    @property
+    def _undisturbed(self) -> list[int]:
+        return [number for number, load in enumerate(self.loads) if load is None or not load.disturbs]
+
+    @property
+    def _is_busy(self) -> bool:
+        return len(self._undisturbed) < min(self.enough, len(self.loads))
+
+    @property
+    def _counted(self) -> list[int]:
+        """The rounds that count. On a busy machine all do: there are no better ones, and nothing is concluded from them."""
+        numbers = list(range(len(self.loads))) if self._is_busy else self._undisturbed
+        return numbers[warm_up_rounds([self._level(number) for number in numbers]) :]
+
+    def _comparisons(self) -> list[Comparison]:
+        counted = self._counted
+        baseline, *others = self.runs
+        rates = {name: [self.rate(of_one[number]) for number in counted] for name, of_one in self.runs.items()}
+        return [compare_pairs(name, list(zip(rates[baseline], rates[name], strict=True))) for name in others]
+
+    def _level(self, number: int) -> float:
+        """The mean logarithm of a round's rates."""
+        return statistics.fmean(_logarithm(self.rate(of_one[number])) for of_one in self.runs.values())
+
+    def _noise(self, counted: Sequence[int]) -> Noise:
+        """Each variant against itself in the other round of its block."""
+        whole = [number for number in counted if number % 2 == 0 and number + 1 in counted]
+        differences = [
+            math.exp(abs(_logarithm(self.rate(of_one[number])) - _logarithm(self.rate(of_one[number + 1])))) - 1
+            for of_one in self.runs.values()
+            for number in whole
+        ]
+        if not differences:
+            return Noise()
+        return Noise(len(differences), statistics.median(differences), max(differences))
+
+
+def _logarithm(rate: float) -> float:
+    return math.log(min(max(rate, SMALLEST_RATE), LARGEST_RATE))
+
+
+def _orders(names: list[str]) -> Iterator[list[str]]:
+    generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
+    while True:
+        order = generator.sample(names, len(names))
+        yield order
+        yield order[::-1]

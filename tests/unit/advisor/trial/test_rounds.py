@@ -1,0 +1,180 @@
+"""Rounds end as soon as it is clear, go on while it is not, and end with the budget; what disturbs them is told."""
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.private.load import Load, LoadMeter
+from myisam_advisor.trial.rounds import (
+    BUDGET,
+    CLEAR,
+    FEWEST_ROUNDS,
+    ROUNDS,
+    Course,
+    Limits,
+    Rounds,
+    doubted,
+    run_rounds,
+)
+
+QUIET, BUSY = Load(0.05, 0.4, 1.0), Load(0.9, 0.0, 1.0)
+
+
+class Told(LoadMeter):
+    """Loads as they are told, round by round; the last one stays."""
+
+    def __init__(self, *loads: Load | None) -> None:
+        super().__init__(Path("/nonexistent"))
+        self.loads = list(loads)
+
+    def lap(self) -> Load | None:
+        return self.loads.pop(0) if len(self.loads) > 1 else self.loads[0]
+
+
+class Machine:
+    """Runs of a second each, at rates of a variant's own with noise; `before` are factors of the first runs."""
+
+    def __init__(self, spread: float, seed: int = 1, before: tuple[float, ...] = ()) -> None:
+        self.now, self.order, self.before = 0.0, list[str](), list(before)
+        self.generator, self.spread = random.Random(seed), spread
+
+    def variant(self, name: str, rate: float) -> Callable[[], float]:
+        def run() -> float:
+            self.now += 1.0
+            self.order.append(name)
+            factor = self.before.pop(0) if self.before else 1.0
+            return rate * factor * math.exp(self.generator.gauss(0, self.spread))
+
+        return run
+
+    def rounds(self, limits: Limits, *loads: Load | None, **rates: float) -> Rounds[float]:
+        variants = {name: self.variant(name, rate) for name, rate in rates.items()}
+        return run_rounds(variants, float, limits, lambda _: None, clock=lambda: self.now, meter=Told(*(loads or (QUIET,))))
+
+
+def verdicts(rounds: Rounds[float]) -> list[str]:
+    return [one.verdict for one in rounds.comparisons]
+
+
+def test_a_clear_effect_ends_after_the_fewest_rounds() -> None:
+    found = Machine(0.01).rounds(Limits(), A=100, B=140, C=70)
+    assert verdicts(found) == [WORTH_IT, WORSE]
+    assert (found.course.ended_by, found.course.rounds) == (CLEAR, FEWEST_ROUNDS)
+
+
+def test_equals_go_on_until_no_difference_is_clear() -> None:
+    found = Machine(0.06).rounds(Limits(), A=100, B=100)
+    assert verdicts(found) == [NO_DIFFERENCE]
+    assert found.course.ended_by == CLEAR
+    assert found.course.rounds > FEWEST_ROUNDS
+
+
+def test_it_goes_on_while_it_is_not_clear_and_ends_with_the_budget() -> None:
+    machine = Machine(1.0)
+    found = machine.rounds(Limits(budget_seconds=61.0), A=100, B=104)
+    assert verdicts(found) == [UNCLEAR]
+    assert (found.course.ended_by, found.course.rounds) == (BUDGET, 30)
+    assert machine.now <= 61.0  # no round is begun that would not fit
+
+
+def test_at_most_so_many_rounds_and_one_in_any_case() -> None:
+    assert Machine(1.0).rounds(Limits(maximum_rounds=2, budget_seconds=None), A=1, B=1).course.ended_by == ROUNDS
+    found = Machine(0.01).rounds(Limits(budget_seconds=0.1), A=1, B=9)
+    assert (len(found["A"]), len(found["B"]), verdicts(found)) == (1, 1, [UNCLEAR])
+
+
+def test_fewer_rounds_that_were_chosen_are_looked_at_too() -> None:
+    found = Machine(0.01).rounds(Limits(maximum_rounds=4), A=100, B=200)
+    assert (found.course.rounds, verdicts(found)) == (4, [WORTH_IT])
+
+
+def pairs_of_rounds(order: list[str], variants: int) -> Iterator[tuple[list[str], list[str]]]:
+    rounds = [order[place : place + variants] for place in range(0, len(order), variants)]
+    return zip(rounds[::2], rounds[1::2], strict=True)
+
+
+def test_each_block_is_a_random_order_and_the_same_backwards() -> None:
+    machine = Machine(1.0)
+    machine.rounds(Limits(maximum_rounds=20, budget_seconds=None), A=1, B=1, C=1)
+    blocks = list(pairs_of_rounds(machine.order, 3))
+    assert all(sorted(first) == ["A", "B", "C"] and second == first[::-1] for first, second in blocks)
+    assert len({tuple(first) for first, _ in blocks}) > 2
+    again = Machine(1.0)
+    again.rounds(Limits(maximum_rounds=20, budget_seconds=None), A=1, B=1, C=1)
+    assert again.order == machine.order
+
+
+def test_a_warm_up_is_found_and_said() -> None:
+    found = Machine(0.1, before=(0.3, 0.3, 0.5, 0.5)).rounds(Limits(maximum_rounds=12, budget_seconds=None), A=100, B=100)
+    assert found.course.warm_up_rounds == 2
+    assert found.course.rounds == len(found["A"]) == 10
+    assert min(*found["A"], *found["B"]) > 60
+
+
+def test_rounds_that_others_disturbed_are_run_and_do_not_count() -> None:
+    found = Machine(0.01).rounds(Limits(), BUSY, BUSY, QUIET, A=100, B=150)
+    assert (found.course.disturbed_rounds, found.course.rounds, found.course.is_busy) == (2, FEWEST_ROUNDS, False)
+    assert verdicts(found) == [WORTH_IT]
+
+
+def test_a_busy_machine_lets_nothing_be_concluded() -> None:
+    found = Machine(0.01).rounds(Limits(budget_seconds=60.0), BUSY, A=100, B=150)
+    assert verdicts(found) == [UNCLEAR]
+    assert (found.course.is_busy, found.course.ended_by) == (True, BUDGET)
+    assert found.course.rounds == len(found["A"]) == 30  # there are no better ones to show
+    assert found.course.others_cpu_share == pytest.approx(0.9)
+    assert found.comparisons[0].low is not None
+
+
+def test_an_unknown_load_disturbs_nobody() -> None:
+    found = Machine(0.01).rounds(Limits(), None, A=100, B=150)
+    assert (verdicts(found), found.course.others_cpu_share) == ([WORTH_IT], None)
+
+
+def test_noise_is_how_far_equal_runs_differ() -> None:
+    quiet, loud = (Machine(spread).rounds(Limits(maximum_rounds=20, budget_seconds=None, minimum_rounds=20), A=100, B=300).course.noise for spread in (0.01, 0.2))
+    assert quiet.pairs == loud.pairs == 20  # both variants, each in both rounds of ten blocks
+    assert quiet.median is not None
+    assert quiet.worst is not None
+    assert loud.median is not None
+    assert 0 < quiet.median < quiet.worst < 0.1 < loud.median
+    assert Machine(0.1).rounds(Limits(maximum_rounds=1), A=1, B=1).course.noise.median is None
+
+
+def test_runs_without_a_rate_are_unclear_and_no_error() -> None:
+    found = run_rounds({"A": lambda: 1.0, "B": lambda: 0.0}, float, Limits(maximum_rounds=7), lambda _: None, meter=Told(QUIET))
+    assert verdicts(found) == [UNCLEAR]
+
+
+def test_a_baseline_alone_ends_after_the_fewest_rounds() -> None:
+    found = Machine(0.1).rounds(Limits(), A=100)
+    assert (found.comparisons, found.course.rounds) == ([], FEWEST_ROUNDS)
+    assert list(found) == ["A"]
+    assert len(found) == 1
+
+
+def test_doubt_takes_the_verdict_alone() -> None:
+    (one,) = Machine(0.01).rounds(Limits(), A=100, B=150).comparisons
+    assert doubted(one, None) == doubted(one, Course(6)) == one
+    doubtful = doubted(one, Course(6, is_busy=True))
+    assert (doubtful.verdict, doubtful.interval) == (UNCLEAR, one.interval)
+
+
+def trial_verdicts(truth: float, spread: float, trials: int) -> list[str]:
+    return [verdicts(Machine(spread, seed).rounds(Limits(maximum_rounds=40, budget_seconds=60.0), A=100, B=100 * truth))[0] for seed in range(trials)]
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.02, 0.03])
+def test_of_200_trials_of_equals_ten_at_most_find_anything_else(spread: float) -> None:
+    """Two equal runs differ by 1 to 3 % (standard deviation 1 to 4 %) in the median: within a minute, runs of a second."""
+    assert trial_verdicts(1.0, spread, 200).count(NO_DIFFERENCE) >= 190
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.02, 0.03])
+def test_a_true_five_percent_is_found_within_a_minute(spread: float) -> None:
+    assert trial_verdicts(1.05, spread, 200).count(WORTH_IT) >= 190
+    assert trial_verdicts(1 / 1.05, spread, 200).count(WORSE) >= 190
