@@ -12,6 +12,7 @@ from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.experiments.base import Experiment
+from myisam_advisor.trial.report import noise_lines
 from myisam_advisor.trial.results import TrialResult
 
 ENDINGS = (".svg", ".png")
@@ -69,9 +70,10 @@ def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
         axes.set_xscale("log")
     axes.margins(x=0.2)
     baseline = next((workload.baseline for workload in result.workloads), "")
-    axes.set_xlabel(f"times as fast as: {baseline} (bars: median; lines: 95 % interval)")
+    axes.set_xlabel(f"times as fast as: {baseline} (bars: by rounds; lines: 95 % interval)")
     server = f"{result.server} {result.version}" if result.server else "no server"
-    title = printable(f"{experiment.title}\n{server}, {result.machine}", keep_newlines=True)
+    noise = "".join(f"\n{line}" for line in noise_lines(result)[:1])
+    title = printable(f"{experiment.title}\n{server}, {result.machine}{noise}", keep_newlines=True)
     figure.suptitle(title, fontsize=10, x=0.01, horizontalalignment="left")
     try:
         drawn = BytesIO()

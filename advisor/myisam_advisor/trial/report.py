@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TextIO
@@ -18,6 +19,7 @@ from myisam_advisor.texts.templates import figure, printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 PIPED_WIDTH, MAXIMUM_WIDTH, UNBOUNDED_WIDTH = 120, 140, 1000
@@ -30,6 +32,7 @@ COUNTS = {
     "voluntary_switches": "switches", "minor_faults": "minor faults", "major_faults": "major faults", "read_calls": "read calls",
 }  # fmt: skip
 CLIENT_SHARE_LIMIT = 0.4
+ENDED = {CLEAR: " until it was clear", BUDGET: ", ended by the budget", ROUNDS: ""}
 
 
 def as_text(experiment: Experiment, result: TrialResult, reader: TextIO | None = None) -> str:
@@ -46,12 +49,13 @@ def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableTy
     for workload in result.workloads:
         yield Text()
         yield _Fitting(workload)
-        if workload.note:
-            yield Text(printable(f"  {workload.note}"), style="dim")
+        for note in (workload.note, course_line(workload.course)):
+            if note:
+                yield Text(printable(f"  {note}"), style="dim")
     for name, why in result.skipped.items():
         yield Text(printable(f"Not run: {name} ({why})"), style="dim")
     yield Text()
-    for line in client_lines(result):
+    for line in (*noise_lines(result), *client_lines(result)):
         yield Text(printable(line))
 
 
@@ -128,6 +132,42 @@ def _table(workload: WorkloadResult, shows_counts: bool, padding: int) -> Table:
 def _interval(one: Comparison | None) -> str:
     between = one.interval if one else None
     return f"{between[0]:.2f} - {between[1]:.2f}" if between else ""
+
+
+def course_line(course: Course | None) -> str:
+    """How many rounds counted, what ended them, and which did not count."""
+    if course is None:
+        return ""
+    said = [f"{course.rounds} round{'s' if course.rounds > 1 else ''}{ENDED[course.ended_by]}"]
+    if course.warm_up_rounds:
+        said.append(f"{course.warm_up_rounds} more before the rates had settled")
+    if course.is_busy:
+        share = "most" if course.others_cpu_share is None else f"{course.others_cpu_share:.0%}"
+        said.append(f"others took {share} of the processors: nothing is concluded")
+    elif course.disturbed_rounds:
+        said.append(f"{course.disturbed_rounds} more while others had the processors")
+    return "; ".join(said)
+
+
+def noise_lines(result: TrialResult) -> list[str]:
+    """How far two equal runs differ on this machine; and what the budget left unclear."""
+    courses = [workload.course for workload in result.workloads if workload.course]
+    noises = [course.noise for course in courses]
+    medians = [noise.median for noise in noises if noise.median is not None]
+    lines = []
+    if medians:
+        worst = max(noise.worst for noise in noises if noise.worst is not None)
+        lines.append(
+            f"Noise of this machine: two equal runs differ by {statistics.median(medians):.1%} in the median, {worst:.1%} at most."
+        )
+    unclear = [
+        workload.name
+        for workload in result.workloads
+        if workload.course and workload.course.ended_by == BUDGET and not workload.course.is_busy
+    ]
+    if unclear:
+        lines.append(f"The budget ended these before they were clear (--budget gives them more): {', '.join(unclear)}.")
+    return lines
 
 
 def client_lines(result: TrialResult) -> list[str]:

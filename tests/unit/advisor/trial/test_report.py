@@ -9,6 +9,7 @@ from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.experiments.base import experiment_named
 from myisam_advisor.trial.report import as_json, as_text
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.rounds import BUDGET, CLEAR, Course, Noise
 
 
 def result(rounds: int) -> TrialResult:
@@ -29,6 +30,35 @@ def test_one_round_has_no_interval() -> None:
     assert "interval" not in text
     assert "1.50 - 1.50" not in text
     assert '"low": null' in as_json(result(1))
+
+
+def course_of(course: Course) -> str:
+    runs = {"packed": [Run(1.0, 100.0)] * course.rounds, "unpacked": [Run(1.0, 150.0)] * course.rounds}
+    whole = TrialResult("pack-keys", "mariadbd", "10.11.6", "made up", (), [WorkloadResult("inserts", "rows", runs, course=course)], "Said.")
+    return as_text(experiment_named("pack-keys"), whole)
+
+
+def test_noise_and_what_ended_the_rounds_are_said() -> None:
+    text = course_of(Course(9, 2, 1, 20.0, CLEAR, Noise(8, 0.021, 0.058), 0.1))
+    assert "  9 rounds until it was clear; 2 more before the rates had settled; 1 more while others had the processors\n" in text
+    assert "Noise of this machine: two equal runs differ by 2.1% in the median, 5.8% at most." in text
+    assert "budget" not in text
+    assert "worth it" in text
+
+
+def test_a_budget_that_ended_it_has_a_word() -> None:
+    text = course_of(Course(9, ended_by=BUDGET))
+    assert "  9 rounds, ended by the budget\n" in text
+    assert "The budget ended these before they were clear (--budget gives them more): inserts." in text
+    assert "Noise" not in text
+
+
+def test_a_busy_machine_is_named_in_the_place_of_a_verdict() -> None:
+    text = course_of(Course(9, ended_by=BUDGET, others_cpu_share=0.91, is_busy=True))
+    assert "others took 91% of the processors: nothing is concluded" in text
+    assert "unclear" in text
+    assert "worth it" not in text
+    assert "gives them more" not in text
 
 
 class Terminal(io.StringIO):
