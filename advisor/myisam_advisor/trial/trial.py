@@ -39,7 +39,7 @@ SETTINGS = (
 )  # fmt: skip
 ROOM_FOR_DATA = 2
 TOO_FEW_ROUNDS = f"Nothing is concluded from fewer than {MINIMUM_ROUNDS} rounds (--rounds, --budget)."
-BUSY = "Nothing is concluded: other processes had the processors (see below). Try again at a quieter time."
+BUSY = "Other processes had the processors meanwhile, so there are no verdicts (see below): try again at a quieter time."
 NOT_BEGUN = "workloads after these"
 
 
@@ -100,9 +100,8 @@ def _conclusion(bench: Bench, experiment: Experiment, results: Sequence[Workload
     courses = [result.course for result in results if result.course is not None]
     if courses and all(course.rounds < MINIMUM_ROUNDS for course in courses):
         return TOO_FEW_ROUNDS
-    if courses and all(course.is_busy for course in courses):
-        return BUSY
-    return experiment.conclude(bench, results)
+    concluded = experiment.conclude(bench, results)
+    return f"{concluded} {BUSY}" if courses and all(course.is_busy for course in courses) else concluded
 
 
 def _kind(binaries: ServerBinaries) -> str:

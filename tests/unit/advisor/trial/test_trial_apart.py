@@ -1,5 +1,6 @@
 """Work that is done apart from root: which user, which directory, which messages, and that nothing of it is left."""
 
+import json
 import os
 import resource
 import signal
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from myisam_advisor.trial.private import own_user, workspace
 from myisam_advisor.trial.private.apart import apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.rounds import CLEAR, Course, Noise
 
 OTHER_UID = 54321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user to become")
@@ -295,6 +297,17 @@ def test_a_silence_ends() -> None:
 
 def test_a_result_comes_back_as_it_was() -> None:
     assert result_document.from_document(asdict(RESULT)) == RESULT
+    course = Course(9, 2, 1, 20.5, CLEAR, Noise(8, 0.02, 0.05), 0.1, True)
+    followed = replace(RESULT, workloads=[replace(RESULT.workloads[0], course=course)])
+    assert result_document.from_document(json.loads(json.dumps(asdict(followed)))) == followed
+
+
+@pytest.mark.parametrize("changed", [{"ended_by": "x"}, {"ended_by": []}, {"is_busy": 1}, {"rounds": None}, {"seconds": "1"}, {"noise": None}, {"others_cpu_share": float("nan")}])
+def test_a_course_that_is_none_is_not_taken_for_one(changed: dict[str, object]) -> None:
+    document = asdict(replace(RESULT, workloads=[replace(RESULT.workloads[0], course=Course(9))]))
+    document["workloads"][0]["course"].update(changed)
+    with pytest.raises(TrialError, match="the trial's process sent"):
+        result_document.from_document(document)
 
 
 @pytest.mark.parametrize(
