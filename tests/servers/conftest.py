@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 import pytest
-from MySQLdb.connections import Connection
 
 from myisam_advisor.catalogue.rules import Parameter, Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.trial.private.driver import Connection
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
@@ -82,7 +82,7 @@ def connections_taken(server: PrivateServer) -> Iterator[list[Connection]]:
         yield connections
     finally:
         for connection in connections:
-            connection.close()  # type: ignore[no-untyped-call]
+            connection.close()
 
 
 @contextmanager

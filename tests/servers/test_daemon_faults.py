@@ -78,8 +78,8 @@ def test_a_killed_and_restarted_server_is_down_then_up(own: PrivateServer) -> No
 def test_no_connection_left_is_down_and_passes(own: PrivateServer) -> None:
     with connections_taken(own) as connections, serving("--socket", own.socket, "--user", "root") as daemon:
         assert daemon.get().value("up") == 0
-        connections.pop().close()  # type: ignore[no-untyped-call]
-        connections.pop().close()  # type: ignore[no-untyped-call]
+        connections.pop().close()
+        connections.pop().close()
         assert wait_for(lambda: is_up(daemon), 30)
         daemon.stop()
         assert b"no connection left" in daemon.log

@@ -132,7 +132,7 @@ def waiting(server: PrivateServer, statement: str, count: int) -> Iterator[None]
 
     def wait() -> None:
         with suppress(Error), server.session("d") as connection:
-            numbers.append(connection.thread_id())  # type: ignore[no-untyped-call]
+            numbers.append(connection.thread_id())
             cursor = connection.cursor()
             cursor.execute(statement)
             cursor.fetchall()

@@ -202,7 +202,7 @@ def test_statements_that_the_header_hides_are_not_made_up(server: PrivateServer,
         after = take_snapshot(Context(session.target, session))
         facts = Interval(after, before).facts()
         for connection in opened:
-            connection.close()  # type: ignore[no-untyped-call]
+            connection.close()
         row = next(row for row in facts.tables["tables"].dictionaries() if row["table_name"] == "t")
         seconds = after.moments["myi"] - before.moments["myi"]
         statements = row["write_statements_per_second"]

@@ -70,7 +70,7 @@ def processes(folder: Path) -> list[str]:
 
 def begin(temporary: Path, *words: object) -> subprocess.Popen[str]:
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TMPDIR": str(temporary)}
-    for name in ("MYISAM_ADVISOR_SERVERS", "XDG_CACHE_HOME"):
+    for name in ("MYISAM_ADVISOR_SERVERS", "XDG_CACHE_HOME", "PYTHONPATH"):
         if name in os.environ:
             environment[name] = os.environ[name]
     return subprocess.Popen([str(PROGRAM), "trial", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -246,6 +246,24 @@ def test_a_crash_costs_a_repair_where_index_blocks_are_written_late(temporary: P
     assert sum(one["index_was_damaged"] for one in figures["DELAY_KEY_WRITE=0"]) < len(figures["DELAY_KEY_WRITE=0"])
     assert "Of 4 crashes 4 left an index that had to be repaired" in document["conclusion"]
     assert "0 rows lost" in document["conclusion"]
+
+
+def test_without_mysqlclient_a_trial_measures_by_the_other_library(mariadb: PrivateServer, temporary: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy, whose rows are inserted again as they are stored, and servers that crash under it."""
+    hidden = tmp_path_factory.mktemp("hidden") / "MySQLdb"
+    hidden.mkdir()
+    (hidden / "__init__.py").write_text("raise ImportError('no MySQLdb here')")
+    environment = {**os.environ, "PYTHONPATH": str(hidden.parent)}
+    asked = subprocess.run([sys.executable, "-c", "from myisam_advisor.trial.private.driver import driver; print(type(driver()).__name__)"], env=environment, capture_output=True, text=True, check=True)
+    assert asked.stdout == "PyMySQL\n"
+    monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
+    with schema(mariadb, "shop"):
+        make_table(mariadb, "shop", ODD)
+        words = ("--socket", mariadb.socket, "--user", "root", "--table", f"`shop`.`{ODD.replace('`', '``')}`", "--seconds", "0.1", "--rounds", "3")
+        document = measured(temporary, "delay-key-write", *words)
+    assert "(copy)" in document["tables"]
+    assert all(run["operations"] > 0 for workload in document["workloads"] for variant in workload["variants"].values() for run in variant["runs"])
+    assert "Of 3 crashes 3 left an index that had to be repaired" in document["conclusion"]
 
 
 DOUBLED = "a'b\"c`d\\ \N{CYRILLIC SMALL LETTER ZHE}"

@@ -15,6 +15,7 @@ from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
 from myisam_advisor.trial.experiments.base import Experiment, experiment_named, run_workload
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -154,9 +155,7 @@ def _server_directory(directory: Path) -> Path:
 
 def _told(error: Exception) -> TrialError | None:
     """An error of the private server or the disk as a trial's; None for any other."""
-    import MySQLdb
-
-    if isinstance(error, MySQLdb.Error):
+    if isinstance(error, driver().error):
         return TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).")
     if isinstance(error, OSError):
         return TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.")

@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.support.repository import ROOT
 
 EXPORTER = ROOT / "exporter" / "myisam_exporter"
+ADVISOR = ROOT / "advisor" / "myisam_advisor"
 LIBRARIES = {"pymysql", "MySQLdb", "_mysql"}
 
 
@@ -16,6 +17,15 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
+def users(folder: Path) -> dict[str, set[str]]:
+    return {str(path.relative_to(folder)): imported(path) & LIBRARIES for path in folder.rglob("*.py") if imported(path) & LIBRARIES}
+
+
 def test_only_the_driver_knows_a_library_that_speaks_with_servers() -> None:
-    users = {path.name: imported(path) & LIBRARIES for path in EXPORTER.rglob("*.py") if imported(path) & LIBRARIES}
-    assert users == {"driver.py": {"pymysql"}, "answer_rows.py": {"pymysql"}}
+    assert users(EXPORTER) == {"server/driver.py": {"pymysql"}, "server/answer_rows.py": {"pymysql"}}
+
+
+def test_private_servers_are_asked_through_one_module_too() -> None:
+    assert users(ADVISOR) == {"trial/private/driver.py": {"pymysql", "MySQLdb"}}
+    for folder in ("benchmarks", "demo", "tools"):
+        assert users(ROOT / folder) == {}

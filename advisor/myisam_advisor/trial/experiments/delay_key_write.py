@@ -14,6 +14,7 @@ from myisam_advisor.trial.bench import SCHEMA, Bench, Subject
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import best_variant, comparison_of, times
 from myisam_advisor.trial.experiments.base import Experiment
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import Restorable, insert_name, inserts, most_statements, subjects
 
@@ -86,8 +87,6 @@ def _crash(
 
 def _killed_among(bench: Bench, database: str, statements: Iterator[bytes]) -> int:
     """Insert until the server is killed under it, after the time of a run; how many statements were answered."""
-    import MySQLdb
-
     answered = 0
     under_way = threading.Event()
 
@@ -99,7 +98,7 @@ def _killed_among(bench: Bench, database: str, statements: Iterator[bytes]) -> i
                     cursor.execute(statement)
                     answered += 1
                     under_way.set()
-        except MySQLdb.Error:
+        except driver().error:
             pass  # it was killed, as is meant; a table that refuses rows shows in that none was answered
         finally:
             under_way.set()

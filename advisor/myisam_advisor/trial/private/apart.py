@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private import own_user, workspace
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.own_user import OwnUser
 from myisam_advisor.trial.private.workspace import Workspace
 from myisam_exporter.errors import UserError
@@ -42,7 +43,6 @@ KEPT_VARIABLES = (
 # Imported before the change of user, who may not be able to read where we, or Python, were installed.
 PRELOADED = (
     "myisam_advisor.trial", "myisam_advisor.trial.experiments", "myisam_advisor.trial.private", "myisam_advisor.trial.tables",
-    "MySQLdb", "MySQLdb.constants",
 )  # fmt: skip
 PRELOADED_TO_SHOW = (
     "myisam_advisor", "myisam_exporter", "pymysql", "rich", "jinja2", "psutil", "importlib", "encodings",
@@ -214,7 +214,7 @@ def expect_startable(program: Path) -> None:
 def _preload(shows: bool) -> None:
     for codec in CODECS:
         codecs.lookup(codec)
-    for name in PRELOADED:
+    for name in (*PRELOADED, *driver().folders):
         _import_all(name, pkgutil.iter_modules)
     for name in PRELOADED_TO_SHOW if shows else ():
         _import_all(name, pkgutil.walk_packages)

@@ -19,15 +19,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root, own_number, run, words_before
-
-if TYPE_CHECKING:
-    from MySQLdb.connections import Connection
 
 START_SECONDS = 60.0
 INITIALISE_SECONDS = 120.0
@@ -191,12 +188,7 @@ class PrivateServer:
 
     def connect(self, database: str = "", user: str = "root", password: str = "") -> Connection:
         """A new connection over the socket, by default as the server's root; autocommit is on."""
-        import MySQLdb
-
-        return MySQLdb.connect(
-            unix_socket=str(self.socket), user=user, passwd=password, db=database, charset="utf8mb4", autocommit=True,
-            read_default_file=os.devnull, connect_timeout=5,
-        )  # fmt: skip
+        return driver().connect(self.socket, user, password, database)
 
     @contextlib.contextmanager
     def session(self, database: str = "") -> Iterator[Connection]:
@@ -205,7 +197,7 @@ class PrivateServer:
         try:
             yield connection
         finally:
-            connection.close()  # type: ignore[no-untyped-call]
+            connection.close()
 
     def execute(self, *statements: str, database: str = "") -> list[tuple[object, ...]]:
         """Run the statements as root on one connection; the rows of the last one."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_identifier, quote_table
 
@@ -86,18 +86,4 @@ def _is_generated(extra: str) -> bool:
 
 def literal_rows(server: PrivateServer, statement: str) -> Iterator[list[bytes]]:
     """The rows of a SELECT, each value as SQL on one line, with the very bytes that are stored: every type is taken from a string."""
-    import MySQLdb
-
-    connection = MySQLdb.connect(
-        unix_socket=str(server.socket), user="root", conv={}, charset="utf8mb4", use_unicode=False, autocommit=True,
-        read_default_file="/dev/null",
-    )  # fmt: skip
-    escape: Callable[[bytes], bytes] = connection.escape_string
-    with closing(connection):
-        # The library's own calls: a cursor would decode names of columns, for which Python knows no encoding "binary".
-        connection.query(b"SET NAMES binary")
-        connection.query(statement.encode())
-        result = connection.store_result()  # type: ignore[no-untyped-call]
-        while rows := result.fetch_row(1000):
-            for row in rows:
-                yield [b"NULL" if value is None else b"'%b'" % escape(value) for value in row]
+    return driver().literal_rows(server.socket, statement)

@@ -18,6 +18,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.listener import Listener
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
 from myisam_advisor.trial.tables.copied_table import CopiedTable
@@ -162,15 +163,13 @@ def _checked_by_server(source: Source, server: PrivateServer) -> str:
 
 def _imported(source: Source, server: PrivateServer) -> CopiedTable:
     """The files as a table of the private server. MySQL 8 and later must be told (IMPORT TABLE); others look at the files."""
-    import MySQLdb
-
     name, folder = quote_table(source.schema, source.table), server.data_directory / source.folder
     descriptions = [folder / file.name for file in source.files if file.name.endswith(".sdi")]
     try:
         if descriptions and not _exists(source, server):
             server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'", database=source.schema)
         rows = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
-    except MySQLdb.Error as error:
+    except driver().error as error:
         raise TrialError(
             f"{server.binaries.name} cannot open the copy of {source.label}: {error.args[-1]}. "
             "A copy needs a server of the same kind and version as the watched one (--server)."

@@ -1,0 +1,224 @@
+"""Through which library private servers are asked: mysqlclient where it is installed, PyMySQL otherwise. Both give the same.
+
+mysqlclient is the faster one, and has no binary for Linux: where it is missing nothing has to be compiled (decision 034). Errors are the
+library's own, by which whoever asks tells a refusal from a fault; what both call alike is told by `Connection` and `Cursor`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket as sockets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+CONNECT_SECONDS = 5
+CANNOT_CONNECT = 2002  # CR_CONNECTION_ERROR: manual, "Client Error Message Reference"
+CHARACTER_SET = "utf8mb4"
+ROWS_AT_ONCE = 1000
+
+
+class Cursor(Protocol):
+    """What runs statements (PEP 249)."""
+
+    @property
+    def description(self) -> Any:
+        """The columns of the last statement; None where it has none."""
+
+    def execute(self, query: Any, args: Any = None) -> object:
+        """Run a statement."""
+
+    def executemany(self, query: Any, args: Any) -> object:
+        """Run a statement with each of these values."""
+
+    def fetchone(self) -> Any:
+        """The next row."""
+
+    def fetchall(self) -> Any:
+        """All rows."""
+
+    def close(self) -> object:
+        """End it."""
+
+
+class Connection(Protocol):
+    """A connection; autocommit is on."""
+
+    def cursor(self) -> Cursor:
+        """What runs statements on it."""
+
+    def thread_id(self) -> int:
+        """The server's own number for it."""
+
+    def close(self) -> None:
+        """End it."""
+
+    def __enter__(self) -> Any:
+        """Itself."""
+
+    def __exit__(self, *error: object) -> None:
+        """End it."""
+
+
+class Driver(ABC):
+    """One library. `folders` are what apart.py imports before it becomes another user."""
+
+    folders: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def error(self) -> type[Exception]:
+        """What the library raises when a server refuses or is gone: `args` are number and message."""
+
+    @abstractmethod
+    def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
+        """A new connection over a server's socket."""
+
+    @abstractmethod
+    def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
+        """The rows of a SELECT, each value as SQL on one line, with the very bytes that are stored."""
+
+
+class Mysqlclient(Driver):
+    """The C library."""
+
+    folders = ("MySQLdb", "MySQLdb.constants")
+
+    @property
+    def error(self) -> type[Exception]:
+        """See Driver."""
+        import MySQLdb
+
+        return MySQLdb.Error
+
+    def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
+        """See Driver."""
+        import MySQLdb
+
+        connection = MySQLdb.connect(
+            unix_socket=str(socket), user=user, passwd=password, db=database, charset=CHARACTER_SET, autocommit=True,
+            read_default_file=os.devnull, connect_timeout=CONNECT_SECONDS,
+        )  # fmt: skip
+        return cast(Connection, connection)
+
+    def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
+        """See Driver."""
+        import MySQLdb
+
+        connection = MySQLdb.connect(
+            unix_socket=str(socket), user="root", conv={}, charset=CHARACTER_SET, use_unicode=False, autocommit=True,
+            read_default_file=os.devnull,
+        )  # fmt: skip
+        escape: Callable[[bytes], bytes] = connection.escape_string
+
+        def quoted(value: bytes) -> bytes:
+            return b"'%b'" % escape(value)
+
+        with closing(connection):
+            # The library's own calls: a cursor would decode names of columns, for which Python knows no encoding "binary".
+            connection.query(b"SET NAMES binary")
+            connection.query(statement.encode())
+            result = connection.store_result()  # type: ignore[no-untyped-call]
+            while rows := result.fetch_row(ROWS_AT_ONCE):
+                yield from (_literals(row, quoted) for row in rows)
+
+
+class PyMySQL(Driver):
+    """The library that watched servers are asked by, too."""
+
+    folders = ("pymysql", "pymysql.constants")
+
+    @property
+    def error(self) -> type[Exception]:
+        """See Driver."""
+        import pymysql
+
+        return pymysql.Error
+
+    def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
+        """See Driver."""
+        return cast(
+            Connection, _dialled(socket, user=user, password=password, database=database or None, conv=_conversions())
+        )
+
+    def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
+        """See Driver."""
+        from pymysql.cursors import SSCursor
+
+        connection = _dialled(socket, user="root", conv={}, use_unicode=False)
+
+        def quoted(value: bytes) -> bytes:
+            # The library quotes text, in the way of the server's mode: each byte is a letter of Latin-1.
+            return cast(str, connection.escape(value.decode("latin-1"))).encode("latin-1")
+
+        with closing(connection), closing(connection.cursor(SSCursor)) as cursor:
+            # By a statement, not as the connection's character set: names of columns still come as UTF-8, and are decoded as that.
+            cursor.execute("SET NAMES binary")
+            cursor.execute(statement)
+            yield from (_literals(row, quoted) for row in cursor.fetchall_unbuffered())
+
+
+def _literals(row: Sequence[bytes | None], quoted: Callable[[bytes], bytes]) -> list[bytes]:
+    return [b"NULL" if value is None else quoted(value) for value in row]
+
+
+def _dialled(socket: Path, **options: Any) -> Any:
+    """PyMySQL's connection, on a socket of ours: the library leaves its own open where nobody listens (1.2.4)."""
+    import pymysql
+    from pymysql.constants import CLIENT
+
+    connection: Any = pymysql.connect(
+        charset=CHARACTER_SET, autocommit=True, connect_timeout=CONNECT_SECONDS, client_flag=CLIENT.MULTI_STATEMENTS,
+        defer_connect=True, **options,
+    )  # fmt: skip
+    wire = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    try:
+        wire.settimeout(CONNECT_SECONDS)
+        wire.connect(str(socket))
+        connection._secure = True  # a socket is as good as TLS
+        connection.connect(wire)
+    except BaseException as error:
+        wire.close()
+        if isinstance(error, OSError):
+            raise pymysql.OperationalError(CANNOT_CONNECT, f"{socket}: {error.strerror or error}") from None
+        raise
+    return connection
+
+
+@cache
+def _conversions() -> dict[Any, Any]:
+    """As mysqlclient has them: a date that is none (0000-00-00) is None, where PyMySQL gives its text."""
+    from pymysql.constants import FIELD_TYPE
+    from pymysql.converters import conversions
+
+    dates = (FIELD_TYPE.DATE, FIELD_TYPE.DATETIME, FIELD_TYPE.TIME, FIELD_TYPE.TIMESTAMP)
+    return conversions | {kind: _date_or_none(conversions[kind]) for kind in dates}
+
+
+def _date_or_none(convert: Callable[[str], object]) -> Callable[[str], object]:
+    def converted(text: str) -> object:
+        value = convert(text)
+        return None if isinstance(value, str) else value
+
+    return converted
+
+
+@cache
+def driver() -> Driver:
+    """The one that is used here."""
+    return Mysqlclient() if _is_usable("MySQLdb") else PyMySQL()
+
+
+def _is_usable(library: str) -> bool:
+    """A library of C may be there, and not fit the client library of the system any more."""
+    if importlib.util.find_spec(library) is None:
+        return False
+    try:
+        importlib.import_module(library)
+    except ImportError:
+        return False
+    return True

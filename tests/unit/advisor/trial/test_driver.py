@@ -1,0 +1,37 @@
+"""Which library private servers are asked by."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private.driver import Mysqlclient, PyMySQL, driver
+
+SAID = "import sys; from myisam_advisor.trial.private.driver import driver; print(type(driver()).__name__, 'MySQLdb' in sys.modules, 'pymysql' in sys.modules)"
+
+
+def test_mysqlclient_is_taken_where_it_is_installed() -> None:
+    assert isinstance(driver(), Mysqlclient)
+    assert driver() is driver()
+
+
+@pytest.mark.parametrize("words", ["raise ImportError('libmariadb.so.3: cannot open shared object file')", "import no_such_library"])
+def test_a_library_that_cannot_be_loaded_is_not_taken(words: str, tmp_path: Path) -> None:
+    (tmp_path / "MySQLdb.py").write_text(words)
+    done = subprocess.run([sys.executable, "-c", SAID], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+    assert done.stdout == "PyMySQL False False\n"
+
+
+def test_errors_are_the_librarys_own() -> None:
+    import MySQLdb
+    import pymysql
+
+    assert (Mysqlclient().error, PyMySQL().error) == (MySQLdb.Error, pymysql.Error)
+
+
+def test_what_is_imported_ahead_is_there() -> None:
+    for one in (Mysqlclient(), PyMySQL()):
+        for folder in one.folders:
+            __import__(folder)
+            assert sys.modules[folder].__path__
