@@ -48,7 +48,7 @@ class InsertLoad:
         """The words that start sysbench."""
         program = shutil.which("sysbench")
         if program is None:
-            raise LoadError("sysbench is not installed: run script/bootstrap")
+            raise LoadError("sysbench is not installed: run script/bootstrap demo")
         return [
             program, str(_script(server)), "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root", f"--mysql-db={SCHEMA}",
             f"--threads={self.threads}", f"--time={max(round(seconds), 1)}", "--events=0", "--rand-type=uniform", f"--tables={self.tables}",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.catalogue.site import Site
+from demo.demo import make_crashed_table, read_ahead
+from myisam_advisor.catalogue.measured import evidence
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
@@ -24,6 +24,7 @@ from myisam_advisor.trial.private.own_user import RANGES
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
+from tests.support.repository import ROOT
 from tests.support.servers import binaries_of
 
 
@@ -59,10 +60,12 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's demonstration becomes another user")
-def test_whatever_the_demo_needs_is_imported_before_it_becomes_a_user_who_may_not_read_it(mariadb: PrivateServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python, or our virtual environment, may lie where only root may read."""
+def test_whatever_the_demo_needs_is_read_before_it_becomes_a_user_who_may_not_read_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python, our virtual environment or the checkout may lie where only root may read: in root's home, for one."""
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    site = Site(shipped_rules())
+    # What another test of this process has read is to be read again.
+    evidence.cache_clear()
+    site, binaries = read_ahead(), binaries_of("mariadb-10.11")
 
     def work(_channel: Channel) -> list[str]:
         late: list[str] = []
@@ -72,11 +75,16 @@ def test_whatever_the_demo_needs_is_imported_before_it_becomes_a_user_who_may_no
             # A platform's own module is asked for where there is none, too.
             if event == "import" and arguments[0] not in loaded:
                 late.append(str(arguments[0]))
+            if event == "open" and str(arguments[0]).startswith(str(ROOT)) and not str(arguments[0]).startswith(sys.prefix):
+                late.append(str(arguments[0]))
 
         sys.addaudithook(hook)
-        facts = complete(collect_facts(Target("root", socket=mariadb.socket), 0.2, 10))
-        text.render(judge(prepared(facts, site)), facts, Shown())
-        return late
+        with PrivateServer(binaries) as server:
+            make_crashed_table(server, "demo_archive", "broken")
+            facts = complete(collect_facts(Target("root", socket=server.socket), 0.2, 10))
+        judgement = judge(prepared(facts, site))
+        text.render(judgement, facts, Shown())
+        return late if any(finding.rule == "table-crashed" for finding in judgement.findings) else ["nothing was found"]
 
     with apart(work, shows=True) as place:
         assert place.result() == []

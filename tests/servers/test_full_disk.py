@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from demo.demo import make_compressed_table
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.derived import complete
@@ -24,6 +23,7 @@ from myisam_advisor.remedies.statements.tables import RepairTable
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS
+from tests.support.compressed_tables import make_compressed_table
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 

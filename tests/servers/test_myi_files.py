@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from demo.demo import make_compressed_table
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.files.file_names import decode_identifier
@@ -16,6 +15,7 @@ from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
+from tests.support.compressed_tables import make_compressed_table
 from tests.support.servers import binaries_of, keeps_dictionary
 
 from .conftest import look, on_every_server, schema, target

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from MySQLdb import Error
 
-from demo.demo import make_compressed_table, make_crashed_table
+from demo.demo import make_crashed_table
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.derived import complete
@@ -30,6 +30,7 @@ from myisam_advisor.remedies.statements.tables import AlterTable, AnalyzeTable, 
 from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import quote_table, statement
+from tests.support.compressed_tables import make_compressed_table
 from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import look, schema

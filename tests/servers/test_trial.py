@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from demo.demo import make_compressed_table, make_crashed_table
+from demo.demo import make_crashed_table
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.experiments.base import experiment_names
 from myisam_advisor.trial.listener import Listener
@@ -26,6 +26,7 @@ from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import find_sources
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.server.sql import quote_identifier, quote_table
+from tests.support.compressed_tables import make_compressed_table
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
 from tests.support.servers import MARIADB, CopiedServer, binaries_of, working

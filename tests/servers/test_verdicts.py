@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from demo.demo import make_compressed_table, make_crashed_table
+from demo.demo import make_crashed_table
 from demo.load import InsertLoad
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
@@ -17,6 +17,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql
+from tests.support.compressed_tables import make_compressed_table
 
 from .conftest import look, schema, with_thresholds
 

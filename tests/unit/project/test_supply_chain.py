@@ -20,7 +20,9 @@ from packaging.utils import canonicalize_name
 from tests.support.repository import ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
-EXTRAS = {"runtime": (), "development": ("dev",)}
+EXTRAS = {"runtime": (), "demo": ("demo",), "fuzz": ("demo", "fuzz"), "test": ("demo", "test", "fuzz")}
+# The one library that is built from source: not for a demonstration, nor for the fuzzer.
+SOURCE, WITHOUT_SOURCE = "mysqlclient", ("demo", "fuzz")
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 HASH = r"--hash=sha256:[0-9a-f]{64}"
@@ -50,7 +52,7 @@ def applies(marker: Marker | None, python: str, machine: str) -> bool:
 
 
 def test_there_is_a_lock_for_the_tests_for_users_for_builds_for_tools_and_for_the_site() -> None:
-    assert [lock.stem for lock in LOCKS] == ["build", "development", "docs", "runtime", "tools"]
+    assert [lock.stem for lock in LOCKS] == ["build", "demo", "docs", "fuzz", "runtime", "test", "tools"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
@@ -71,21 +73,28 @@ def test_a_lock_has_one_fitting_version_of_everything_that_is_asked_for(name: st
     there = [requirement for requirement, _ in locked(ROOT / "requirements" / f"{name}.txt") if applies(requirement.marker, python, machine)]
     versions = {canonicalize_name(requirement.name): next(iter(requirement.specifier)).version for requirement in there}
     assert len(versions) == len(there)
+    assert (SOURCE in versions) == (name not in WITHOUT_SOURCE)
     for requirement in asked_for(EXTRAS[name]):
-        if applies(requirement.marker, python, machine):
+        if applies(requirement.marker, python, machine) and (requirement.name != SOURCE or name not in WITHOUT_SOURCE):
             assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
 
 
-@pytest.mark.parametrize("name", ["build", "runtime"])
+def test_one_extra_has_all_the_tiers() -> None:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    assert config["options.extras_require"]["dev"].strip() == f"{config['metadata']['name']}[{','.join(EXTRAS['test'])}]"
+
+
+@pytest.mark.parametrize("name", ["build", "runtime", "demo", "fuzz"])
 def test_the_other_locks_agree_with_the_one_that_the_tests_run_with(name: str) -> None:
     lines = {str(requirement) for requirement, _ in locked(ROOT / "requirements" / f"{name}.txt")}
-    assert {line.partition(";")[0] for line in lines} <= {str(requirement).partition(";")[0] for requirement, _ in locked(ROOT / "requirements" / "development.txt")}
+    assert {line.partition(";")[0] for line in lines} <= {str(requirement).partition(";")[0] for requirement, _ in locked(ROOT / "requirements" / "test.txt")}
 
 
 def test_what_runs_the_tests_is_what_is_locked() -> None:
     told = subprocess.run([sys.executable, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"], capture_output=True, text=True, check=True).stdout
     installed = {canonicalize_name(one["name"]): one["version"] for one in json.loads(told)}
-    there = {canonicalize_name(one.name): next(iter(one.specifier)).version for one, _ in locked(ROOT / "requirements" / "development.txt") if one.marker is None or one.marker.evaluate()}
+    there = {canonicalize_name(one.name): next(iter(one.specifier)).version for one, _ in locked(ROOT / "requirements" / "test.txt") if one.marker is None or one.marker.evaluate()}
     assert {name: installed.get(name) for name in there} == there
 
 

@@ -1,0 +1,83 @@
+"""How the demonstration shows what it found: one finding, and two bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from myisam_advisor.judging.findings import Finding, Judgement, ShownFact
+from myisam_advisor.reports.finding_in_full import MARGIN, in_full, label, label_grid
+from myisam_advisor.reports.told import ToldRule, told
+from myisam_advisor.texts.bars import BARS, bars_for
+from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.width import WIDEST
+from myisam_exporter.look.fact_set import FactSet
+
+BAR_COLUMNS = 40
+FACTS = 5
+LABEL_COLUMNS = len("with the advice")
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one run of the load did."""
+
+    rows_per_second: float
+    voluntary_switches_per_second: float
+
+
+def finding_shown(judgement: Judgement, facts: FactSet, rule: str, reader: TextIO) -> str:
+    """The finding of a rule in full, but for what to expect, which is measured here, and for facts that were held against no threshold."""
+    parts: list[RenderableType] = []
+    for one in told(judgement, facts).rules:
+        if one.first.rule == rule:
+            *head, _consequences, blank = in_full(_shorter(one), verbose=False, numbered=True)
+            price = label_grid()
+            price.add_row(label("cost"), Text(printable(one.first.cost)))
+            price.add_row(label("undo"), Text(printable(one.first.undo)))
+            parts += [*head, Padding(price, MARGIN), blank]
+    return _page(parts, reader)
+
+
+def _shorter(rule: ToldRule) -> ToldRule:
+    findings = tuple(replace(finding, evidence=_weighed(finding)) for finding in rule.findings)
+    return replace(rule, first=findings[0], findings=findings)
+
+
+def _weighed(finding: Finding) -> tuple[ShownFact, ...]:
+    return tuple(fact for fact in finding.evidence if fact.threshold is not None)[:FACTS]
+
+
+def comparison_shown(before: Sequence[Round], after: Sequence[Round], reader: TextIO) -> str:
+    """Rows as two bars and their ratio; context switches in words."""
+    old, new = (fmean(one.rows_per_second for one in rounds) for rounds in (before, after))
+    full = "#" if bars_for(reader) != BARS else BARS[-1]
+    most = max(old, new, 1.0)
+    lines = [
+        Text.assemble(
+            (f" {label:{LABEL_COLUMNS}}  ", ""),
+            (f"{full * max(round(BAR_COLUMNS * rate / most), 1):{BAR_COLUMNS}}", style),
+            f" {rate:>9,.0f} rows/s",
+            (ratio, "bold"),
+        )
+        for label, rate, style, ratio in (
+            ("as it was", old, "red", ""),
+            ("with the advice", new, "green", f"  {new / old:.2f} times" if old else ""),
+        )
+    ]
+    switches = (fmean(one.voluntary_switches_per_second for one in rounds) for rounds in (before, after))
+    had, has = (f"{number:,.0f}" for number in switches)
+    lines.append(Text(f" Voluntary context switches: {had} a second, then {has}. Machines differ: read the ratio."))
+    return _page(lines, reader)
+
+
+def _page(parts: Sequence[RenderableType], reader: TextIO) -> str:
+    text = drawn(parts, reader, maximum_width=WIDEST)
+    return text if is_terminal(reader) else without_padding(text)
