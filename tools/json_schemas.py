@@ -14,8 +14,9 @@ from typing import Any
 
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
-from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, ShownFact, Suspicion
+from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, QuotedProof, ShownFact, Suspicion
 from myisam_advisor.judging.past import Episode
+from myisam_advisor.proofs.proof import Proof
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
@@ -43,7 +44,8 @@ ABOUT = {"rule": TEXT, "object": TEXT}
 def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
-        "check": _check(), "doctor": _doctor(), "facts": _facts(), "plan": _plan(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
+        "check": _check(), "doctor": _doctor(), "facts": _facts(), "plan": _plan(),
+        "proofs": _proofs(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
@@ -100,9 +102,9 @@ def _of_type(hint: Any) -> Schema:
 
 
 def _finding() -> Schema:
-    finding = _of(
-        Finding, without=("remedy", "evidence"), evidence=_list_of(_of(ShownFact, without=("label",))), **REMEDY
-    )
+    proof = _or_null(_of(QuotedProof)) | {"description": "What a trial or a replay here said of the change; else null."}
+    evidence = _list_of(_of(ShownFact, without=("label",)))
+    finding = _of(Finding, without=("remedy", "evidence", "proof"), evidence=evidence, proof=proof, **REMEDY)
     finding["required"].append("since")
     finding["properties"] |= {
         "since": {"type": ["string", "null"], "description": "Since when it has held; null where no history tells."},
@@ -208,8 +210,17 @@ def _trial() -> Schema:
     texts = dict.fromkeys(
         ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT
     )
-    properties = {**texts, "settings": TEXTS, "workloads": _list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
+    kept = _list_of(_object({"rule": TEXT, "id": TEXT, "path": TEXT}))
+    properties = {**texts, "kept": kept, "not_kept": {"type": ["string", "null"]}}
+    properties |= {"settings": TEXTS, "workloads": _list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
     return _document("A trial", "`trial --format json`.", properties)
+
+
+def _proofs() -> Schema:
+    proof = _of(Proof, without=("server",), id=TEXT, since=TEXT, used={"type": "boolean"}, why_not=TEXT)
+    proof["properties"]["since"] = {"type": "string", "format": "date-time", "description": "When it was made."}
+    properties = {"proofs": _list_of(proof), "refused": TEXTS, "not_looked": {"type": ["string", "null"]}}
+    return _document("What was proved", "`proofs --format json`.", properties)
 
 
 def _verify() -> Schema:

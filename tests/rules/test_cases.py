@@ -16,11 +16,12 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from tests.support.proofs import kept
 from tests.support.thoroughness import THOROUGH
 
 FOLDER = Path(__file__).parent
-CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "expect"}
-EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory"}
+CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "proofs", "expect"}
+EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do"}
 BASES = ("expert", "author", "maintainer", "operator", "derived")
 # Every worker reads all cases: libyaml does it in a tenth of the time, where PyYAML was built with it.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -49,7 +50,7 @@ def _judged(place: int) -> Judgement:
 
 
 def _judge(case: dict[str, Any]) -> Judgement:
-    return judge(prepared(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules())))
+    return judge(prepared(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules()), kept(case.get("proofs", ()))))
 
 
 @pytest.mark.parametrize(("rule", "case"), CASES, ids=[f"{rule}:{case['name']}" for rule, case in CASES])
@@ -90,6 +91,18 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
             assert {getattr(finding, name) for finding in own} == {expect[name]}
 
 
+@pytest.mark.parametrize(("rule", "case"), [one for one in CASES if "proofs" in one[1]], ids=lambda one: one if isinstance(one, str) else one["name"])
+def test_what_was_proved_decides(rule: str, case: dict[str, Any]) -> None:
+    expect, judgement = case["expect"], judged(case)
+    own = [finding for finding in judgement.findings if finding.rule == rule]
+    for text in expect.get("proved", ()):
+        assert any(text in finding.proved for finding in own), [finding.proved for finding in own]
+    for text in expect.get("dropped_because", ()):
+        assert any(text in one.why for one in judgement.dropped if one.rule == rule), judgement.dropped
+    for text in expect.get("to_do", ()):
+        assert any(text in finding.to_do for finding in own), [finding.to_do for finding in own]
+
+
 def unlike_cases() -> list[dict[str, Any]]:
     """The first case of each outcome, by what is found and what is dropped for it; all where the run is to be thorough."""
     if THOROUGH:
@@ -106,7 +119,8 @@ def test_a_database_that_is_kept_changes_no_judgement() -> None:
     for case in unlike_cases():
         facts = facts_from_document({"schema": 1, **case["facts"]})
         database = FactDatabase()
-        looks = [replace(judge(prepared(facts, Site(shipped_rules())), database), seconds={}) for _ in range(2)]
+        ready = prepared(facts, Site(shipped_rules()), kept(case.get("proofs", ())))
+        looks = [replace(judge(ready, database), seconds={}) for _ in range(2)]
         database.close()
         assert looks == [replace(judged(case), seconds={})] * 2, case["name"]
 

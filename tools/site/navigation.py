@@ -18,7 +18,7 @@ NAVIGATION = (
         "Begin",
         (
             "docs/guide/installing.md", "docs/guide/first-look.md", "docs/guide/daemon.md", "docs/guide/prometheus.md", "docs/guide/munin.md",
-            "docs/guide/trial.md", "docs/guide/faq.md",
+            "docs/guide/trial.md", "docs/guide/proofs.md", "docs/guide/faq.md",
         ),
     ),
     Section("Coming from", ("docs/guide/coming-from-mysqltuner.md", "docs/guide/beside-mysqld-exporter.md")),

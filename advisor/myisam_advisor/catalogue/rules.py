@@ -92,6 +92,29 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Deciding:
+    """A workload of a trial that decides on a finding; `when` is a column of the rule's query that says of which findings it does."""
+
+    workload: str
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """The trial that proves the rule's remedy on a user's own tables.
+
+    `variant` is the remedy there, `change` what it changes, with {table} for the table's name in SQL. Where it is `required`, the remedy is
+    recommended from a proof only, and without one the trial is.
+    """
+
+    experiment: str
+    variant: str
+    change: str
+    decided_by: tuple[Deciding, ...]
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A recorded fact that the remedy should move, and which way is better; `per` is the fact that stands for the load."""
 
@@ -138,6 +161,7 @@ class Rule:
     moots: tuple[str, ...] = ()
     plans_after: tuple[str, ...] = ()
     measured: Measured | None = None
+    proof: Proving | None = None
     measures: tuple[Measure, ...] = ()
     path: Path = Path()
 
@@ -270,6 +294,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         moots=tuple(content.get("moots", [])),
         plans_after=tuple(content.get("plans_after", [])),
         measured=_measured(content["measured"]) if "measured" in content else None,
+        proof=_proving(content["proof"]) if "proof" in content else None,
         measures=tuple(Measure(**entry) for entry in content.get("measures", [])),
         path=path,
     )
@@ -281,6 +306,10 @@ def _measured(content: Mapping[str, Any]) -> Measured:
         for quote in content["quotes"]
     )
     return Measured(str(content["experiment"]), quotes, " ".join(str(content["not_for"]).split()))
+
+
+def _proving(content: Mapping[str, Any]) -> Proving:
+    return Proving(**{**content, "decided_by": tuple(Deciding(**entry) for entry in content["decided_by"])})
 
 
 def schema() -> dict[str, Any]:

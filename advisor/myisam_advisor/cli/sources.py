@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from myisam_advisor.history.reader import RecentLook
     from myisam_advisor.judging.findings import Judgement
     from myisam_advisor.judging.past import Past
+    from myisam_advisor.proofs.store import KeptProofs
     from myisam_exporter.look.fact_set import FactSet
 
 
@@ -23,9 +24,17 @@ def judged(source: SourceOptions, site: Site, interval: float, history_file: Pat
     from myisam_advisor.judging.prepared import prepared
 
     recorded = None if source.facts_file else recorded_look(source.server, history_file)
-    ready = prepared(recorded.facts if recorded else gather(source, interval), site)
+    facts = recorded.facts if recorded else gather(source, interval)
+    ready = prepared(facts, site, kept_proofs(source))
     judgement = judge(ready)
     return (recorded.dated(judgement) if recorded is not None else judgement), ready.judged
+
+
+def kept_proofs(source: SourceOptions) -> KeptProofs:
+    """What was proved on this machine's servers; nothing for the facts of a file, which may be of any other."""
+    from myisam_advisor.proofs.store import NO_PROOFS, of_all, proof_stores
+
+    return NO_PROOFS if source.facts_file else of_all(proof_stores())
 
 
 def recorded_look(server: ServerOptions, history_file: Path | None) -> RecentLook | None:

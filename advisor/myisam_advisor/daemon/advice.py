@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.announcer import Announcer
@@ -17,8 +17,10 @@ from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
+from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
+from myisam_advisor.texts.templates import printable
 from myisam_advisor.top.document import shown_of
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.look.fact_set import FactSet
@@ -43,12 +45,15 @@ class Advice:
         board: Board,
         clock: Clock = CLOCK,
         announcer: Announcer | None = None,
+        proofs: Sequence[ProofStore] = (),
     ) -> None:
         self._site = site
         self._history = history
         self._board = board
         self._clock = clock
         self._announcer = announcer or Announcer()
+        self._proofs = proofs
+        self._refused: tuple[str, ...] = ()
         self._memories: dict[str, Memory] = {}
         self._databases: dict[str, FactDatabase] = {}
         self._faults: tuple[Site | None, KnownFaults] = (None, KnownFaults())
@@ -58,7 +63,7 @@ class Advice:
         if self._history is not None:
             facts = self._history.with_remembered(label, facts)
         site = self._site()
-        ready = prepared(facts, site)
+        ready = prepared(facts, site, self._proved())
         judgement = self._judged(label, ready)
         monotonic = self._clock.monotonic()
         clocks = Clocks(self._clock.time(), monotonic, facts.uptime_seconds_at(monotonic))
@@ -74,6 +79,15 @@ class Advice:
             label, Moment(shown_of(ready.judged, choice.shown), look.judgement, look.verdict, clocks.wall)
         )
         yield from advice_values(look.judgement, facts.interval_seconds)
+
+    def _proved(self) -> KeptProofs:
+        """What is kept now: read again only where something came or went. What is no proof is logged once."""
+        kept = of_all(self._proofs, self._clock.time())
+        if kept.refused != self._refused:
+            self._refused = kept.refused
+            for why in kept.refused:
+                _log.warning("%s", printable(why))
+        return kept
 
     def _remember(self, label: str, judgement: Judgement, interval_seconds: float | None, clocks: Clocks) -> Remembered:
         """By the history; where there is none, or none that can be read, only what this daemon saw, for the log."""

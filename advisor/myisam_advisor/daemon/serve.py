@@ -25,6 +25,7 @@ from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.history.writer import History
+from myisam_advisor.proofs.store import proof_stores
 from myisam_advisor.texts.templates import count, duration, printable
 from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.errors import UserError
@@ -222,7 +223,7 @@ def _history(options: ServeOptions) -> History | None:
 def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, board: Board) -> Fleet:
     include = table_pattern(options.tables_include, "--collect.tables.include")
     exclude = table_pattern(options.tables_exclude, "--collect.tables.exclude")
-    followers: list[Follower] = [Advice(lambda: in_force.site, history, board)]
+    followers: list[Follower] = [Advice(lambda: in_force.site, history, board, proofs=proof_stores())]
     if history is not None:
         followers.append(history)
     return Fleet(

@@ -1,26 +1,19 @@
-"""Where the daemon keeps what it keeps."""
+"""Where the daemon keeps its history."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
+
 NAME = "history.sqlite"
+SYSTEM_PATH = SYSTEM_DIRECTORY / NAME
 
 
 def history_path() -> Path:
-    """The default file: systemd's state directory, root's /var/lib, or the user's own (XDG base directory specification)."""
-    given = os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
-    if given:
-        return Path(given) / NAME
-    if os.geteuid() == 0:
-        return SYSTEM_PATH
-    given = os.environ.get("XDG_STATE_HOME", "")
-    state = Path(given) if given else Path("~/.local/state").expanduser()
-    return state / "myisam-advisor" / NAME
-
-
-SYSTEM_PATH = Path("/var/lib/myisam-advisor") / NAME
+    """The default file, in the state directory."""
+    return state_directory() / NAME
 
 
 def readable_histories() -> list[Path]:

@@ -29,6 +29,25 @@ class ShownFact:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotedProof:
+    """A proof that a finding quotes: what was tried on which tables, what came of it for this finding, and when (seconds since 1970).
+
+    `used` is False where it holds no more; `why_not` says why.
+    """
+
+    id: str
+    experiment: str
+    objects: tuple[str, ...]
+    times: float
+    low: float
+    high: float
+    verdict: str
+    taken_at: float
+    used: bool = True
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One piece of advice: what is wrong, how we know, what to do, what it costs, how to undo and verify it.
 
@@ -36,6 +55,7 @@ class Finding:
     (the lowest `resource_order` of several).
     `to_do` is the recommendation in a few words, `price` what it asks of the server.
     `refused` is what the rule would have had run and this server's state forbids, with what to do instead (the recommendation ends with it).
+    `proved` quotes what a trial or a replay on this server's own tables said of the change, `measured` what was measured elsewhere.
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them; `begin_seen` when it was seen not to hold just before the first: else it may be older.
     """
@@ -61,6 +81,8 @@ class Finding:
     price: Price = field(default_factory=Price)
     memory_bytes: float = 0.0
     measured: str = ""
+    proved: str = ""
+    proof: QuotedProof | None = None
     resource: str = ""
     resource_order: int = 0
     first_seen: float | None = None
@@ -130,7 +152,7 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A finding that is not shown among the others: another one made it pointless, or memory has no room for its remedy.
+    """A finding that is not shown among the others: another one made it pointless, memory has no room for its remedy, or it was shown not to pay.
 
     `contradicted` when a second sign said that nothing is wrong: its rule is quiet.
     """

@@ -43,7 +43,7 @@ def judge(ready: PreparedFacts, database: FactDatabase | None = None, known: Kno
                 asked.add(rule.id)
                 candidates += answer
         contradicted = inquiry.contradicted
-    wording = Wording(facts, known)
+    wording = Wording(facts, known, ready.proofs)
     resolution = resolve(
         candidates,
         site.rules,
@@ -71,7 +71,7 @@ def judge(ready: PreparedFacts, database: FactDatabase | None = None, known: Kno
         contradicted + resolution.dropped,
         resolution.suppressed,
         suspicious,
-        site.warnings,
+        [*site.warnings, *ready.proofs.refused],
         wording.known.budget,
         seconds,
         blind_spots(facts, unjudged),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.derived import complete
+from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_exporter.look.fact_set import FactSet
 
 
@@ -13,18 +14,20 @@ from myisam_exporter.look.fact_set import FactSet
 class PreparedFacts:
     """What a judgement is made of. `prepared` makes it.
 
-    `complete` holds what the server has, with the facts that follow from others; `judged` the same without the databases that the site ignores.
+    `complete` holds what the server has, with the facts that follow from others; `judged` the same without the databases that the site ignores;
+    `proofs` is what was proved here, at the moment of the look.
     """
 
     complete: FactSet
     judged: FactSet
     site: Site
+    proofs: KeptProofs = NO_PROOFS
 
 
-def prepared(facts: FactSet, site: Site) -> PreparedFacts:
+def prepared(facts: FactSet, site: Site, proofs: KeptProofs = NO_PROOFS) -> PreparedFacts:
     """The facts of one look, as this site wants them judged.
 
     Completed first: a sum that a collector gave covers the ignored databases too, and so must one that is worked out here before they are taken off.
     """
     everything = complete(facts)
-    return PreparedFacts(everything, site.without_ignored_schemas(everything), site)
+    return PreparedFacts(everything, site.without_ignored_schemas(everything), site, proofs)

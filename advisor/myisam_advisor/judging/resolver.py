@@ -1,7 +1,7 @@
 """One voice: of all that the rules found, what is worth saying, in which order, and why the rest is not said.
 
 Those that make others pointless come first. A finding is dropped when one that stands makes it pointless, when the variable that it would
-change is taken for the same object, or when memory has no room for its remedy beside those before it.
+change is taken for the same object, when memory has no room for its remedy beside those before it, or when a proof shows that it does not pay.
 """
 
 from __future__ import annotations
@@ -49,7 +49,14 @@ class Worded:
     index_bytes: Mapping[tuple[Value, Value], float] = field(default_factory=dict)
 
 
-Outcome = Worded | NotWorth | NoRoom | PlanNeeds
+@dataclass(frozen=True, slots=True)
+class NoGain:
+    """It was proved here that the change makes no difference: the finding is dropped, and the report says so."""
+
+    why: str
+
+
+Outcome = Worded | NotWorth | NoRoom | NoGain | PlanNeeds
 
 
 @dataclass(slots=True)
@@ -89,7 +96,7 @@ def resolve(
         outcome = put_in_words(candidate)
         if isinstance(outcome, PlanNeeds):
             resolution.undecided.append(NotEvaluated(candidate.rule.id, outcome.needs, outcome.how))
-        elif isinstance(outcome, NoRoom):
+        elif isinstance(outcome, NoRoom | NoGain):
             resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, outcome.why))
         elif isinstance(outcome, Worded) and unwanted:
             resolution.suppressed.append(Suppressed(outcome.finding, *unwanted))

@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from myisam_advisor.catalogue.fact_labels import label_of
-from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.catalogue.rules import SEVERITIES, Rule
 from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
-from myisam_advisor.judging.findings import Finding, NotEvaluated, ShownFact
-from myisam_advisor.judging.resolver import Candidate, Outcome, Worded
+from myisam_advisor.judging.findings import Finding, NotEvaluated, QuotedProof, ShownFact
+from myisam_advisor.judging.resolver import CONFIRMED, Candidate, NoGain, Outcome, Worded
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT
+from myisam_advisor.proofs.settled import Settled, settled
+from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
-from myisam_advisor.remedies.price import price_of
-from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.price import Price, price_of
+from myisam_advisor.remedies.remedy import Admitted, Remedy
+from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
+
+NOTHING_CHANGED = "Nothing to undo: nothing is changed."
+PROOFS_LISTED = "myisam-advisor proofs lists what was proved here; the same trial again takes its place."
+# The column that says whether a remedy is proved, for the texts and planners of rules that recommend theirs from a proof only.
+PROVED = "proved"
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A candidate with its plan, the values for its texts, and what of its remedy the server allows."""
+
+    candidate: Candidate
+    plan: Plan
+    values: Mapping[str, object]
+    admitted: Admitted
+
+    @property
+    def texts(self) -> list[str]:
+        """What would be run and set."""
+        remedy = self.admitted.remedy
+        return [*(str(text_of(command)) for command in remedy.commands), *map(str, remedy.my_cnf)]
 
 
 class Wording:
@@ -27,20 +54,18 @@ class Wording:
     `faults` gathers rules whose texts or planners fail.
     """
 
-    def __init__(self, facts: FactSet, known_faults: KnownFaults) -> None:
+    def __init__(self, facts: FactSet, known_faults: KnownFaults, proofs: KeptProofs = NO_PROOFS) -> None:
         self.known = PlanFacts(facts)
         self.gate = RemedyGate(self.known)
         self.known_faults = known_faults
+        self.proofs = proofs
         self.faults: dict[str, NotEvaluated] = {}
 
     def put_in_words(self, candidate: Candidate) -> Outcome:
         """The finding with what its plan takes, or why there is none. Nothing is booked."""
         rule = candidate.rule
         try:
-            plan = self._plan(rule, candidate.row)
-            if not isinstance(plan, Plan):
-                return plan
-            return Worded(self._finding(candidate, plan), plan.index_bytes)
+            return self._held_against_proofs(candidate)
         except RuleError as error:
             if rule.id not in self.faults:
                 self.faults[rule.id] = self.known_faults.fault(rule, str(error), error)
@@ -52,30 +77,72 @@ class Wording:
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
         self.known.planned_index_bytes.update(worded.index_bytes)
 
-    def _finding(self, candidate: Candidate, plan: Plan) -> Finding:
+    def _held_against_proofs(self, candidate: Candidate) -> Outcome:
+        """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""
+        rule, row = candidate.rule, candidate.row
+        wants_proof = rule.proof is not None and rule.proof.required
+        draft = self._draft(replace(candidate, row={**row, PROVED: 1}) if wants_proof else candidate)
+        if not isinstance(draft, _Draft):
+            return draft
+        said = self._settled(draft)
+        verdict = "" if said is None or candidate.severity == SEVERITIES[0] else said.verdict
+        if verdict == NO_DIFFERENCE and _is_for_speed(rule):
+            assert said is not None
+            return NoGain(f"{said.sentence[:1].lower()}{said.sentence[1:].rstrip('.')}: no difference that pays")
+        if wants_proof and verdict not in (WORTH_IT, WORSE) and not row.get(PROVED):
+            draft = self._draft(replace(candidate, row={**row, PROVED: 0}))
+            if not isinstance(draft, _Draft):
+                return draft
+            draft = _offering_trial(draft)
+        finding = self._finding(draft, said)
+        if verdict == WORSE:
+            return Worded(_warned_against(finding))
+        return Worded(finding, draft.plan.index_bytes)
+
+    def _settled(self, draft: _Draft) -> Settled | None:
+        candidate = draft.candidate
+        if not self.proofs.proofs:
+            return None
+        return settled(candidate.rule, candidate.object, candidate.row, draft.texts, self.proofs, self.known.all)
+
+    def _draft(self, candidate: Candidate) -> _Draft | Outcome:
+        """The remedy of a candidate, as this server allows it; what its planner says where it has none. Raises RuleError."""
         from jinja2 import TemplateError
 
-        rule, row = candidate.rule, candidate.row
-        values: dict[str, object] = {**rule.values(), **row, **plan.values}
-        shown = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()} | {
-            "object": printable(candidate.object)
-        }
+        rule = candidate.rule
+        plan = self._plan(rule, candidate.row)
+        if not isinstance(plan, Plan):
+            return plan
+        values: dict[str, object] = {**rule.values(), **candidate.row, **plan.values}
         try:
             commands = [parsed(command) for text in rule.commands if (command := fill_command(text, values))]
             options = [fill_option_line(line, values) for line in rule.my_cnf]
-            admitted = self.gate.admit(
-                Remedy(
-                    commands=(*commands, *plan.commands),
-                    undo_commands=plan.undo_commands,
-                    my_cnf=tuple(filter(None, options)) + plan.my_cnf,
-                    init_file=plan.init_file,
-                )
+            remedy = Remedy(
+                commands=(*commands, *plan.commands),
+                undo_commands=plan.undo_commands,
+                my_cnf=tuple(filter(None, options)) + plan.my_cnf,
+                init_file=plan.init_file,
             )
+            return _Draft(candidate, plan, values, self.gate.admit(remedy))
+        except (TemplateError, TextError, *FAULTS) as error:
+            raise RuleError(f"texts that work: {error}") from error
+
+    def _finding(self, draft: _Draft, said: Settled | None) -> Finding:
+        from jinja2 import TemplateError
+
+        candidate, values, admitted = draft.candidate, draft.values, draft.admitted
+        rule = candidate.rule
+        shown = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()} | {
+            "object": printable(candidate.object)
+        }
+        proves = said is not None and said.verdict == WORTH_IT
+        decides = said is not None and said.verdict in (WORTH_IT, WORSE)
+        try:
             return Finding(
                 rule=rule.id,
                 title=rule.title,
                 severity=candidate.severity,
-                confidence=candidate.confidence,
+                confidence=CONFIRMED if proves and rule.proof and rule.proof.required else candidate.confidence,
                 scope=rule.scope,
                 object=candidate.object,
                 variable=candidate.variable,
@@ -91,8 +158,10 @@ class Wording:
                 refused=admitted.instead,
                 to_do=fill(rule.to_do, shown),
                 price=price_of(admitted.remedy, self.known),
-                memory_bytes=plan.memory_bytes,
-                measured="" if values.get("proved") else self._measured(rule),
+                memory_bytes=draft.plan.memory_bytes,
+                measured="" if decides or (values.get(PROVED) and rule.proof) else self._measured(rule),
+                proved="" if said is None else said.sentence,
+                proof=None if said is None else _quoted(said),
                 resource=rule.resource,
                 resource_order=rule.resource_order,
             )
@@ -114,6 +183,52 @@ class Wording:
             return planner_named(rule.planner)(row, PlanContext(self.known, rule.values()))
         except (ImportError, *FAULTS) as error:
             raise RuleError(f"a planner that works: {rule.planner} failed with {error!r}") from error
+
+
+def _is_for_speed(rule: Rule) -> bool:
+    """Whether its remedy is there to make statements faster; what gives memory back, or keeps data safe, pays without that."""
+    return bool(rule.resource or rule.measured or rule.proof)
+
+
+def _offering_trial(draft: _Draft) -> _Draft:
+    """The trial as the only command: it changes nothing, and is let through."""
+    rule = draft.candidate.rule
+    assert rule.proof is not None
+    commands = (*draft.admitted.remedy.commands, trial_line(rule.proof.experiment, draft.candidate.row))
+    return replace(draft, admitted=replace(draft.admitted, remedy=replace(draft.admitted.remedy, commands=commands)))
+
+
+def _warned_against(finding: Finding) -> Finding:
+    """The same finding where its remedy was proved to hurt: nothing is left that could be run."""
+    return replace(
+        finding,
+        to_do=f"do not: {finding.to_do}" if finding.to_do else "do not make the change",
+        recommendation="Do not make this change: it was slower on copies of this server's own tables.",
+        expect="",
+        cost="None.",
+        undo=NOTHING_CHANGED,
+        verify=PROOFS_LISTED,
+        remedy=Remedy(),
+        refused=(),
+        price=Price(),
+        memory_bytes=0.0,
+    )
+
+
+def _quoted(said: Settled) -> QuotedProof:
+    proof, outcome = said.proof, said.outcome
+    return QuotedProof(
+        id=proof.id,
+        experiment=proof.experiment,
+        objects=proof.objects,
+        times=outcome.times,
+        low=outcome.low,
+        high=outcome.high,
+        verdict=outcome.verdict,
+        taken_at=proof.taken_at,
+        used=not said.why_not,
+        why_not=said.why_not,
+    )
 
 
 def _shown(rule: Rule, values: Mapping[str, object]) -> Iterable[ShownFact]:

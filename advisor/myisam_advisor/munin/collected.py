@@ -13,6 +13,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.munin.document import document
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
+from myisam_advisor.proofs.store import of_all, proof_stores
 from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.mysqld_process import PROCESS, of_one_process, page_cache_hits_of
 from myisam_exporter.collectors.status import STATUS
@@ -58,7 +59,7 @@ def collected(target: Target, how: Looking, site: Site, state_file: Path | None)
         _keep(state_file, snapshot, pair.after, running)
     return document(
         values,
-        judge(prepared(facts, site)),
+        judge(prepared(facts, site, of_all(proof_stores()))),
         further={"page_cache_hit_ratio": hits.ratio if hits else None},
         interval_seconds=facts.interval_seconds,
     )

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from myisam_advisor.catalogue.rules import Measured, Parameter, Rule, no_such_rule
+from myisam_advisor.catalogue.rules import Measured, Parameter, Proving, Rule, no_such_rule
 from myisam_advisor.remedies.planners.base import planner_named
 from myisam_advisor.reports.rule_words import outline, rule_text
 from myisam_advisor.texts.width import PAGE_WIDTH
@@ -25,8 +25,12 @@ def list_rules(rules: Sequence[Rule]) -> str:
     )
 
 
-def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH, with_sql: bool = True) -> str:
+def explain_rule(
+    name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH, with_sql: bool = True, proved: Sequence[str] = ()
+) -> str:
     """What a rule checks, why, when it is wrong, with which thresholds, and where that comes from; its query is asked for.
+
+    `proved` are sentences about what was proved here of its remedy.
 
     Prose is broken at this width; a query stands as its author wrote it.
 
@@ -43,6 +47,8 @@ def explain_rule(name: str, rules: Sequence[Rule], width: int = PAGE_WIDTH, with
     ]
     for heading, text in texts_of(rule):
         sections.append(f"{heading}\n{indented(text)}")
+    if proved:
+        sections.append("What was proved here\n" + "\n".join(map(indented, proved)))
     if rule.parameters:
         lines = [f"{name} = {threshold(parameter)}: {parameter.why}" for name, parameter in rule.parameters.items()]
         sections.append("Thresholds\n" + "\n".join(indented(line) for line in lines))
@@ -85,6 +91,8 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     yield "How to verify it", rule_text(rule, "verify")
     if rule.measured:
         yield "What was measured", _measured(rule.measured)
+    if rule.proof:
+        yield "What proves it here", _proving(rule.proof)
     yield "When it is wrong", rule.when_wrong
     if rule.not_if:
         reasons = (outline(condition.because, rule.scope) for condition in rule.not_if)
@@ -98,6 +106,13 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
 def _measured(measured: Measured) -> str:
     what = "; ".join(dict.fromkeys(quote.workload for quote in measured.quotes))
     return f"{what}: see docs/reference/evidence.md. {measured.not_for} On your own tables: myisam-advisor trial {measured.experiment} --table DB.TABLE."
+
+
+def _proving(proof: Proving) -> str:
+    said = f"myisam-advisor trial {proof.experiment} --table DB.TABLE, on a copy of your own table: what it finds is kept, and quoted."
+    if proof.required:
+        return f"{said} The change is recommended from such a proof only; no difference drops it, and a loss makes it a warning."
+    return f"{said} No difference drops the change, and a loss makes it a warning."
 
 
 def threshold(parameter: Parameter) -> str:

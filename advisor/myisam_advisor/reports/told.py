@@ -71,8 +71,8 @@ class ToldRule:
 
     @property
     def expectation(self) -> str:
-        """What the change brings, with what was measured of it on the nearest kind of server."""
-        return " ".join(filter(None, (self.first.expect, self.first.measured)))
+        """What was proved here first, then what the change brings, with what was measured of it on the nearest kind of server."""
+        return " ".join(filter(None, (self.first.proved, self.first.expect, self.first.measured)))
 
     def likewise_sentence(self, where: str = "") -> str:
         """Which other objects it is about; empty where each has its own sentence. `where` says where the unnamed are."""
@@ -123,12 +123,14 @@ class Told:
 
 def told(judgement: Judgement, facts: FactSet, *, contradicted: bool = False) -> Told:
     """What is told of a judgement of these facts; `contradicted` also tells what a second sign spoke against."""
-    alike = groupby(judgement.findings, key=lambda finding: (finding.severity, finding.rule))
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in judgement.findings:
+        alike.setdefault(_kind_of(finding), []).append(finding)
     notes = tuple(note for note in facts.notes if not note.off)
     verdict = verdict_of(judgement, facts.interval_seconds)
     return Told(
         verdict,
-        tuple(_rule(number, tuple(group)) for number, (_, group) in enumerate(alike, 1)),
+        tuple(_rule(number, tuple(group)) for number, group in enumerate(alike.values(), 1)),
         tuple(f"{_about(one.object)}{one.why}. Set aside." for one in judgement.suspicious),
         tuple(judgement.blind),
         tuple(judgement.not_evaluated),
@@ -139,6 +141,12 @@ def told(judgement: Judgement, facts: FactSet, *, contradicted: bool = False) ->
         tuple(judgement.quiet),
         _gaps(judgement, notes, verdict),
     )
+
+
+def _kind_of(finding: Finding) -> tuple[str, ...]:
+    """What is told together: of one rule and severity, and with the same remedy: one that was proved to hurt is none."""
+    decided = finding.proof.verdict if finding.proof is not None and finding.proof.used else ""
+    return finding.severity, finding.rule, decided
 
 
 def told_facts(evidence: Sequence[ShownFact]) -> tuple[ToldFact, ...]:

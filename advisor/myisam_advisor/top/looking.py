@@ -13,6 +13,7 @@ from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.proofs.store import of_all, proof_stores
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.errors import ServerLostError, UserError
@@ -53,6 +54,7 @@ class Looker:
         self._earlier: deque[Snapshot] = deque()
         self._database = FactDatabase()
         self._faults = KnownFaults()
+        self._proofs = proof_stores()
         self._kept: Snapshot | None = None
 
     def connect(self) -> str:
@@ -121,8 +123,10 @@ class Looker:
         longer = self._earlier[0] if self._earlier else None
         self._earlier.append(snapshot)
         facts = Interval(snapshot, before).facts(self._memory.tables)
-        ready = prepared(facts, self._site)
-        judged = ready if longer is before else prepared(Interval(snapshot, longer).facts(self._judged), self._site)
+        proofs = of_all(self._proofs)
+        ready = prepared(facts, self._site, proofs)
+        longer_facts = None if longer is before else Interval(snapshot, longer).facts(self._judged)
+        judged = ready if longer_facts is None else prepared(longer_facts, self._site, proofs)
         judgement = judge(judged, self._database, self._faults)
         verdict = verdict_of(judgement, judged.judged.interval_seconds)
         return Moment(ready.judged, judgement, verdict, snapshot.taken_at)

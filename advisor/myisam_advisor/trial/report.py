@@ -195,8 +195,8 @@ def client_share(workload: WorkloadResult) -> float | None:
     return client / (client + sum(run.server_cpu_seconds or 0.0 for run in served))
 
 
-def as_json(result: TrialResult) -> str:
-    """The whole result as one document: every run, the medians, the comparisons."""
+def as_json(result: TrialResult, further: Mapping[str, object]) -> str:
+    """The whole result as one document: every run, the medians, the comparisons; and what else there is to say."""
     document = {
         **heading(),
         **asdict(result),
@@ -220,6 +220,7 @@ def as_json(result: TrialResult) -> str:
             }
             for workload in result.workloads
         ],
+        **further,
     }
     return json.dumps(document, indent=1)
 

@@ -61,7 +61,10 @@ def _findings(findings: Sequence[Finding]) -> Iterable[str]:
         shown = "; ".join(f"{fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
         if shown:
             yield f"  Evidence: {_plain(shown)}."
-        yield f"  Expect: {_plain(finding.expect)} Cost: {_plain(finding.cost)}"
+        if finding.proved:
+            yield f"  **{_plain(finding.proved)}**"
+        expected = f"Expect: {_plain(finding.expect)} " if finding.expect else ""
+        yield f"  {expected}Cost: {_plain(finding.cost)}"
         if finding.measured:
             yield f"  {_plain(finding.measured)}"
         for refused in finding.refused:

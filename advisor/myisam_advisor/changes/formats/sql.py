@@ -63,7 +63,10 @@ def _evidence(script: Script, findings: Sequence[Finding]) -> None:
         shown = "; ".join(f"{fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
         if shown:
             _wrapped(script, f"Evidence: {shown}.")
-        _wrapped(script, f"Expect: {finding.expect}")
+        if finding.proved:
+            _wrapped(script, finding.proved)
+        if finding.expect:
+            _wrapped(script, f"Expect: {finding.expect}")
         if finding.measured:
             _wrapped(script, finding.measured)
         _wrapped(script, f"Cost: {finding.cost}")

@@ -31,5 +31,21 @@ def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
     from myisam_advisor.texts.width import text_width
 
     rules = site.load().rules
-    shown = explain_rule(rule_id, rules, text_width(sys.stdout), with_sql=sql) if rule_id else list_rules(rules)
-    click.echo(shown)
+    if rule_id:
+        click.echo(explain_rule(rule_id, rules, text_width(sys.stdout), with_sql=sql, proved=_proved(rule_id)))
+    else:
+        click.echo(list_rules(rules))
+
+
+def _proved(rule_id: str) -> list[str]:
+    """What was proved on this machine of the rule's remedy; whether it still fits a server only `proofs` and `check` look at."""
+    from myisam_advisor.proofs.proof import Outcome
+    from myisam_advisor.proofs.settled import Settled
+    from myisam_advisor.proofs.store import of_all, proof_stores
+    from myisam_advisor.proofs.validity import still_valid
+    from myisam_advisor.texts.templates import printable
+
+    kept = of_all(proof_stores())
+    own = [one for one in kept.proofs if one.rule_id == rule_id]
+    said = ((one, Outcome(one.times, one.low, one.high, one.verdict), still_valid(one, None, kept.now)) for one in own)
+    return [printable(Settled(one, outcome, why_not or "", kept.now).sentence) for one, outcome, why_not in said]

@@ -20,6 +20,7 @@ from myisam_advisor.texts.units import unit_names
 from myisam_exporter.outside.quantities import size_in
 
 if TYPE_CHECKING:
+    from myisam_advisor.cli.kept_trials import Ground
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.task import Task
 
@@ -61,6 +62,7 @@ class Wanted:
     chosen: TrialOptions
     copy: CopyOptions
     server: ServerOptions
+    keeps: bool = True
 
 
 @click.command(
@@ -124,6 +126,12 @@ class Wanted:
     help="Form of the report.",
 )
 @click.option(
+    "--keep/--no-keep",
+    "keeps",
+    default=True,
+    help="Keep what was proved on copies of your own tables (--table) for check, plan and the page [default: yes].",
+)
+@click.option(
     "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
 )
 @gathered(CopyOptions, "copy")
@@ -139,6 +147,7 @@ def trial(
     format_name: str,
     chart_path: Path | None,
     nice: bool,
+    keeps: bool,
     server: ServerOptions,
     copy: CopyOptions,
 ) -> None:
@@ -162,7 +171,7 @@ def trial(
     with only_one():
         if nice:
             be_polite()
-        _run_one(Wanted(experiment, program, chosen, copy, server), format_name, chart_path)
+        _run_one(Wanted(experiment, program, chosen, copy, server, keeps), format_name, chart_path)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -171,6 +180,8 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
+    from myisam_advisor.cli.kept_trials import Keeping, keep_trial
+    from myisam_advisor.texts.templates import printable
     from myisam_advisor.trial import chart, report
     from myisam_advisor.trial.experiments.base import experiment_named
     from myisam_advisor.trial.private.apart import apart
@@ -181,22 +192,27 @@ def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
         chart.expect_drawable(chart_path)
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_task) as place, ExitStack() as stack:
-        task = _task(wanted, described.needs_server, stack)
+        task, ground = _task(wanted, described.needs_server, stack)
         with trial_progress(wanted.chosen.budget_seconds, described.runs_a_round * wanted.chosen.rounds) as listener:
             result = run_task(place, task, listener)
+        keeping = keep_trial(result, ground) if ground is not None and wanted.keeps else Keeping()
     if format_name == "json":
-        click.echo(report.as_json(result))
+        click.echo(report.as_json(result, keeping.as_values()))
     else:
         print(report.as_text(described, result, sys.stdout), end="")
+        for line in keeping.in_words():
+            click.echo(printable(line))
     if chart_path is not None:
         chart.draw(described, result, chart_path)
 
 
-def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> Task:
-    """The server program and the tables to copy. The watched server is asked only where it is needed for that."""
+def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, Ground | None]:
+    """The server program and the tables to copy, and what a proof is to say of these (None for made-up ones). The watched server is asked only where it is needed for that."""
+    from myisam_advisor.cli.kept_trials import Ground, Load, TriedTable
     from myisam_advisor.errors import TrialError
+    from myisam_advisor.proofs.proof import server_key
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
-    from myisam_advisor.trial.tables.sources import find_sources
+    from myisam_advisor.trial.tables.sources import DATA, INDEX, find_sources
     from myisam_advisor.trial.task import Task
     from myisam_advisor.trial.trial import settings_of
     from myisam_exporter.errors import UserError
@@ -207,7 +223,7 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> Task:
     experiment, chosen, copy = wanted.experiment, wanted.chosen, wanted.copy
     choice = ServerChoice.named(wanted.program) if wanted.program else None
     if not copy.tables and (choice or not needs_server):
-        return Task(experiment, chosen, choice)
+        return Task(experiment, chosen, choice), None
     try:
         session = stack.enter_context(Session(wanted.server.target(), wanted.server.timeout_seconds))
     except UserError as error:
@@ -223,11 +239,15 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> Task:
     settings = [] if choice else settings_of(variables)
     choice = choice or ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables))))
     if not copy.tables:
-        return Task(experiment, chosen, choice, settings)
+        return Task(experiment, chosen, choice, settings), None
     if isinstance(location.data_directory, Unknown):
         raise TrialError(
             f"--table copies files, and {location.data_directory.reason}: {location.data_directory.remedy}. Without --table, tables are made up."
         )
     found = find_sources(location.data_directory, copy.tables, copy.copy_limit, location.owner)
     sources = stack.enter_context(found)
-    return Task(experiment, chosen, choice, settings, sources, session if copy.allow_lock else None)
+    server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
+    first = sources[0]
+    counted = first.file(DATA).counted_bytes + first.file(INDEX).counted_bytes
+    ground = Ground(server, TriedTable(first.schema, first.table, first.label, counted), Load(session))
+    return Task(experiment, chosen, choice, settings, sources, session if copy.allow_lock else None), ground

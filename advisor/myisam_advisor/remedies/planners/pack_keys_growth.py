@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.remedies.table_sizes import grown_bytes, grown_index_bytes
-from myisam_advisor.texts.templates import object_name, size
+from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import numbers_in
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """The grown size, a sentence for each packed index and the trial to run; not worth it where the grown indexes no longer fit.
+    """The grown size, and a sentence for each packed index; not worth it where the grown indexes no longer fit.
 
     Room for the grown indexes is kept only where a trial proved the change: nobody is told to make it before.
     """
@@ -31,18 +30,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "by_index": " ".join(_sentences(row.get("rows"), indexes, context.is_mariadb)),
             "has_packed_numbers": not context.is_mariadb and any(map(_is_packed_number, indexes)),
             "fits_now": usable is None or needed is None or needed <= usable,
-            "trial_command": trial_command(str(schema), str(table)),
         },
         index_bytes={} if grown is None or not row.get("proved") else {(schema, table): float(grown)},
     )
-
-
-def trial_command(schema: str, table: str) -> ShellLine:
-    """The trial on a copy of this table, as a line for a shell."""
-    try:
-        return shell_line("myisam-advisor trial pack-keys --table {}", object_name(schema, table))
-    except ValueError:  # a name that no shell can be given in one line
-        return shell_line("myisam-advisor trial pack-keys --table DB.TABLE")
 
 
 def _needed_bytes(context: PlanContext, grown: int | None, growth: float) -> float | None:

@@ -19,8 +19,8 @@ EVERY_TABLE = FlushTables()
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """One statement; none where the rule says that the setting has no effect at all, or that it does not pay and is left alone."""
-    if row.get("dead") or row.get("pays") == 0:
+    """One statement; none where the rule says that the setting has no effect at all, or that nothing is proved and it is left alone."""
+    if row.get("dead") or row.get("proved") == 0:
         return Plan()
     busiest = sorted(
         (-_activity(table), quote_table(*_name(table)), _name(table))

@@ -59,6 +59,8 @@ def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
         yield plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}")
         if shown.verbose:
             yield plain(f"  {finding.recommendation}")
+            if finding.proved:
+                yield plain(f"  {finding.proved}")
     for suppressed in known.suppressed if shown.suppressed else ():
         yield plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}")
 

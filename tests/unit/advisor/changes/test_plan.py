@@ -28,6 +28,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.server.sql import Sql, quote_value
 from tests.rules.test_cases import CASES, judged
 from tests.support.program import run
+from tests.support.proofs import kept, kind
 from tests.unit.advisor.remedies.test_statements import Present
 
 FORMATS = ("sql", "cnf", "init-file", "markdown")
@@ -36,7 +37,7 @@ GIB = 1 << 30
 
 def plan_of(case: dict[str, Any], *wanted: str) -> ChangePlan:
     facts = facts_from_document({"schema": 1, **case["facts"]})
-    judgement = judge(prepared(facts, Site(shipped_rules())))
+    judgement = judge(prepared(facts, Site(shipped_rules()), kept(case.get("proofs", ()))))
     return make_plan(choose(judgement, wanted, [rule.id for rule in shipped_rules()]), facts)
 
 
@@ -54,8 +55,12 @@ BULK = {
         "tables": [{**table, "fixed_row_bytes": 110} for table in OLD_BULK["facts"]["tables"]],
     },
 }
-# The same tables, scanned too, of fixed length in spirit, and with a trial that proved the unpacked keys.
-PROVED = {"facts": {**BULK["facts"], "tables": [{**table, "unpacked_keys_speed_ratio": 1.4, "fixed_row_bytes": 103, "rows_read_per_second": 20000} for table in BULK["facts"]["tables"]]}}
+# The same tables, scanned too, of fixed length in spirit, and with trials that proved the unpacked keys and the fixed rows.
+FIXED_PROOFS = [
+    {"rule_id": "fixed-row-format", "experiment": "row-format", "objects": [f"log.{name}"], "change": [f"ALTER TABLE `log`.`{name}` ROW_FORMAT=FIXED;"], "kinds": [kind("full scan", 2.0, "worth it")]}
+    for name in "abc"
+]
+PROVED: dict[str, Any] = {"proofs": FIXED_PROOFS, "facts": {**BULK["facts"], "tables": [{**table, "unpacked_keys_speed_ratio": 1.4, "fixed_row_bytes": 103, "rows_read_per_second": 20000} for table in BULK["facts"]["tables"]]}}
 HOSTILE = "x`; DROP TABLE y; --\nSET GLOBAL general_log = 1"
 
 
@@ -101,7 +106,7 @@ def grown_both_ways(free_bytes: int) -> ChangePlan:
     tables = [{**table, "fixed_row_bytes": 129} for table in facts["tables"] if table["table_name"] == "a"]
     index = {"schema_name": "log", "table_name": "a", "index_number": 1, "algorithm": "btree", "is_packed": 1, "binary_search": 0, "binary_search_without_packing": 1, "maximum_key_bytes": 40}
     host = {**facts["host"], "data_directory_free_bytes": free_bytes}
-    return plan_of({"facts": {**facts, "tables": tables, "indexes": [index], "host": host}}, "fixed-row-format", "pack-keys")
+    return plan_of({"proofs": FIXED_PROOFS, "facts": {**facts, "tables": tables, "indexes": [index], "host": host}}, "fixed-row-format", "pack-keys")
 
 
 def test_one_alter_of_two_changes_may_need_more_disk_than_each_of_them() -> None:

@@ -9,12 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from myisam_advisor.cli.commands.verify import _as_json as verify_as_json
+from myisam_advisor.cli.kept_trials import Keeping
 from myisam_advisor.daemon.pages import _advice_of
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.page.look import look_at
+from myisam_advisor.reports.proofs_in_words import as_document as proofs_as_document
+from myisam_advisor.reports.proofs_in_words import standings
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.report import as_json
@@ -22,6 +25,7 @@ from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_exporter.version import __version__
 from tests.support.plans import plan_of, plan_text
 from tests.support.program import run
+from tests.support.proofs import kept, kind
 from tests.support.recorded import RecordedLook, report_of
 from tests.support.repository import ROOT
 
@@ -58,7 +62,7 @@ def test_it_is_a_schema(name: str) -> None:
 
 
 def test_each_document_has_one() -> None:
-    assert SCHEMAS == ["check", "doctor", "error", "facts", "plan", "rights", "trial", "verify"]
+    assert SCHEMAS == ["check", "doctor", "error", "facts", "plan", "proofs", "rights", "trial", "verify"]
 
 
 def test_of_a_recorded_machine(look: RecordedLook) -> None:
@@ -82,10 +86,16 @@ def test_what_the_daemon_answers(look: RecordedLook, paths: bool) -> None:
     assert assert_keeps("check", _advice_of(kept, paths).decode())["time"] == "1970-01-01T00:00:00Z"
 
 
+def test_what_was_proved() -> None:
+    kept_now = kept([{"kinds": [kind("inserts of 10 rows", 1.4, "worth it")], "workload": {"statements_per_second": 3.5, "tables": {"log.hits": 1}}}, {"rule_id": "x", "days": 95}])
+    document = assert_keeps("proofs", json.dumps(proofs_as_document(standings(kept_now, None, ""), kept_now, "no server")))
+    assert [(one["used"], one["why_not"]) for one in document["proofs"]] == [(True, ""), (False, "it is 95 days old (90 at most)")]
+
+
 def test_a_trial() -> None:
     runs = {"old": [Run(1.0, 10.0)] * 3, "new": [Run(1.0, 20.0, 0.5, figures={"x_bytes": 3})] * 3}
     result = TrialResult("mmap", "mariadb", "10.11", "made up", ["a=1"], [WorkloadResult("reads", "rows", runs)], "Faster.")
-    document = assert_keeps("trial", as_json(result))
+    document = assert_keeps("trial", as_json(result, Keeping().as_values()))
     assert document["conclusion"] == asdict(result)["conclusion"]
 
 

@@ -29,7 +29,7 @@ def test_one_round_has_no_interval() -> None:
     assert "1.50" in text
     assert "interval" not in text
     assert "1.50 - 1.50" not in text
-    assert '"low": null' in as_json(result(1))
+    assert '"low": null' in as_json(result(1), {})
 
 
 def course_of(course: Course) -> str:

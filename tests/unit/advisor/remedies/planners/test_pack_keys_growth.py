@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from myisam_advisor.remedies.planners.base import NotWorth
-from myisam_advisor.remedies.planners.pack_keys_growth import trial_command
 from tests.support.planning import MYSQL, asked, facts, planned
 from tests.support.recorded import RecordedLook
 
@@ -23,7 +22,6 @@ def test_each_packed_index_gets_a_sentence(look: RecordedLook) -> None:
     assert f"{first['index_name'] or 'Index 1'} ({first['key_description']}) is searched from the start of each page now, and could use binary search" in said
     assert f"{second['index_name'] or 'Index 2'} ({second['key_description']}) stays linear" in said
     assert plan.values["fits_now"] is True
-    assert str(plan.values["trial_command"]) == "myisam-advisor trial pack-keys --table shop.items"
 
 
 def test_room_is_kept_only_where_a_trial_proved_it(look: RecordedLook) -> None:
@@ -42,8 +40,3 @@ def test_numbers_that_mysql_packs_by_mistake_are_named(description: str, mistake
     plan = planned("pack_keys_growth", {"schema_name": "s", "table_name": "t", "rows": 10, "index_bytes": 2048}, facts(server=MYSQL, indexes=[index]))
     assert plan.values["has_packed_numbers"] is mistake
     assert ("because of MySQL's bug" in str(plan.values["by_index"])) is mistake
-
-
-def test_a_name_that_no_shell_can_be_given_is_left_to_the_reader() -> None:
-    assert trial_command("shop", "a\nb") == "myisam-advisor trial pack-keys --table DB.TABLE"
-    assert trial_command("shop", "a b") == "myisam-advisor trial pack-keys --table 'shop.`a b`'"

@@ -1,0 +1,147 @@
+"""What a trial on copies of the user's own tables proved, kept for the rules that it is about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from myisam_exporter.errors import UserError
+from myisam_exporter.server.sql import quote_table
+
+if TYPE_CHECKING:
+    from myisam_advisor.catalogue.rules import Rule
+    from myisam_advisor.proofs.proof import Kind, Proof
+    from myisam_advisor.proofs.store import ProofStore
+    from myisam_advisor.trial.results import TrialResult
+    from myisam_exporter.server.session import Session
+
+# A rate over less says little.
+MINIMUM_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class TriedTable:
+    """A table that was copied: its names, what is printed of it, and its bytes of rows and index."""
+
+    schema: str
+    table: str
+    label: str
+    counted_bytes: int
+
+
+class Load:
+    """How many statements a second the watched server has while a trial runs beside it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._begin = time.monotonic()
+        self._questions = session.status_number("Questions")
+
+    def per_second(self) -> float | None:
+        """Since it was made; None where that is too short, or the server does not answer any more."""
+        try:
+            questions = self._session.status_number("Questions")
+        except UserError:
+            return None
+        seconds = time.monotonic() - self._begin
+        if seconds < MINIMUM_SECONDS or questions is None or self._questions is None or questions < self._questions:
+            return None
+        return (questions - self._questions) / seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a trial on copies was made on: which server, which table (the first that was named), and its load meanwhile."""
+
+    server: str
+    table: TriedTable
+    load: Load
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What was kept, as rule, id and path, and why nothing or not all was (empty where all was)."""
+
+    kept: tuple[tuple[str, str, str], ...] = ()
+    why_not: str = ""
+
+    def in_words(self) -> Iterable[str]:
+        """For whoever reads the trial's report."""
+        for rule, proof, path in self.kept:
+            yield f"Kept as proof {proof} for {rule} in {path}: check, plan and the page reckon with it from now on."
+        if self.why_not:
+            yield f"Not kept: {self.why_not}"
+
+    def as_values(self) -> dict[str, object]:
+        """For programs."""
+        kept = [{"rule": rule, "id": proof, "path": path} for rule, proof, path in self.kept]
+        return {"kept": kept, "not_kept": self.why_not or None}
+
+
+def keep_trial(result: TrialResult, ground: Ground) -> Keeping:
+    """Keep what the trial says of the rules it can prove. What cannot be kept is told, and stops nothing."""
+    from myisam_advisor.catalogue.rules import shipped_rules
+    from myisam_advisor.proofs.store import own_store
+
+    proofs = list(proofs_of_trial(result, ground, shipped_rules(), time.time()))
+    if not proofs:
+        return Keeping((), f"no rule's advice is decided by what was measured of {result.experiment} here.")
+    return keep(proofs, own_store())
+
+
+def keep(proofs: Sequence[Proof], store: ProofStore) -> Keeping:
+    """Keep each of them, as far as that is possible."""
+    kept: list[tuple[str, str, str]] = []
+    why_not = ""
+    for proof in proofs:
+        try:
+            kept.append((proof.rule_id, proof.id, str(store.keep(proof))))
+        except UserError as error:
+            why_not = str(error)
+    return Keeping(tuple(kept), why_not)
+
+
+def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], now: float) -> Iterable[Proof]:
+    """One for each rule whose remedy was a variant of this trial, with every workload that has an interval."""
+    from myisam_advisor.proofs.proof import Load as ProvedLoad
+    from myisam_advisor.proofs.proof import Proof, together
+
+    table = ground.table
+    for rule in rules:
+        proving = rule.proof
+        if proving is None or proving.experiment != result.experiment:
+            continue
+        kinds = tuple(_kinds(result, proving.variant))
+        decisive = {one.workload for one in proving.decided_by}
+        deciding = [kind for kind in kinds if kind.fingerprint in decisive]
+        if not deciding:
+            continue
+        outcome = together(deciding)
+        yield Proof(
+            rule_id=rule.id,
+            experiment=result.experiment,
+            change=(proving.change.replace("{table}", quote_table(table.schema, table.table)),),
+            objects=(table.label,),
+            times=outcome.times,
+            low=outcome.low,
+            high=outcome.high,
+            verdict=outcome.verdict,
+            kinds=kinds,
+            server_product=result.server,
+            server_version=result.version,
+            taken_at=now,
+            workload=ProvedLoad(ground.load.per_second(), {table.label: table.counted_bytes}),
+            server=ground.server,
+        )
+
+
+def _kinds(result: TrialResult, variant: str) -> Iterable[Kind]:
+    from myisam_advisor.proofs.proof import Kind
+
+    for workload in result.workloads:
+        for one in workload.comparisons:
+            between = one.interval
+            if one.variant == variant and between is not None:
+                yield Kind(workload.name, None, one.ratio, *between, one.verdict)

@@ -1,0 +1,104 @@
+"""What a proof is: what was tried, on which tables of which server, when, under which load, and what came of it.
+
+Only trials on copies of the user's own tables, and replays of their own statements, are proofs; what was measured on made-up tables is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log
+
+# The words of trials (trial/comparison.py), which this room lies below.
+WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"
+VERDICTS = (WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR)
+REPLAY = "replay"
+_ID_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of statement, or one workload of a trial: how much of the load it is (0 to 1, None where that is not known), and what came of it."""
+
+    fingerprint: str
+    share: float | None
+    times: float
+    low: float
+    high: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the server had to do when the proof was made, and how many bytes each table had (data and index)."""
+
+    statements_per_second: float | None = None
+    tables: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One change that was tried: `times` faster, with its interval, over what it was tried with; and each kind of that.
+
+    `experiment` is a trial's name, or REPLAY; `change` what was changed, as statements and `variable=value`; `objects` the tables it was
+    tried on; `server` tells one server from another (`server_key`), empty where it was not noted.
+    """
+
+    rule_id: str
+    experiment: str
+    change: tuple[str, ...]
+    objects: tuple[str, ...]
+    times: float
+    low: float
+    high: float
+    verdict: str
+    kinds: tuple[Kind, ...]
+    server_product: str
+    server_version: str
+    taken_at: float
+    workload: Load = field(default_factory=Load)
+    server: str = ""
+
+    @property
+    def id(self) -> str:
+        """Of what was tried: the same trial on the same tables takes the place of the one before."""
+        told = (self.rule_id, self.experiment, *self.change, "", *sorted(self.objects), self.server)
+        return hashlib.blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=_ID_BYTES).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What several kinds say together."""
+
+    times: float
+    low: float
+    high: float
+    verdict: str
+
+
+def together(kinds: Sequence[Kind]) -> Outcome:
+    """The geometric mean of what they gained, from the lowest to the highest end of their intervals.
+
+    It is worth it where one gained and none lost, worse the other way round; no difference only where none makes any. There must be one.
+    """
+    verdicts = {one.verdict for one in kinds}
+    if WORTH_IT in verdicts and WORSE not in verdicts:
+        verdict = WORTH_IT
+    elif WORSE in verdicts and WORTH_IT not in verdicts:
+        verdict = WORSE
+    elif verdicts == {NO_DIFFERENCE}:
+        verdict = NO_DIFFERENCE
+    else:
+        verdict = UNCLEAR
+    mean = exp(sum(log(max(one.times, 1e-9)) for one in kinds) / len(kinds))
+    return Outcome(mean, min(one.low for one in kinds), max(one.high for one in kinds), verdict)
+
+
+def server_key(hostname: object, port: object, data_directory: object) -> str:
+    """What tells one server from another, without a name or a path of its machine; empty where one of the three is not known."""
+    parts = (hostname, port, data_directory)
+    if None in parts or "" in parts:
+        return ""
+    told = "\0".join((str(hostname), str(port), str(data_directory).rstrip("/")))
+    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()

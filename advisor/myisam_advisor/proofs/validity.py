@@ -1,0 +1,105 @@
+"""Whether a proof still holds: by its age, and by how far the server has gone from what it was made on.
+
+The distances are wide on purpose: a proof that is dropped at every quiet hour is none, and one that outlives its server misleads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from myisam_advisor.proofs.proof import Proof
+from myisam_advisor.texts.templates import rate, size
+from myisam_exporter.facts.values import number_of
+from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.server.version_number import PRODUCT_NAMES
+
+DAY_SECONDS = 86_400
+# What data and load become within a quarter nobody has measured; a trial takes minutes.
+MAXIMUM_AGE_DAYS = 90
+# A clock that was put right by this much does not make a proof one of the future.
+CLOCK_SECONDS = DAY_SECONDS
+# Quiet and busy hours of one day differ several times; ten times is another load.
+MAXIMUM_LOAD_RATIO = 10.0
+# Below this rate nothing is known of a load: ten times of next to nothing is next to nothing.
+MINIMUM_STATEMENTS_PER_SECOND = 10.0
+# What fitted a key cache or the page cache may not fit it at twice the size.
+MAXIMUM_SIZE_RATIO = 2.0
+# A table of less fits every cache before and after.
+MINIMUM_TABLE_BYTES = 16 << 20
+# 10.11 and 11.8 are two series: what is fixed within one changes no trial's sign.
+SERIES_PARTS = 2
+
+
+def still_valid(proof: Proof, facts: FactSet | None, now: float) -> str | None:
+    """None while the proof holds for the server of these facts; else why not, as the end of a sentence. What is not known speaks against nothing."""
+    if facts is None:
+        return _too_old(proof, now)
+    return (
+        _too_old(proof, now) or _other_version(proof, facts) or _other_load(proof, facts) or _other_sizes(proof, facts)
+    )
+
+
+def _too_old(proof: Proof, now: float) -> str | None:
+    days = (now - proof.taken_at) / DAY_SECONDS
+    if now - proof.taken_at < -CLOCK_SECONDS:
+        return "it is of the future, by a clock that was wrong"
+    return f"it is {days:.0f} days old ({MAXIMUM_AGE_DAYS} at most)" if days > MAXIMUM_AGE_DAYS else None
+
+
+def _other_version(proof: Proof, facts: FactSet) -> str | None:
+    server = facts.single("server")
+    product, version = PRODUCT_NAMES.get(str(server.get("flavour")), ""), server.get("version")
+    if proof.server_product and product and proof.server_product != product:
+        return f"it was made on {proof.server_product}, and this is {product}"
+    then, now = _series(proof.server_version), _series(version)
+    return f"it was made on version {then}, and this is {now}" if then and now and then != now else None
+
+
+def _series(version: object) -> str:
+    """The first two numbers of a version; empty where it has none."""
+    if not isinstance(version, str):
+        return ""
+    parts = version.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ").split("-")[0].split(".")
+    return ".".join(parts[:SERIES_PARTS]) if all(part.isdigit() for part in parts[:SERIES_PARTS]) else ""
+
+
+def _other_load(proof: Proof, facts: FactSet) -> str | None:
+    then = proof.workload.statements_per_second
+    if then is None or facts.interval_seconds is None:
+        return None
+    rows = facts.tables["status"].dictionaries()
+    now = next((number_of(row["per_second"]) for row in rows if row["name"] == "Questions"), None)
+    if now is None or max(then, now) < MINIMUM_STATEMENTS_PER_SECOND:
+        return None
+    if _ratio(then, now) <= MAXIMUM_LOAD_RATIO:
+        return None
+    return f"the server had {rate(then)} statements then, and has {rate(now)} now (beyond {MAXIMUM_LOAD_RATIO:g} times)"
+
+
+def _other_sizes(proof: Proof, facts: FactSet) -> str | None:
+    if not proof.workload.tables:
+        return None
+    sizes = facts.tables["tables"].once("bytes by name", _bytes_by_name)
+    for name, then in proof.workload.tables.items():
+        now = sizes.get(name)
+        if now is None or max(then, now) < MINIMUM_TABLE_BYTES or _ratio(then, now) <= MAXIMUM_SIZE_RATIO:
+            continue
+        return f"{name} had {size(then)} then, and has {size(now)} now (beyond {MAXIMUM_SIZE_RATIO:g} times)"
+    return None
+
+
+def _bytes_by_name(tables: FactRows) -> Mapping[str, float]:
+    """Data and index of each table whose data is known, by the name that findings have."""
+    from myisam_advisor.texts.templates import object_name
+
+    columns = (tables.values(name) for name in ("schema_name", "table_name", "data_bytes", "index_bytes"))
+    found: dict[str, float] = {}
+    for schema, table, data, index in zip(*columns, strict=True):
+        known = number_of(data)
+        if known is not None:
+            found[object_name(str(schema), str(table))] = known + (number_of(index) or 0)
+    return found
+
+
+def _ratio(one: float, other: float) -> float:
+    return max(one, other) / max(min(one, other), 1e-3)

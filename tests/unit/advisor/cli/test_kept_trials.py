@@ -1,0 +1,62 @@
+"""What of a trial's result is kept, and how that is said."""
+
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.cli.kept_trials import Ground, Keeping, TriedTable, keep, keep_trial, proofs_of_trial
+from myisam_advisor.proofs.store import ProofStore
+from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from tests.support.proofs import NOW, proof
+
+
+class SteadyLoad:
+    """A server that has so many statements a second."""
+
+    def per_second(self) -> float:
+        return 25.0
+
+
+GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096), SteadyLoad())  # type: ignore[arg-type]
+
+
+def result(experiment: str = "row-format", rounds: int = 6) -> TrialResult:
+    old, fixed = [Run(1.0, 100.0)] * rounds, [Run(1.0, 200.0)] * rounds
+    runs = {"ROW_FORMAT=DYNAMIC": old, "ROW_FORMAT=FIXED": fixed}
+    workloads = [WorkloadResult("full scan", "rows", runs), WorkloadResult("inserts of 100 rows", "rows", {**runs, "ROW_FORMAT=FIXED": old})]
+    return TrialResult(experiment, "MariaDB", "10.11.6-MariaDB", "log.`a b`", [], workloads, "Faster.")
+
+
+def test_the_variant_that_a_rule_recommends_is_its_proof() -> None:
+    (made,) = proofs_of_trial(result(), GROUND, shipped_rules(), NOW)
+    assert (made.rule_id, made.verdict, made.times) == ("fixed-row-format", "worth it", 2.0)
+    assert made.change == ("ALTER TABLE `log`.`a b` ROW_FORMAT=FIXED;",)
+    assert made.objects == ("log.`a b`",)
+    assert [(one.fingerprint, one.verdict) for one in made.kinds] == [("full scan", "worth it"), ("inserts of 100 rows", "no difference")]
+    assert (made.workload.statements_per_second, made.workload.tables, made.server) == (25.0, {"log.`a b`": 4096}, "ab12")
+
+
+def test_too_few_rounds_and_other_experiments_prove_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    assert list(proofs_of_trial(result(rounds=1), GROUND, shipped_rules(), NOW)) == []
+    said = keep_trial(result("columns"), GROUND)
+    assert said.kept == ()
+    assert list(said.in_words()) == ["Not kept: no rule's advice is decided by what was measured of columns here."]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_kept_is_said_and_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no directory")
+    said = keep([proof()], ProofStore(tmp_path / "state"))
+    assert said.kept == ()
+    assert said.as_values() == {"kept": [], "not_kept": said.why_not}
+    assert "is no directory" in said.why_not
+
+
+def test_where_it_is_kept_is_said(tmp_path: Path) -> None:
+    made = proof()
+    said = keep([made], ProofStore(tmp_path / "proofs"))
+    assert list(said.in_words()) == [f"Kept as proof {made.id} for pack-keys in {tmp_path}/proofs/{made.id}.json: check, plan and the page reckon with it from now on."]
+    assert Keeping().as_values() == {"kept": [], "not_kept": None}

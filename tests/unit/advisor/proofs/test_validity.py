@@ -1,0 +1,58 @@
+"""A proof holds until its day, its server's version, its load or its tables are others; what is not known speaks against nothing."""
+
+from typing import Any
+
+import pytest
+
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.proofs.proof import server_key
+from myisam_advisor.proofs.validity import still_valid
+from tests.support.proofs import NOW, proof
+
+MIB = 1 << 20
+SERVER = {"flavour": "mariadb", "version": "10.11.6-MariaDB-log"}
+
+
+def why_not(facts: dict[str, Any], **said: Any) -> str:
+    made = {"server_product": "MariaDB", "server_version": "10.11.11-MariaDB", **said}
+    return still_valid(proof(**made), complete(facts_from_document({"schema": 1, **facts})), NOW) or ""
+
+
+@pytest.mark.parametrize(("days", "why"), [(0, ""), (90, ""), (90.9, "it is 91 days old (90 at most)"), (-0.9, ""), (-2, "it is of the future")])
+def test_for_ninety_days(days: float, why: str) -> None:
+    assert why_not({}, days=days).startswith(why)
+    assert bool(why_not({}, days=days)) is bool(why)
+    assert bool(still_valid(proof(days=days), None, NOW)) is bool(why)
+
+
+def test_in_one_series_of_one_product() -> None:
+    assert why_not({"server": SERVER}) == ""
+    assert why_not({"server": SERVER}, server_version="11.8.2-MariaDB") == "it was made on version 11.8, and this is 10.11"
+    assert why_not({"server": SERVER}, server_product="MySQL") == "it was made on MySQL, and this is MariaDB"
+    assert why_not({"server": SERVER}, server_product="", server_version="") == ""
+    assert why_not({}, server_version="11.8") == ""
+
+
+@pytest.mark.parametrize(("then", "now", "holds"), [(500, 500, True), (500, 4900, True), (500, 5100, False), (500, 51, True), (500, 49, False), (None, 5100, True), (0.5, 9, True), (1, 11, False)])
+def test_within_ten_times_the_statements(then: float | None, now: float, holds: bool) -> None:
+    facts = {"interval_seconds": 10, "status_per_second": {"Questions": now}}
+    said = why_not(facts, workload={"statements_per_second": then})
+    assert (said == "") is holds, said
+    assert why_not({"status_per_second": {"Questions": now}}, workload={"statements_per_second": then}) == ""
+
+
+@pytest.mark.parametrize(("then", "now", "holds"), [(100 * MIB, 199 * MIB, True), (100 * MIB, 201 * MIB, False), (100 * MIB, 49 * MIB, False), (MIB, 15 * MIB, True), (MIB, 17 * MIB, False)])
+def test_within_twice_the_size(then: int, now: int, holds: bool) -> None:
+    tables = [{"schema_name": "log", "table_name": "hits", "data_bytes": now - MIB // 2, "index_bytes": MIB // 2}]
+    said = why_not({"tables": tables}, workload={"tables": {"log.hits": then}})
+    assert (said == "") is holds, said
+    assert why_not({"tables": tables}, workload={"tables": {"log.other": then}}) == ""
+
+
+def test_one_server_is_told_from_another_without_its_name() -> None:
+    one = server_key("db1", 3306, "/var/lib/mysql/")
+    assert one == server_key("db1", "3306", "/var/lib/mysql")
+    assert one != server_key("db2", 3306, "/var/lib/mysql/")
+    assert "db1" not in one
+    assert server_key("db1", None, "/var/lib/mysql") == ""
