@@ -40,7 +40,9 @@ SETTINGS = (
 )  # fmt: skip
 ROOM_FOR_DATA = 2
 TOO_FEW_ROUNDS = f"Nothing is concluded from fewer than {MINIMUM_ROUNDS} rounds (--rounds, --budget)."
-BUSY = "Other processes had the processors meanwhile, so there are no verdicts (see below): try again at a quieter time."
+BUSY = (
+    "Other processes had the processors meanwhile, so there are no verdicts (see below): try again at a quieter time."
+)
 NOT_BEGUN = "workloads after these"
 
 
