@@ -20,7 +20,7 @@ from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.look.fact_set import FactSet
 
-BAR_COLUMNS = 40
+BAR_COLUMNS = 32  # a line fits into 80 columns
 FACTS = 5
 LABEL_COLUMNS = len("with the advice")
 
@@ -75,6 +75,8 @@ def comparison_shown(before: Sequence[Round], after: Sequence[Round], reader: Te
     switches = (fmean(one.voluntary_switches_per_second for one in rounds) for rounds in (before, after))
     had, has = (f"{number:,.0f}" for number in switches)
     lines.append(Text(f" Voluntary context switches: {had} a second, then {has}. Machines differ: read the ratio."))
+    if min(one.rows_per_second for one in after) <= max(one.rows_per_second for one in before):
+        lines.append(Text(" The rounds overlap: other work takes part here. Run it again when the machine is idle."))
     return _page(lines, reader)
 
 
