@@ -50,12 +50,13 @@ def trial_progress(budget_seconds: float | None, runs: int = 0) -> Iterator[List
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     columns = (
         BarColumn(20),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-        TextColumn("{task.description}"),
+        TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True, min_width=len(time_left(0.0)))),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1)),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=budget_seconds or max(runs, 1), left="")

@@ -1,0 +1,53 @@
+"""What a trial shows while it works: what it does, and how long it takes at most."""
+
+import io
+import re
+import sys
+
+import pytest
+
+from myisam_advisor.cli.progress import time_left, trial_progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.0, "at most 0:00 left"), (59.6, "at most 1:00 left"), (187.2, "at most 3:07 left")])
+def test_time_left_in_words(seconds: float, words: str) -> None:
+    assert time_left(seconds) == words
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, budget: float | None, left: float | None, width: int) -> str:
+    terminal = Terminal()
+    for name, value in (("COLUMNS", str(width)), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with trial_progress(budget, 8) as listener:
+        listener.doing("making [a] table")
+        listener.left(left)
+        listener.doing("inserts of 100 rows: a cache for each table (round 3), which is quite a lot to say")
+        listener.ran()
+    return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", terminal.getvalue())
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_time_left_is_never_cut(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    text = shown(monkeypatch, 300.0, 65.0, width)
+    assert "at most 1:05 left" in text
+    assert "inserts of 100 rows" in text
+    assert max(map(len, re.split(r"[\r\n]", text))) <= width
+
+
+def test_rounds_without_a_budget_promise_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown(monkeypatch, None, None, 100)
+    assert "inserts of 100 rows" in text
+    assert "at most" not in text
+
+
+def test_nothing_is_shown_but_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with trial_progress(300.0) as listener:
+        listener.doing("inserts")
+        listener.left(5.0)
+    assert capsys.readouterr() == ("", "")
