@@ -74,7 +74,7 @@ def begin(temporary: Path, *words: object) -> subprocess.Popen[str]:
     for name in ("MYISAM_ADVISOR_SERVERS", "XDG_CACHE_HOME", "PYTHONPATH"):
         if name in os.environ:
             environment[name] = os.environ[name]
-    return subprocess.Popen([str(PROGRAM), "trial", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen([str(PROGRAM), "trial", *map(str, words), "--no-keep"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def trial(temporary: Path, *words: object) -> tuple[int, str, str]:

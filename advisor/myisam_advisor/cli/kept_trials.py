@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.results import TrialResult
     from myisam_exporter.server.session import Session
 
-# A rate over less says little.
-MINIMUM_SECONDS = 5.0
+# What a server had since its start says little before; the minutes of a trial, which are chosen quiet, say nothing of its load.
+MINIMUM_UPTIME_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,33 +31,21 @@ class TriedTable:
     counted_bytes: int
 
 
-class Load:
-    """How many statements a second the watched server has while a trial runs beside it."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._begin = time.monotonic()
-        self._questions = session.status_number("Questions")
-
-    def per_second(self) -> float | None:
-        """Since it was made; None where that is too short, or the server does not answer any more."""
-        try:
-            questions = self._session.status_number("Questions")
-        except UserError:
-            return None
-        seconds = time.monotonic() - self._begin
-        if seconds < MINIMUM_SECONDS or questions is None or self._questions is None or questions < self._questions:
-            return None
-        return (questions - self._questions) / seconds
+def statements_per_second(session: Session) -> float | None:
+    """What the watched server had since its start, on average; None where that is too short a time, or not told."""
+    uptime, questions = session.status_number("Uptime"), session.status_number("Questions")
+    if uptime is None or questions is None or uptime < MINIMUM_UPTIME_SECONDS:
+        return None
+    return questions / uptime
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a trial on copies was made on: which server, which table (the first that was named), and its load meanwhile."""
+    """What a trial on copies was made on: which server, which table (the first that was named), and under which load."""
 
     server: str
     table: TriedTable
-    load: Load
+    statements_per_second: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +93,7 @@ def keep(proofs: Sequence[Proof], store: ProofStore) -> Keeping:
 
 def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], now: float) -> Iterable[Proof]:
     """One for each rule whose remedy was a variant of this trial, with every workload that has an interval."""
-    from myisam_advisor.proofs.proof import Load as ProvedLoad
-    from myisam_advisor.proofs.proof import Proof, together
+    from myisam_advisor.proofs.proof import Load, Proof, together
 
     table = ground.table
     for rule in rules:
@@ -132,7 +119,7 @@ def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], 
             server_product=result.server,
             server_version=result.version,
             taken_at=now,
-            workload=ProvedLoad(ground.load.per_second(), {table.label: table.counted_bytes}),
+            workload=Load(ground.statements_per_second, {table.label: table.counted_bytes}),
             server=ground.server,
         )
 

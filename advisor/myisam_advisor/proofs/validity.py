@@ -18,7 +18,7 @@ DAY_SECONDS = 86_400
 MAXIMUM_AGE_DAYS = 90
 # A clock that was put right by this much does not make a proof one of the future.
 CLOCK_SECONDS = DAY_SECONDS
-# Quiet and busy hours of one day differ several times; ten times is another load.
+# Busy hours have several times what a day has on average; ten times is another load. That a server is quiet makes no proof wrong.
 MAXIMUM_LOAD_RATIO = 10.0
 # Below this rate nothing is known of a load: ten times of next to nothing is next to nothing.
 MINIMUM_STATEMENTS_PER_SECOND = 10.0
@@ -69,11 +69,11 @@ def _other_load(proof: Proof, facts: FactSet) -> str | None:
         return None
     rows = facts.tables["status"].dictionaries()
     now = next((number_of(row["per_second"]) for row in rows if row["name"] == "Questions"), None)
-    if now is None or max(then, now) < MINIMUM_STATEMENTS_PER_SECOND:
+    if now is None or now < MINIMUM_STATEMENTS_PER_SECOND:
         return None
-    if _ratio(then, now) <= MAXIMUM_LOAD_RATIO:
+    if now <= MAXIMUM_LOAD_RATIO * then:
         return None
-    return f"the server had {rate(then)} statements then, and has {rate(now)} now (beyond {MAXIMUM_LOAD_RATIO:g} times)"
+    return f"the server had {rate(then)} statements then, and has {rate(now)} now (more than {MAXIMUM_LOAD_RATIO:g} times as many)"
 
 
 def _other_sizes(proof: Proof, facts: FactSet) -> str | None:

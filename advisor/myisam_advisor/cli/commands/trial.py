@@ -208,7 +208,7 @@ def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
 
 def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, Ground | None]:
     """The server program and the tables to copy, and what a proof is to say of these (None for made-up ones). The watched server is asked only where it is needed for that."""
-    from myisam_advisor.cli.kept_trials import Ground, Load, TriedTable
+    from myisam_advisor.cli.kept_trials import Ground, TriedTable, statements_per_second
     from myisam_advisor.errors import TrialError
     from myisam_advisor.proofs.proof import server_key
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
@@ -249,5 +249,5 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, G
     server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
     first = sources[0]
     counted = first.file(DATA).counted_bytes + first.file(INDEX).counted_bytes
-    ground = Ground(server, TriedTable(first.schema, first.table, first.label, counted), Load(session))
+    ground = Ground(server, TriedTable(first.schema, first.table, first.label, counted), statements_per_second(session))
     return Task(experiment, chosen, choice, settings, sources, session if copy.allow_lock else None), ground

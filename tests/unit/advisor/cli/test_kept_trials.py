@@ -11,15 +11,7 @@ from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from tests.support.proofs import NOW, proof
 
-
-class SteadyLoad:
-    """A server that has so many statements a second."""
-
-    def per_second(self) -> float:
-        return 25.0
-
-
-GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096), SteadyLoad())  # type: ignore[arg-type]
+GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096), 25.0)
 
 
 def result(experiment: str = "row-format", rounds: int = 6) -> TrialResult:
