@@ -38,6 +38,7 @@ from myisam_advisor.judging.past import Episode, Key, Past, Silence
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value
@@ -111,7 +112,7 @@ class History:
                 self._say(str(error))
                 return
             raise UserError(
-                f"the history cannot be kept in {path} ({error}). Give another file (--history FILE), or --no-history."
+                f"the history cannot be kept in {path} ({error}). Give another file (--history FILE), or --no-history.{REMEDIES.keep_state}"
             ) from None
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:

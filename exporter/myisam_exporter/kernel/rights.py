@@ -1,19 +1,66 @@
-"""What to do where the operating system does not let us look: the right that is missing, and the drop-in that gives it to the service."""
+"""What to do where the operating system does not let us look: the right that is missing, and what gives it.
+
+On a host that is a user, a capability, or the drop-in that gives it to the service; in a container a mount or a flag of its start.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from myisam_exporter.kernel.container import in_container
 
 FILES_DROP_IN = "/usr/share/myisam-advisor/systemd/files.conf"
 COMMAND = "sudo myisam-advisor rights"
 SERVICE = f"the systemd service: {COMMAND}, or {FILES_DROP_IN}"
-READ_FILES = (
-    "run as root (sudo myisam-advisor check) or as a member of the server's group where it may enter its directories; "
-    f"a service: with CAP_DAC_READ_SEARCH ({SERVICE})"
-)
-READ_PROCESS = f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})"
-READ_RESIDENCY = (
-    "run as a member of the server's group where that may write its files (MariaDB), or with CAP_FOWNER "
-    f"({SERVICE}, for MySQL 8.0 and later residency.conf beside it)"
-)
+_SHARED_NUMBERS = "--pid=container:NAME beside the server's container, --pid=host for a server on the host; Kubernetes: shareProcessNamespace: true"
+_SERVERS_USER = "start the container as the user whose files they are, --user NUMBER:GROUP as `stat --format %u:%g` tells of them (Kubernetes: runAsUser)"
 
-SHOW_DIRECTORY = (
-    f"run myisam-advisor beside the server; where that is on this machine, show the directory to the systemd service: `{COMMAND}` does, "
-    "beside /var/lib/mysql which files.conf shows (BindReadOnlyPaths=)"
+
+class Remedies(NamedTuple):
+    """What makes each of these visible; of the directory with its place for a name, {directory}."""
+
+    read_files: str
+    read_process: str
+    read_residency: str
+    show_directory: str
+    show_process: str
+    reach_socket: str
+    enter_socket: str
+    keep_state: str
+
+
+ON_HOST = Remedies(
+    read_files=(
+        "run as root (sudo myisam-advisor check) or as a member of the server's group where it may enter its directories; "
+        f"a service: with CAP_DAC_READ_SEARCH ({SERVICE})"
+    ),
+    read_process=f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})",
+    read_residency=(
+        "run as a member of the server's group where that may write its files (MariaDB), or with CAP_FOWNER "
+        f"({SERVICE}, for MySQL 8.0 and later residency.conf beside it)"
+    ),
+    show_directory=(
+        f"run myisam-advisor beside the server; where that is on this machine, show the directory to the systemd service: `{COMMAND}` does, "
+        "beside /var/lib/mysql which files.conf shows (BindReadOnlyPaths=)"
+    ),
+    show_process="run myisam-advisor beside the server",
+    reach_socket="Start the server, or name its socket (--socket) or its host (--host).",
+    enter_socket="Check that it runs and listens there (--socket, --host, --port).",
+    keep_state="",
 )
+IN_CONTAINER = Remedies(
+    read_files=_SERVERS_USER,
+    read_process=f"share the server's process numbers ({_SHARED_NUMBERS}), and {_SERVERS_USER}",
+    read_residency=_SERVERS_USER,
+    show_directory="mount the server's data directory, where it has it itself: -v {directory}:{directory}:ro (Kubernetes: its volume, readOnly)",
+    show_process=f"share the server's process numbers: {_SHARED_NUMBERS}",
+    reach_socket=(
+        "Mount the directory of the server's socket (-v /run/mysqld:/run/mysqld; compose, Kubernetes: a volume that both mount), "
+        "name it (--socket), or name the server's host (--host)."
+    ),
+    enter_socket="Check that it runs and listens there (--socket, --host, --port), and that the container's user may go there (--user NUMBER:GROUP).",
+    keep_state=" In a container: mount a volume there that its user may write (-v NAME:/var/lib/myisam-advisor), or say --no-history.",
+)
+REMEDIES = IN_CONTAINER if in_container() else ON_HOST
+READ_FILES, READ_PROCESS, READ_RESIDENCY = REMEDIES.read_files, REMEDIES.read_process, REMEDIES.read_residency
+SHOW_PROCESS = REMEDIES.show_process

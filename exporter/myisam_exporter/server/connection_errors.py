@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.server.driver import BrokenConnectionError, UnreachableError
 from myisam_exporter.server.greeting import NoServerError
 from myisam_exporter.server.target import Target
@@ -55,10 +56,6 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
 
 def _unreachable(target: Target, cause: BaseException | None) -> UserError:
     if isinstance(cause, OSError) and cause.errno == errno.ENOENT and target.socket:
-        return UserError(
-            f"no server: the socket {target.socket} does not exist. Start the server, or name its socket (--socket) or its host (--host)."
-        )
+        return UserError(f"no server: the socket {target.socket} does not exist. {REMEDIES.reach_socket}")
     why = "it did not answer in time" if isinstance(cause, TimeoutError) else getattr(cause, "strerror", None) or cause
-    return UserError(
-        f"no server answers at {target.label}: {why}. Check that it runs and listens there (--socket, --host, --port)."
-    )
+    return UserError(f"no server answers at {target.label}: {why}. {REMEDIES.enter_socket}")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import only_root_writes, owner_of
-from myisam_exporter.kernel.rights import READ_FILES, READ_PROCESS, SHOW_DIRECTORY
+from myisam_exporter.kernel.rights import READ_FILES, READ_PROCESS, REMEDIES, SHOW_PROCESS
 from myisam_exporter.outside.foreign_files import can_be_named, read_small
-from myisam_exporter.server.server_process import process_owner, read_pid, server_process
+from myisam_exporter.server.server_process import process_numbers, process_owner, read_pid, server_process
 
 ELSEWHERE = Unknown(
     "the server is on another host: its process, files and machine cannot be seen from here",
@@ -80,7 +80,7 @@ def _directory(
     except FileNotFoundError:
         return Unknown(
             f"the data directory {directory} does not exist here: the server may run in a container",
-            SHOW_DIRECTORY,
+            REMEDIES.show_directory.format(directory=directory),
         )
     except OSError as error:
         return Unknown(
@@ -90,7 +90,7 @@ def _directory(
     verdict = _same_uuid(directory, variables.get("server_uuid", ""))
     if verdict is None and isinstance(pid, int):
         named = read_pid(pid_file)
-        verdict = None if isinstance(named, Unknown) else named == pid
+        verdict = None if isinstance(named, Unknown) else named in process_numbers(pid, proc)
     if verdict is None and isinstance(pid, int):
         verdict = _holds_directory(pid, directory, proc)
     if verdict:
@@ -98,7 +98,7 @@ def _directory(
     if verdict is False:
         return Unknown(
             f"{directory} on this machine belongs to another server: this one's files are not visible here",
-            "run myisam-advisor beside the server",
+            SHOW_PROCESS,
         )
     return Unknown(
         f"{directory} could not be verified as this server's",

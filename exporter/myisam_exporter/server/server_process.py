@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.rights import SHOW_PROCESS
 from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.outside.foreign_files import read_small
 
@@ -24,6 +25,7 @@ LISTENERS_FOR_OTHERS = frozenset({"systemd"})
 # proc(5), kernel/pid_max: at most 2^22 on 64 bits.
 MAXIMUM_PID = 1 << 22
 _NUMBER = re.compile(rb"\s*([0-9]{1,10})\s*")
+_NUMBERS = re.compile(r"^NSpid:((?:\s+[0-9]{1,10})+)\s*$", re.MULTILINE)
 SERVER_PROGRAMS = frozenset({"mysqld", "mariadbd", "mysqld-debug"})
 
 
@@ -46,12 +48,19 @@ def server_process(pid_file: Path, uptime_seconds: float | None, peer_pid: int |
     if started is None:
         return Unknown(
             f"process {named} (from {pid_file}) is not visible here: the server may run in a container",
-            "run myisam-advisor beside the server",
+            SHOW_PROCESS,
+        )
+    program = _program(named, proc)
+    if program not in SERVER_PROGRAMS:
+        # In a container of its own the first process is of this program, and may be as old as the server whose file says 1.
+        return Unknown(
+            f"process {named} (from {pid_file}) is {program or 'unknown'} here, and no server: the server may run in a container",
+            SHOW_PROCESS,
         )
     if not _fits(started, uptime_seconds):
         return Unknown(
             f"process {named} (from {pid_file}) started at another time than the server: it is not the server's",
-            "run myisam-advisor beside the server",
+            SHOW_PROCESS,
         )
     return named
 
@@ -110,6 +119,15 @@ def process_owner(pid: int, proc: Path) -> int | None:
         return (proc / str(pid)).stat().st_uid
     except OSError:
         return None
+
+
+def process_numbers(pid: int, proc: Path) -> frozenset[int]:
+    """All its numbers: in a container a server writes that of its own into the pid file (proc(5): NSpid, since Linux 4.1)."""
+    try:
+        found = _NUMBERS.search(bounded_text(proc / str(pid) / "status"))
+    except OSError:
+        found = None
+    return frozenset({pid, *map(int, found[1].split())} if found else {pid})
 
 
 def _process_age_seconds(pid: int, proc: Path) -> float | None:

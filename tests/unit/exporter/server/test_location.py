@@ -158,3 +158,12 @@ def test_free_space_is_that_of_a_directory_and_of_nothing_else(tmp_path: Path) -
     for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path / "a\0b"):
         with pytest.raises(OSError):  # noqa: PT011
             space_of(path)
+
+
+def test_a_pid_file_may_name_the_server_by_its_number_in_its_container(tmp_path: Path, proc: Path) -> None:
+    """Seen from the host, by a socket that tells the number here."""
+    (tmp_path / "pid").write_text("1\n")
+    variables = {"datadir": str(tmp_path), "pid_file": "pid"}
+    assert isinstance(locate(variables, UPTIME, 20, True, proc).data_directory, Unknown)
+    (proc / "20" / "status").write_text("NSpid:\t20\t1\n")
+    assert locate(variables, UPTIME, 20, True, proc) == Location(20, tmp_path, os.geteuid())

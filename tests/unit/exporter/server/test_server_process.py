@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.server.server_process import server_process
+from myisam_exporter.server.server_process import process_numbers, server_process
 
 UPTIME = 100.0
 
@@ -54,3 +54,21 @@ def test_a_pid_file_that_cannot_be_read_still_has_an_owner(proc: Path, tmp_path:
     assert isinstance(server_process(pid_file, 9_000_000, 1, proc), Unknown)
     process(proc, 50, "mysqld", UPTIME)
     assert isinstance(server_process(pid_file, UPTIME, 1, proc), Unknown)  # two: neither is taken
+
+
+def test_a_number_of_another_container_is_no_server_here(proc: Path, tmp_path: Path) -> None:
+    """The first process of a container is this program, and as old as the server beside it."""
+    pid_file = tmp_path / "server.pid"
+    pid_file.write_text("1\n")
+    process(proc, 60, "myisam-advisor", UPTIME)
+    for number, program in ((60, "myisam-advisor"), (40, "munin-node"), (1, "systemd")):
+        pid_file.write_text(f"{number}\n")
+        named = server_process(pid_file, UPTIME, None, proc)
+        assert isinstance(named, Unknown)
+        assert f"is {program} here, and no server" in named.reason
+
+
+def test_a_process_has_a_number_in_each_container_around_it(proc: Path) -> None:
+    assert process_numbers(20, proc) == {20}
+    (proc / "20" / "status").write_text("Name:\tmariadbd\nNSpid:\t20\t7\t1\nNSpgid:\t20\t7\t1\n")
+    assert process_numbers(20, proc) == {20, 7, 1}

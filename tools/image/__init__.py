@@ -1,0 +1,1 @@
+"""The OCI image: what is in it, and how it is written."""
