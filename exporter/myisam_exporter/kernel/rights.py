@@ -12,17 +12,19 @@ from myisam_exporter.kernel.container import in_container
 FILES_DROP_IN = "/usr/share/myisam-advisor/systemd/files.conf"
 COMMAND = "sudo myisam-advisor rights"
 SERVICE = f"the systemd service: {COMMAND}, or {FILES_DROP_IN}"
+_READ_PROCESS = f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})"
 _SHARED_NUMBERS = "--pid=container:NAME beside the server's container, --pid=host for a server on the host; Kubernetes: shareProcessNamespace: true"
 _SERVERS_USER = "start the container as the user whose files they are, --user NUMBER:GROUP as `stat --format %u:%g` tells of them (Kubernetes: runAsUser)"
 
 
 class Remedies(NamedTuple):
-    """What makes each of these visible; of the directory with its place for a name, {directory}."""
+    """What makes each of these visible; {directory} and {pid_file} stand for names."""
 
     read_files: str
     read_process: str
     read_residency: str
     show_directory: str
+    verify_directory: str
     show_process: str
     reach_socket: str
     enter_socket: str
@@ -34,7 +36,7 @@ ON_HOST = Remedies(
         "run as root (sudo myisam-advisor check) or as a member of the server's group where it may enter its directories; "
         f"a service: with CAP_DAC_READ_SEARCH ({SERVICE})"
     ),
-    read_process=f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})",
+    read_process=_READ_PROCESS,
     read_residency=(
         "run as a member of the server's group where that may write its files (MariaDB), or with CAP_FOWNER "
         f"({SERVICE}, for MySQL 8.0 and later residency.conf beside it)"
@@ -43,6 +45,7 @@ ON_HOST = Remedies(
         f"run myisam-advisor beside the server; where that is on this machine, show the directory to the systemd service: `{COMMAND}` does, "
         "beside /var/lib/mysql which files.conf shows (BindReadOnlyPaths=)"
     ),
+    verify_directory=f"let this user read {{pid_file}} and connect by socket, or {_READ_PROCESS}",
     show_process="run myisam-advisor beside the server",
     reach_socket="Start the server, or name its socket (--socket) or its host (--host).",
     enter_socket="Check that it runs and listens there (--socket, --host, --port).",
@@ -53,6 +56,7 @@ IN_CONTAINER = Remedies(
     read_process=f"share the server's process numbers ({_SHARED_NUMBERS}), and {_SERVERS_USER}",
     read_residency=_SERVERS_USER,
     show_directory="mount the server's data directory, where it has it itself: -v {directory}:{directory}:ro (Kubernetes: its volume, readOnly)",
+    verify_directory=f"share the server's process numbers ({_SHARED_NUMBERS}), and {_SERVERS_USER}",
     show_process=f"share the server's process numbers: {_SHARED_NUMBERS}",
     reach_socket=(
         "Mount the directory of the server's socket (-v /run/mysqld:/run/mysqld; compose, Kubernetes: a volume that both mount), "

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import only_root_writes, owner_of
-from myisam_exporter.kernel.rights import READ_FILES, READ_PROCESS, REMEDIES, SHOW_PROCESS
+from myisam_exporter.kernel.rights import READ_FILES, REMEDIES, SHOW_PROCESS
 from myisam_exporter.outside.foreign_files import can_be_named, read_small
 from myisam_exporter.server.server_process import process_numbers, process_owner, read_pid, server_process
 
@@ -102,7 +102,7 @@ def _directory(
         )
     return Unknown(
         f"{directory} could not be verified as this server's",
-        f"let this user read {pid_file} and connect by socket, or {READ_PROCESS}",
+        REMEDIES.verify_directory.format(pid_file=pid_file),
     )
 
 
