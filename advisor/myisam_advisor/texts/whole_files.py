@@ -72,23 +72,42 @@ class OutputDirectory:
         os.unlink(name, dir_fd=self._descriptor)
 
     @contextlib.contextmanager
-    def file(self, name: str) -> Iterator[TextIO]:
+    def file(self, name: str, private: bool = False) -> Iterator[TextIO]:
         """A file to write, which takes this name at the end; after an exception nothing is left of it.
 
-        Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2) and rename(2) do.
+        Args:
+            name: its name in here.
+            private: nobody else may read it, and it replaces nothing: FileExistsError where there is something of its name at the end.
+
+        Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2), link(2) and rename(2) do.
         """
         self._refuse_what_is_not_ours(name)
         temporary = f".{name}.{secrets.token_hex(8)}"
-        descriptor = os.open(temporary, _MAKE, self._mode, dir_fd=self._descriptor)
+        descriptor = os.open(temporary, _MAKE, 0o600 if private else self._mode, dir_fd=self._descriptor)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 yield file
                 file.flush()
-            os.rename(temporary, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+            if private:
+                self._take(temporary, name)
+            else:
+                self.rename(temporary, name)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary, dir_fd=self._descriptor)
             raise
+
+    def _take(self, temporary: str, name: str) -> None:
+        """Give the file its name if that is free: link(2) refuses in the same instant. A file system without links is asked before."""
+        try:
+            self.keep(temporary, name)
+            self.remove(temporary)
+        except FileExistsError:
+            raise
+        except OSError:
+            if self.holds(name):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name) from None
+            self.rename(temporary, name)
 
     def _status(self, name: str) -> os.stat_result | None:
         try:

@@ -1,0 +1,212 @@
+"""Which tables a statement reads and writes, and which statements are not replayed.
+
+Told from words alone (tokens.py): views, triggers and stored routines touch tables that no statement names, and what is prepared from a
+text says nothing. `understood` is False where that can be seen.
+
+Source: MySQL and MariaDB manuals, "SQL Statements".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+from myisam_advisor.workload.table_references import References, Table
+from myisam_advisor.workload.tokens import MAXIMUM_BYTES, tokens
+
+_FIRST_WORDS = re.compile(rb"[\s(]*([A-Za-z]+)(?:\s+([A-Za-z]+))?")
+_COMMENTED = (b"/", b"-", b"#")
+
+_READS = frozenset((b"select", b"with", b"values", b"table", b"do", b"set", b"("))
+_ROWS_WRITTEN = frozenset((b"insert", b"replace", b"update", b"delete"))
+# Words that may stand between such a statement's first word and its table.
+_MODIFIERS = frozenset(b"low_priority high_priority delayed quick ignore into from".split())
+_DEFINITIONS = frozenset((b"create", b"alter", b"drop", b"truncate", b"rename"))
+_DEFINED_TABLES = frozenset((b"table", b"tables", b"temporary"))
+_MAINTENANCE = frozenset((b"optimize", b"repair", b"analyze", b"check", b"checksum"))
+_QUESTIONS = frozenset((b"explain", b"describe", b"desc", b"show", b"help", b"use"))
+_TRANSACTIONS = frozenset(
+    (b"begin", b"start", b"commit", b"rollback", b"savepoint", b"release", b"unlock", b"xa", b"end")
+)
+# They run what no word of theirs tells.
+_OPAQUE = frozenset((b"call", b"execute", b"prepare", b"deallocate"))
+_SERVER = frozenset(
+    b"flush reset purge kill shutdown restart grant revoke change install uninstall binlog clone cache load import stop".split()
+)
+
+_REFUSED = {
+    (b"load", b"data"): "LOAD DATA",
+    (b"load", b"xml"): "LOAD XML",
+    (b"import", b"table"): "IMPORT TABLE",
+    (b"grant", b""): "GRANT",
+    (b"revoke", b""): "REVOKE",
+    (b"kill", b""): "KILL",
+    (b"shutdown", b""): "SHUTDOWN",
+    (b"restart", b""): "RESTART",
+    (b"clone", b""): "CLONE",
+    (b"install", b""): "INSTALL",
+    (b"uninstall", b""): "UNINSTALL",
+    (b"change", b""): "CHANGE MASTER",
+    (b"purge", b""): "PURGE",
+    (b"reset", b""): "RESET",
+    (b"binlog", b""): "BINLOG",
+    (b"start", b"slave"): "START SLAVE",
+    (b"start", b"replica"): "START REPLICA",
+    (b"start", b"group_replication"): "START GROUP_REPLICATION",
+    (b"stop", b""): "STOP REPLICA",
+    (b"set", b"global"): "SET GLOBAL",
+    (b"set", b"persist"): "SET PERSIST",
+    (b"set", b"persist_only"): "SET PERSIST",
+    (b"set", b"password"): "SET PASSWORD",
+    **{
+        (verb, kind): f"{verb.decode().upper()} {kind.decode().upper()}"
+        for verb in (b"create", b"alter", b"drop", b"rename")
+        for kind in (b"user", b"role", b"server", b"tablespace", b"instance", b"database", b"schema")
+    },
+}
+_REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
+_GLOBAL_VARIABLE = re.compile(rb"@@(?:global|persist|persist_only)\s*\.\s*[A-Za-z_]+\s*:?=", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The tables of a statement as (schema, name), the schema None where neither the statement nor its connection names one.
+
+    Attributes:
+        reads: tables that it reads, those it also writes included where it says so.
+        writes: tables whose rows or definition it changes.
+        is_write: it changes rows or definitions, also where it is not known of which table.
+        is_administrative: it is about the server, its accounts or the upkeep of tables, not about their rows.
+        understood: all tables that its words can name are here.
+    """
+
+    reads: frozenset[Table] = frozenset()
+    writes: frozenset[Table] = frozenset()
+    is_write: bool = False
+    is_administrative: bool = False
+    understood: bool = True
+
+
+def touched(statement: bytes, database: bytes | None) -> Touched:
+    """The tables that a statement of a connection with this default database touches."""
+    words = tokens(statement)
+    lower = [word if word.startswith(b"`") else word.lower() for word in words]
+    verb = next((word for word in lower if word != b"("), b"")
+    reader = References(lower, words)
+    reads, writes, is_write, understood = _tables(reader, verb, lower)
+    if len(statement) > MAXIMUM_BYTES and verb not in (b"insert", b"replace"):
+        understood = False
+    default = None if database is None else database.decode("utf-8", "replace")
+    return Touched(
+        reads=_named(reads, default),
+        writes=_named(writes, default),
+        is_write=is_write,
+        is_administrative=_is_administrative(verb, lower),
+        understood=understood,
+    )
+
+
+def refused(statement: bytes) -> str | None:
+    """What it is, where a statement is not to be replayed: it needs files that are not here, or is about the server or its accounts."""
+    verb, second = _first_words(statement)
+    if verb in _REFUSED_VERBS:
+        name = _REFUSED.get((verb, second)) or _REFUSED.get((verb, b""))
+        if name is not None:
+            return name
+        if verb == b"set" and b"@@" in statement and _GLOBAL_VARIABLE.search(statement):
+            return "SET GLOBAL"
+    return _into_a_file(statement)
+
+
+def _first_words(statement: bytes) -> tuple[bytes, bytes]:
+    begin = statement[:256].lstrip(b" \t\r\n(\0")
+    if begin.startswith(_COMMENTED):
+        words = [word.lower() for word in tokens(statement, 1 << 16)[:8] if word != b"("] + [b"", b""]
+        return words[0], words[1]
+    found = _FIRST_WORDS.match(begin)
+    return (found[1].lower(), (found[2] or b"").lower()) if found else (b"", b"")
+
+
+def _into_a_file(statement: bytes) -> str | None:
+    """SELECT ... INTO OUTFILE writes a file where the server may."""
+    lower = statement.lower()
+    if b"outfile" not in lower and b"dumpfile" not in lower:
+        return None
+    words = tokens(lower)
+    for before, word in pairwise(words):
+        if before == b"into" and word in (b"outfile", b"dumpfile"):
+            return f"INTO {word.decode().upper()}"
+    return None
+
+
+def _tables(reader: References, verb: bytes, lower: list[bytes]) -> tuple[Set[Table], Set[Table], bool, bool]:
+    """What it reads, what it writes, whether it writes, whether that is all."""
+    nothing: Set[Table] = frozenset()
+    written = reader.verb_behind_ctes() if verb == b"with" else verb
+    if written in _ROWS_WRITTEN:
+        reads, writes = _rows_written(reader, written)
+        return reads, writes, True, bool(writes)
+    if verb in _READS:
+        return reader.read(), nothing, False, True
+    if verb in _DEFINITIONS:
+        return _defined(reader, verb, lower)
+    if verb in _MAINTENANCE:
+        tables = reader.listed_behind((b"table", b"tables"))
+        writes_rows = verb in (b"optimize", b"repair")
+        return nothing if writes_rows else tables, tables if writes_rows else nothing, writes_rows, True
+    return _other(reader, verb, lower)
+
+
+def _rows_written(reader: References, verb: bytes) -> tuple[Set[Table], Set[Table]]:
+    if verb == b"update":
+        return reader.updated()
+    return reader.deleted() if verb == b"delete" else reader.inserted(_MODIFIERS)
+
+
+def _other(reader: References, verb: bytes, lower: list[bytes]) -> tuple[Set[Table], Set[Table], bool, bool]:
+    nothing: Set[Table] = frozenset()
+    if verb == b"lock":
+        reads, writes = reader.locked()
+        return reads, writes, False, True
+    if verb == b"handler":
+        return reader.at(1), nothing, False, True
+    if verb == b"load":
+        tables = reader.listed_behind((b"table", b"cache")) if b"index" not in lower[:2] else nothing
+        return nothing, tables, bool(tables), bool(tables) or b"index" in lower[:2]
+    if verb == b"flush" and len(lower) > 1 and lower[1] in (b"table", b"tables"):
+        return reader.listed_behind((b"table", b"tables")), nothing, False, True
+    if verb in (b"explain", b"describe", b"desc"):
+        return reader.explained(), nothing, False, True
+    known = verb in _QUESTIONS or verb in _TRANSACTIONS or verb in _SERVER or verb == b""
+    return nothing, nothing, verb in _OPAQUE or not known, known and verb not in _OPAQUE
+
+
+def _defined(reader: References, verb: bytes, lower: list[bytes]) -> tuple[Set[Table], Set[Table], bool, bool]:
+    nothing: Set[Table] = frozenset()
+    kinds = lower[1:6]
+    if verb == b"truncate":
+        tables = reader.at(2 if kinds[:1] == [b"table"] else 1)
+        return nothing, tables, True, bool(tables)
+    if verb in (b"create", b"drop") and b"index" in kinds and b"table" not in kinds:
+        tables = reader.listed_behind((b"on",))
+        return nothing, tables, True, bool(tables)
+    if not _DEFINED_TABLES & set(kinds):
+        return nothing, nothing, True, b"view" not in kinds
+    writes = (
+        reader.renamed() if verb == b"rename" else reader.listed_behind((b"table", b"tables"), several=verb == b"drop")
+    )
+    reads = (reader.read() | reader.listed_behind((b"like",))) - writes if verb == b"create" else nothing
+    return reads, writes, True, bool(writes)
+
+
+def _is_administrative(verb: bytes, lower: list[bytes]) -> bool:
+    if verb in _SERVER or verb in _MAINTENANCE or verb in (b"show", b"help"):
+        return True
+    second = lower[1] if len(lower) > 1 else b""
+    return (verb, second) in _REFUSED
+
+
+def _named(tables: Set[Table], default: str | None) -> frozenset[Table]:
+    return frozenset((default if schema is None else schema, name) for schema, name in tables)

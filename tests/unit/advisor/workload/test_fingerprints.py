@@ -1,0 +1,58 @@
+"""The kind of a statement: the same whatever its values, and none of them in it."""
+
+import pytest
+
+from myisam_advisor.workload.fingerprints import MAXIMUM_CHARACTERS, fingerprint, kind_id
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (b"SELECT * FROM wp_posts WHERE ID IN (1,2, 3) AND name='it''s \\' x' -- note\n LIMIT 10,5;", "select * from wp_posts where id in (?+) and name = ? limit ?, ?"),
+        (b"INSERT INTO `t` VALUES (1,NULL,now()),(2,'a',now()) ON DUPLICATE KEY UPDATE a=VALUES(a)+-1", "insert into t values (?, ?, now()) on duplicate key update a = values (a) + ?"),
+        (b"insert into t (a,b) values (1,-2),(3,4)", "insert into t(a, b) values (?+)"),
+        (b"/* hi 'x */ select count(*) from `Db`.`T x` where a <=> 0x41 and b>1e-5 and _utf8mb4'x'=b", "select count(*) from `Db`.`T x` where a <=> ? and b > ? and ? = b"),
+        (b"SELECT /*!40001 SQL_NO_CACHE */ a/* x */FROM t # end", "select sql_no_cache a from t"),
+        (b"update t set a=a-1, b=NULL where c is not null", "update t set a = a - ?, b = ? where c is not null"),
+        (b"select a in ((1,2),(3,4))", "select a in (?+)"),
+        (b"select * from t where a in (select b from c where d in (1))", "select * from t where a in (select b from c where d in (?+))"),
+        (b"select 'a' 'b', t.1a, 11a from 2t", "select ?, t.1a, 11a from 2t"),
+        (b"select 'not closed", "select ?"),
+        (b"select \x1b[31m\xff, `\x1b`", "select \ufffd [ 31m\ufffd, `\ufffd`"),
+        (b"commit", "commit"),
+        (b" -- nothing", ""),
+        (b"", ""),
+    ],
+)  # fmt: skip
+def test_a_statement_has_its_kind(statement: bytes, expected: str) -> None:
+    assert fingerprint(statement) == expected
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        b"SELECT a FROM t WHERE b = %s", b"SELECT `a` FROM t WHERE b=%s", b"INSERT INTO t VALUES (1, %s), (2, 3)", b"SELECT /* x */ %s", b"SELECT f(%s, 1)", b"SELECT a>%s",
+        b"SELECT `it's`, %s", b"SELECT a FROM t LIMIT %s -- '",
+    ],
+)  # fmt: skip
+def test_statements_that_differ_in_values_alone_are_of_one_kind(statement: bytes) -> None:
+    values = (b"1", b"'secret'", b'"secret"', b"-1.5", b"0x736563726574", b"x'736563726574'", b"'sec\\'ret'", b"'se''cret'", b"'/* secret'", b"'`secret'", b"'se#cret--'")
+    kinds = {fingerprint(statement % value) for value in values}
+    assert len(kinds) == 1
+    assert "secret" not in kinds.pop()
+
+
+def test_tables_of_different_names_are_of_different_kinds() -> None:
+    assert fingerprint(b"select * from wp_2_posts") != fingerprint(b"select * from wp_3_posts")
+    assert fingerprint(b"select * from `a'b`, `c'd`") != fingerprint(b"select * from `a'x`, `y'd`")
+    assert fingerprint(b"/* ' */ select 'x' from t") != fingerprint(b"/* ' */ delete 'x' from t")
+
+
+@pytest.mark.parametrize("repeated", [b"(", b"values(", b"in(", b"'", b"1", b"a", b"/*", b"``", b"\\'", b"-1", b"1.", b"_a", b"`", b"--", b"((1,2),", b"values((1),", b"\0", b"1e"])
+def test_hostile_statements_take_bounded_time_and_room(repeated: bytes) -> None:
+    assert len(fingerprint(b"select " + repeated * 100_000)) <= MAXIMUM_CHARACTERS
+
+
+def test_a_kind_has_a_short_name() -> None:
+    assert kind_id("select ?") == kind_id("select ?") != kind_id("select ?, ?")
+    assert len(kind_id("")) == 16

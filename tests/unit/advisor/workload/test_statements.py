@@ -1,0 +1,122 @@
+"""Which tables a statement touches, and what is not replayed."""
+
+import pytest
+
+from myisam_advisor.workload.statements import refused, touched
+
+# The statement; what it reads; what it writes; w: it writes, a: it is about the server, ?: there may be more.
+CASES = [
+        ("select * from a, b x join `c d` on x.i=c.i where i in (select i from e.f) order by 1", "d.a d.b d.c_d e.f", "", ""),
+        ("with q(a,b) as (select 1 from base), r as (select * from q) select * from q join r join real", "d.base d.real", "", ""),
+        ("insert ignore into t (a,b) select a, extract(year from d) from s on duplicate key update a=1", "d.s", "d.t", "w"),
+        ("insert t values (1, (select max(i) from u)), (2,3)", "d.u", "d.t", "w"),
+        ("update t set a=1 where b in (select c from d)", "d.d", "d.t", "w"),
+        ("update a x join b on x.i=b.i set x.v=b.v, x.w=1", "d.b", "d.a", "w"),
+        ("update a, b set v=1", "", "d.a d.b", "w"),
+        ("delete from t where a=1", "", "d.t", "w"),
+        ("delete from t x where a=1", "", "d.t", "w"),
+        ("delete x, y from a x join b y join c", "d.c", "d.a d.b", "w"),
+        ("delete from a, b using a join b join c where 1", "d.c", "d.a d.b", "w"),
+        ("delete a.* from a join b", "d.b", "d.a", "w"),
+        ("select trim(both 'x' from n), f(a, b) from t", "d.t", "", ""),
+        ("select 1", "", "", ""),
+        ("select * from (a, b) left join (c, d) on 1, (select * from e) z, g", "d.a d.b d.c d.d d.e d.g", "", ""),
+        ("select * from t use index (a,b) ignore index for join (c), t2", "d.t d.t2", "", ""),
+        ("truncate t", "", "d.t", "w"),
+        ("truncate table db.t", "", "db.t", "w"),
+        ("drop table if exists a, b.c", "", "b.c d.a", "w"),
+        ("create table t like u", "d.u", "d.t", "w"),
+        ("create table x as select * from y", "d.y", "d.x", "w"),
+        ("create temporary table if not exists x (a int) select * from y", "d.y", "d.x", "w"),
+        ("alter table t add column x int", "", "d.t", "w"),
+        ("rename table a to b, c to d.e", "", "d.a d.b d.c d.e", "w"),
+        ("create index i on t (a)", "", "d.t", "w"),
+        ("optimize table a, b", "", "d.a d.b", "wa"),
+        ("check table a", "d.a", "", "a"),
+        ("lock tables a read, b as x low_priority write, c write", "d.a", "d.b d.c", ""),
+        ("flush tables a, b with read lock", "d.a d.b", "", "a"),
+        ("describe t", "d.t", "", ""),
+        ("explain select * from t", "d.t", "", ""),
+        ("show tables", "", "", "a"),
+        ("call p()", "", "", "w?"),
+        ("commit", "", "", ""),
+        ("set names utf8", "", "", ""),
+        ("set @a=(select max(i) from t)", "d.t", "", ""),
+        ("use db", "", "", ""),
+        ("(select a from x) union all (select b from y)", "d.x d.y", "", ""),
+        ("select a from t for update", "d.t", "", ""),
+        ("select sql_no_cache * from t1 straight_join t2", "d.t1 d.t2", "", ""),
+        ("handler t open", "d.t", "", ""),
+        ("replace into t set a=1", "", "d.t", "w"),
+        ("load data infile 'x' into table t", "", "d.t", "wa"),
+        ("/* c */ LOAD  DATA infile 'x'", "", "", "a?"),
+        ("select * from t into outfile 'x'", "d.t", "", ""),
+        ("select 'into outfile' from t", "d.t", "", ""),
+        ("grant all on *.* to x", "", "", "a"),
+        ("set global x=1", "", "", "a"),
+        ("set @@global.x=1", "", "", ""),
+        ("create user x identified by 'p'", "", "", "wa"),
+        ("create database x", "", "", "wa"),
+        ("prepare s from 'select'", "", "", "w?"),
+        ("delete from t", "", "d.t", "w"),
+        ("load index into cache t", "", "", "a"),
+        ("with x as (select 1 from z) delete from t where i in (select * from x)", "d.z", "d.t", "w"),
+        ("select * from json_table('[]', '$' columns(a int path '$')) j, lateral (select 1 from q) z", "d.q", "", ""),
+        ("table t", "d.t", "", ""),
+        ("analyze table t", "d.t", "", "a"),
+        ("insert into t table u", "d.u", "d.t", "w"),
+        ("select count(*) from dual", "", "", ""),
+        ("select * from a.b.c", "a.b", "", ""),
+        ("insert into db.t () values ()", "", "db.t", "w"),
+        ("select a, b as (c) from t", "d.t", "", ""),
+        ("update t as x set x.a=1", "", "d.t", "w"),
+        ("update low_priority t set a=1, b=f(1,2) limit 1", "", "d.t", "w"),
+        ("select * from t where x = 'a' and y from", "d.t", "", ""),
+        ("from", "", "", "w?"),
+        ("update a,b set a.v=1,b.w=2", "", "d.a d.b", "w"),
+        ("garbage here", "", "", "w?"),
+        ("", "", "", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "reads", "writes", "flags"), CASES, ids=[case[0][:60] for case in CASES])
+def test_a_statement_touches_its_tables(statement: str, reads: str, writes: str, flags: str) -> None:
+    found = touched(statement.encode(), b"d")
+    names = [" ".join(sorted(f"{schema}.{name}".replace(" ", "_") for schema, name in tables)) for tables in (found.reads, found.writes)]
+    told = "".join(flag for flag, holds in (("w", found.is_write), ("a", found.is_administrative), ("?", not found.understood)) if holds)
+    assert [*names, told] == [reads, writes, flags]
+
+
+def test_without_a_default_database_a_name_stands_alone() -> None:
+    assert touched(b"select 1 from a, b.c", None).reads == {(None, "a"), ("b", "c")}
+
+
+def test_names_between_backticks_are_as_they_are_written() -> None:
+    assert touched(b"select 1 from `A``b`.`c.d`, `from`", b"d").reads == {("A`b", "c.d"), ("d", "from")}
+
+
+def test_a_long_insert_is_understood_by_its_beginning() -> None:
+    rows = b",(1)" * 500_000
+    assert touched(b"insert into t values (0)" + rows, b"d").writes == {("d", "t")}
+    assert touched(b"insert into t values (0)" + rows, b"d").understood
+    assert not touched(b"select 1 from t where a in (0" + b",1" * 800_000 + b")", b"d").understood
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        (b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t", "LOAD DATA"), (b"/* c */ load\n\tdata infile 'x'", "LOAD DATA"), (b"-- c\nLOAD XML INFILE 'x'", "LOAD XML"),
+        (b"SELECT * FROM t INTO OUTFILE 'x'", "INTO OUTFILE"), (b"select a into /* x */ dumpfile 'x' from t", "INTO DUMPFILE"), (b"select 'into outfile' from t", None),
+        (b"GRANT ALL ON *.* TO x", "GRANT"), (b"CREATE USER x IDENTIFIED BY 'p'", "CREATE USER"), (b"SET PASSWORD = 'p'", "SET PASSWORD"), (b"set global x=1", "SET GLOBAL"),
+        (b"SET @@global.x = 1", "SET GLOBAL"), (b"set @x = @@global.max_connections", None), (b"SET NAMES utf8", None), (b"START SLAVE", "START SLAVE"),
+        (b"start transaction", None), (b"KILL 5", "KILL"), (b"(select 1)", None), (b"load index into cache t", None), (b"create table t (a int)", None), (b"", None), (b"\0\xff", None),
+    ],
+)  # fmt: skip
+def test_what_is_not_replayed_is_named(statement: bytes, name: str | None) -> None:
+    assert refused(statement) == name
+
+
+@pytest.mark.parametrize("repeated", [b"(", b"from ", b"from(", b"with a as (", b"a,", b"from a,", b".", b"update ", b"set a,", b"`", b"delete a,"])
+def test_hostile_statements_take_bounded_time(repeated: bytes) -> None:
+    for verb in (b"select ", b"update ", b"delete ", b"insert ", b"with ", b"create table ", b"lock tables "):
+        touched(verb + repeated * 20_000, b"d")
