@@ -334,9 +334,44 @@ def _plugin() -> Any:
     return _loaded[0]
 
 
+def statement_log(data: bytes) -> None:
+    """A log of statements, in parts of every size; what comes of it is written and read again, and its statements are looked at."""
+    from myisam_advisor.workload.fingerprints import MAXIMUM_CHARACTERS, fingerprint
+    from myisam_advisor.workload.sources import all_sources
+    from myisam_advisor.workload.sources.base import Reading
+    from myisam_advisor.workload.statements import refused, touched
+
+    step = data[0] + 1 if data else 1
+    for source in all_sources():
+        whole, parts = Reading(), Reading()
+        events = list(source.events(iter([data]), whole))
+        assert events == list(source.events((data[at : at + step] for at in range(0, len(data), step)), parts))
+        assert len(events) + sum(whole.left_out.values()) <= data.count(b"\n") + data.count(b"\0") + data.count(b"# User@Host: ") + 2
+        for event in events:
+            assert event.statement in data
+            assert len(fingerprint(event.statement)) <= MAXIMUM_CHARACTERS
+            touched(event.statement, event.database)
+            refused(event.statement)
+
+
+def workload_file(data: bytes) -> None:
+    """A recorded workload."""
+    import gzip
+
+    from myisam_advisor.workload.file import read_workload
+    from myisam_exporter.errors import UserError
+
+    for content in (data, gzip.compress(data)):
+        try:
+            workload = read_workload(scratch(content, ".workload"))
+            assert sum(1 for _ in workload.events()) == workload.totals.statements
+        except UserError as error:
+            assert str(error)
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, frm_definition, frm_keys, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server)
+    for function in (myi_header, frm_definition, frm_keys, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server, statement_log, workload_file)
 }
 
 
@@ -355,7 +390,7 @@ STRANGE_FACTS = [
 ]  # fmt: skip
 
 
-def seeds(name: str) -> Iterable[bytes]:
+def seeds(name: str) -> Iterable[bytes]:  # noqa: PLR0911 - one for each that is made
     """Inputs that get far, to begin with."""
     if name == "myi_header":
         from tests.support.myi import header
@@ -373,6 +408,14 @@ def seeds(name: str) -> Iterable[bytes]:
         return [conversation(), *openings()]
     if name == "rule_file":
         return [*ALIASES, *(path.read_bytes() for path in sorted((ROOT / "rules" / "advice").glob("*.yaml"))[:6])]
+    if name == "statement_log":
+        mysql = b"# Time: 2026-11-22T20:00:00.000001Z\n# User@Host: a[a] @ localhost []  Id: 8\n# Query_time: 0.000123  Lock_time: 0.000002 Rows_sent: 1  Rows_examined: 3\nuse a;\nSET timestamp=1795377600;\nSELECT '\n# User@Host: b';\n"
+        mariadb = b"# Time: 261122 20:00:00\n# User@Host: a[a] @ localhost []\n# Thread_id: 8  Schema: s  QC_hit: No\n# Query_time: 0.1  Lock_time: 0.2  Rows_sent: 1  Rows_examined: 3\nSET timestamp=1795377600;\nUPDATE a, b SET a.x=1;\n"
+        started = b"/m, Version: 8.4.2 (x). started with:\nTcp port: 3306  Unix socket: /s\nTime                 Id Command    Argument\n"
+        general = b"2026-11-22T20:00:00.000001Z\t 8 Connect\ta@b on d using Socket\n261122 20:00:00\t 8 Query\tuse x\n\t\t 8 Execute\tSELECT `a'b`\n"
+        return [mysql + mariadb, mysql + started + mysql, b"\0" * 9 + mariadb + b"\0" * 9 + mysql, general + started + general, mysql.replace(b"SELECT", b"WITH c AS (SELECT 1) DELETE t FROM u JOIN t -- ")]
+    if name == "workload_file":
+        return [b'{"format":"myisam-advisor workload","version":1,"source":"x"}\n[1,2,3,null,"x",null,null,null,null,false]\n{"statements":1,"left_out":{"a":1}}\n']
     return {
         "merge_list": [b"m1\nm2\n./e@002de/m@0020@1o\n#INSERT_METHOD=LAST\n"],
         "file_name": [b"orders", b"a@002db", b"@0041#P#p0#SP#s1", "ü☃".encode()],

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed has only the slow one's name
+from json.encoder import encode_basestring
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -131,24 +132,9 @@ class WorkloadWriter:
         if len(event.statement) > MAXIMUM_STATEMENT_BYTES:
             self.leave_out(f"longer than {MAXIMUM_STATEMENT_BYTES >> 20} MiB")
             return
-        database = event.database
         self.statements += 1
-        line = _encoded(
-            [
-                event.connection,
-                event.start_microseconds,
-                event.duration_microseconds,
-                None if database is None else database[:MAXIMUM_NAME_BYTES].decode("latin-1"),
-                event.statement.decode("latin-1"),
-                event.rows_sent,
-                event.rows_examined,
-                event.rows_affected,
-                event.error,
-                event.prepared,
-            ]
-        )
         try:
-            self._file.write(line.encode() + b"\n")
+            self._file.write(_written(event))
         except OSError as error:
             raise self._not_written(error) from None
 
@@ -178,6 +164,27 @@ class WorkloadWriter:
 
     def _not_written(self, error: OSError) -> UserError:
         return UserError(f"cannot write {self.path}: {error.strerror or error}. Give another --output.")
+
+
+def _written(event: Event) -> bytes:
+    """The line of an event. JSON's own encoder for the whole takes twice as long."""
+    connection, start, duration, database, statement, sent, examined, affected, error, prepared = event
+    return b"[%d,%d,%b,%b,%b,%b,%b,%b,%b,%b]\n" % (
+        connection,
+        start,
+        b"null" if duration is None else b"%d" % duration,
+        b"null" if database is None else _quoted(database[:MAXIMUM_NAME_BYTES]),
+        _quoted(statement),
+        b"null" if sent is None else b"%d" % sent,
+        b"null" if examined is None else b"%d" % examined,
+        b"null" if affected is None else b"%d" % affected,
+        b"null" if error is None else b"%d" % error,
+        b"true" if prepared else b"false",
+    )
+
+
+def _quoted(text: bytes) -> bytes:
+    return encode_basestring(text.decode("latin-1")).encode()
 
 
 class _Raw(io.RawIOBase):

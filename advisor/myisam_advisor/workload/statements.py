@@ -67,6 +67,8 @@ _REFUSED = {
     },
 }
 _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
+# The others begin with none of their words, and with no comment.
+_SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
 _GLOBAL_VARIABLE = re.compile(rb"@@(?:global|persist|persist_only)\s*\.\s*[A-Za-z_]+\s*:?=", re.IGNORECASE)
 
 
@@ -110,7 +112,7 @@ def touched(statement: bytes, database: bytes | None) -> Touched:
 
 def refused(statement: bytes) -> str | None:
     """What it is, where a statement is not to be replayed: it needs files that are not here, or is about the server or its accounts."""
-    verb, second = _first_words(statement)
+    verb, second = _first_words(statement) if _SUSPECT.match(statement) else (b"", b"")
     if verb in _REFUSED_VERBS:
         name = _REFUSED.get((verb, second)) or _REFUSED.get((verb, b""))
         if name is not None:

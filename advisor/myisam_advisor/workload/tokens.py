@@ -31,6 +31,10 @@ _TOKEN = re.compile(
     rb"(%s|%s)|(?:%s|%s)|(%s|%s|%s)" % (_STRING, _NUMBER, _COMMENT, _EXECUTABLE, _QUOTED_NAME, _WORD, _OPERATOR),
     re.DOTALL,
 )
+_QUOTED = re.compile(
+    rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*""",
+    re.DOTALL,
+)
 _IS_LITERAL, _IS_KEPT = 1, 2
 
 # For a quick look: each begins with what re can search for. Numbers elsewhere stay.
@@ -80,3 +84,14 @@ def plain_name(token: bytes) -> bytes | None:
 
 def _without_escapes(statement: bytes) -> bytes:
     return _ESCAPE.sub(b"", statement) if b"\\" in statement else statement
+
+
+def ends_within_string(statement: bytes) -> bool:
+    """Whether a string, or a name between backticks, begins and does not end. A glance is enough for most: their quotes come in pairs."""
+    plain = _without_escapes(statement)
+    if not (plain.count(b"'") & 1 or plain.count(b'"') & 1 or plain.count(b"`") & 1):
+        return False
+    last = b""
+    for found in _QUOTED.finditer(plain):
+        last = found[0]
+    return last[:1] in (b"'", b'"', b"`") and (len(last) == 1 or last[-1:] != last[:1])

@@ -9,7 +9,7 @@ ROOT = next(folder for folder in Path(__file__).parents if (folder / "setup.cfg"
 EXPORTER, ADVISOR = ROOT / "exporter" / "myisam_exporter", ROOT / "advisor" / "myisam_advisor"
 # The folders of units, and the room of their tests: units of different folders share names.
 FOLDERS = (
-    EXPORTER / "collectors", EXPORTER / "metrics", ADVISOR / "remedies" / "planners", ADVISOR / "reports" / "formats", ADVISOR / "changes" / "formats",
+    EXPORTER / "collectors", EXPORTER / "metrics", ADVISOR / "remedies" / "planners", ADVISOR / "reports" / "formats", ADVISOR / "changes" / "formats", ADVISOR / "workload" / "sources",
 )  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def test_a_unit_has_a_test_module_that_names_it(package: str, unit: str) -> None
 
 def test_the_units_are_found() -> None:
     packages = [package for package, _ in UNITS]
-    assert set(packages) == {"myisam_exporter.collectors", "myisam_exporter.metrics", "myisam_advisor.remedies.planners", "myisam_advisor.reports.formats", "myisam_advisor.changes.formats"}
+    assert set(packages) == {"myisam_exporter.collectors", "myisam_exporter.metrics", "myisam_advisor.remedies.planners", "myisam_advisor.reports.formats", "myisam_advisor.changes.formats", "myisam_advisor.workload.sources"}
     assert len(UNITS) > 40
 
 

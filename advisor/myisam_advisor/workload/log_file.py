@@ -1,0 +1,125 @@
+"""A log that is read once, from its beginning to where it ended when it was opened, in parts of bounded size; gzip is unpacked.
+
+Sources: open(2) (O_NONBLOCK), inode(7); logrotate(8) (copytruncate leaves a hole of zero bytes where the server goes on at its old place).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from myisam_exporter.errors import UserError
+
+STANDARD_INPUT = "-"
+_BLOCK_BYTES = 1 << 20
+_GZIP = b"\x1f\x8b"
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
+class LogFile:
+    """Reads a log. Use it as a context manager.
+
+    Args:
+        path: its name; "-" is standard input.
+        kind: what it is to be, for messages.
+
+    Attributes:
+        shrank: it became shorter while it was read, and what was cut off is lost.
+        bytes_read: how much of it was read, unpacked.
+
+    Raises UserError for what cannot be read, or is no file.
+    """
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.shrank = False
+        self.bytes_read = 0
+        self._left: int | None = None
+        self._descriptor = self._opened()
+
+    def __enter__(self) -> LogFile:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._descriptor > 0:
+            os.close(self._descriptor)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Its bytes, none of the parts empty."""
+        first = self._read()
+        if first.startswith(_GZIP):
+            yield from self._counted(self._unpacked(first))
+        elif first:
+            yield from self._counted(self._further(first))
+
+    def _counted(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            self.bytes_read += len(block)
+            yield block
+
+    def _further(self, block: bytes) -> Iterator[bytes]:
+        while block:
+            yield block
+            block = self._read()
+
+    def _unpacked(self, packed: bytes) -> Iterator[bytes]:
+        """What gzip packed, in one part or several, as far as it goes."""
+        while packed:
+            inflating = zlib.decompressobj(wbits=_GZIP_WINDOW)
+            while packed and not inflating.eof:
+                try:
+                    block = inflating.decompress(packed, _BLOCK_BYTES)
+                except zlib.error:
+                    raise UserError(
+                        f"the {self.kind} {self.path} is packed by gzip, and damaged. Give it unpacked, as far as it can be."
+                    ) from None
+                if block:
+                    yield block
+                packed = inflating.unconsumed_tail or (b"" if inflating.eof else self._read())
+            packed = inflating.unused_data or self._read()
+            if not packed.startswith(_GZIP):
+                return
+
+    def _opened(self) -> int:
+        if str(self.path) == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise UserError(f"cannot read the {self.kind}: standard input is closed.")
+            return sys.stdin.fileno()
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise self._not_read(str(why)) from None
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise self._not_read("it is a directory" if stat.S_ISDIR(status.st_mode) else "it is no file")
+        if not status.st_size:
+            os.close(descriptor)
+            raise UserError(
+                f"the {self.kind} {self.path} is empty: nothing was logged. Give one that holds statements."
+            )
+        self._left = status.st_size
+        return descriptor
+
+    def _read(self) -> bytes:
+        """The next part; nothing at the end that it had when it was opened."""
+        if self._left == 0:
+            return b""
+        try:
+            block = os.read(self._descriptor, min(_BLOCK_BYTES, self._left or _BLOCK_BYTES))
+        except OSError as error:
+            raise self._not_read(error.strerror or str(error)) from None
+        if self._left is not None:
+            self.shrank = self.shrank or not block
+            self._left -= len(block)
+        return block
+
+    def _not_read(self, why: str) -> UserError:
+        return UserError(
+            f"cannot read the {self.kind} {self.path}: {why}. Give the path of a log that you may read (as root: sudo)."
+        )

@@ -1,0 +1,123 @@
+"""The general log as MySQL 5.5 to 9.x, MariaDB 5.5 to 11.x and Percona Server write it to a file.
+
+Each entry: the time (before MySQL 5.7, and in MariaDB, whole seconds, and only where it is another one than before), the connection's number,
+the command, a tab, its argument. A statement is written when it arrives. A prepared one is written as `Execute`, with its values.
+
+Source: sql/log.cc (File_query_log::write_general, MYSQL_QUERY_LOG::write), sql/sql_parse.cc (command_name).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.sources.base import (
+    ADMINISTRATOR,
+    MICROSECONDS,
+    LogSource,
+    Moments,
+    Reading,
+    Spread,
+    entries,
+    joined,
+    without_hole,
+    without_restart,
+)
+
+_COMMANDS = (
+    rb"Sleep|Quit|Init DB|Query|Field List|Create DB|Drop DB|Refresh|Shutdown|Statistics|Processlist|Connect Out|Connect|Kill|Debug|Ping|Time"
+    rb"|Delayed insert|Change user|Binlog Dump GTID|Binlog Dump|Table Dump|Register Slave|Register Replica|Prepare|Execute|Long Data|Close stmt"
+    rb"|Reset stmt|Set option|Fetch|Daemon|Reset Connection|Reset connection|clone|Subscribe Group Replication Stream|Bulk_execute|Slave_worker"
+    rb"|Slave_IO|Slave_SQL|Multi|Error"
+)
+_TIMES = rb"\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)"
+_ENTRY = re.compile(
+    rb"(?:^|(?<=\0))(?:(%s)[\t ]+|\t\t *)(\d{1,18}) (%s)(?:\t| *\r?$)" % (_TIMES, _COMMANDS), re.MULTILINE
+)
+_ON = re.compile(rb"(?: on ([^\n]*?))?(?: using [^\n]*)?\r?\n?\Z")
+_USE = re.compile(rb"\s*use\s+(?:`((?:[^`]|``){1,128})`|([^\s;`]{1,256}))\s*;?\s*\Z", re.IGNORECASE)
+_TEXT_EXECUTE = re.compile(rb"\s*execute\b", re.IGNORECASE)
+_MAXIMUM_CONNECTIONS = 100_000
+INNER = "inner statement of EXECUTE"
+
+
+def _find(log: bytes, begin: int) -> int:
+    found = _ENTRY.search(log, begin)
+    # The tab behind the command, or the line's end, may not have been read yet.
+    return -1 if found is None or found.end() >= len(log) else found.start()
+
+
+def _parted(found: Iterator[bytes]) -> Iterator[tuple[re.Match[bytes], bytes]]:
+    for entry in found:
+        head = _ENTRY.match(entry)
+        if head is not None:
+            yield head, entry[head.end() :]
+
+
+class _GeneralLog:
+    """Makes events of entries, and knows the default database of each connection whose beginning it saw."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._moments = Moments()
+        self._spread = Spread()
+        self._time: tuple[int, bool] = (0, False)
+        self._databases: dict[int, bytes | None] = {}
+        self._executing: set[int] = set()
+
+    def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
+        """Those of a log."""
+        for head, written in joined(_parted(entries(blocks, _find, self._reading))):
+            self._reading.entries += 1
+            time, connection, command = head.groups()
+            self._time = (self._moments.microseconds(time) if time else None) or self._time
+            text = without_restart(without_hole(written, self._reading), self._reading)
+            yield from self._command(int(connection), command, text.removesuffix(b"\n").removesuffix(b"\r"))
+        yield from self._spread.rest()
+
+    def _command(self, connection: int, command: bytes, argument: bytes) -> Iterator[Event]:
+        if command in (b"Query", b"Execute"):
+            yield from self._statement(connection, command == b"Execute", argument)
+            return
+        if command in (b"Connect", b"Change user"):
+            on = _ON.search(argument)
+            self._remember(connection, on[1] if on else None)
+        elif command == b"Init DB":
+            self._remember(connection, argument)
+        elif command == b"Quit":
+            self._databases.pop(connection, None)
+            self._executing.discard(connection)
+        self._reading.left_out[ADMINISTRATOR] += 1
+
+    def _remember(self, connection: int, database: bytes | None) -> None:
+        if len(self._databases) > _MAXIMUM_CONNECTIONS:
+            self._databases.clear()
+        self._databases[connection] = database or None
+
+    def _statement(self, connection: int, prepared: bool, statement: bytes) -> Iterator[Event]:
+        if prepared and connection in self._executing:
+            # EXECUTE name is written as it was sent, and then as what it ran.
+            self._executing.discard(connection)
+            self._reading.left_out[INNER] += 1
+            return
+        self._executing.discard(connection)
+        if not prepared and _TEXT_EXECUTE.match(statement):
+            self._executing.add(connection)
+        moment, exact = self._time
+        event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=prepared)
+        used = None if prepared else _USE.match(statement)
+        if used is not None:
+            self._remember(connection, used[1].replace(b"``", b"`") if used[1] else used[2])
+        if exact:
+            self._reading.resolution_microseconds = 1
+            yield event
+        else:
+            yield from self._spread.add(event, moment // MICROSECONDS)
+
+
+def _events(blocks: Iterator[bytes], reading: Reading) -> Iterator[Event]:
+    return _GeneralLog(reading).events(blocks)
+
+
+SOURCE = LogSource("general_log", "general log", _ENTRY, _events)

@@ -1,0 +1,211 @@
+"""The slow log as MySQL 5.5 to 9.x, MariaDB 5.5 to 11.x and Percona Server write it to a file.
+
+Each entry: `# Time:` (not in each, where it has whole seconds), `# User@Host:`, lines of attributes, `use DATABASE;` where the database is
+another one than the entry's before, `SET timestamp=...;`, the statement and `;`. A statement is written when it ends.
+
+Source: sql/log.cc (File_query_log::write_slow, MYSQL_QUERY_LOG::write).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.sources.base import (
+    ADMINISTRATOR,
+    CUT_OFF,
+    MICROSECONDS,
+    LogSource,
+    Moments,
+    Reading,
+    Spread,
+    entries,
+    joined,
+    without_hole,
+    without_restart,
+)
+
+_MARK = b"# User@Host: "
+_TIME = b"# Time: "
+_ADMINISTRATOR = b"# administrator command: "
+_HEAD = re.compile(
+    rb"(?:# Time: ([^\n#]*?) *\r?(?:\n|(?=# User)))?# User@Host: ([^\n]*)\n"
+    rb"((?:#[^\n]*\n)*)(?:use ([^\n]*);\r?\n)?(?:SET ((?:last_insert_id|insert_id|timestamp)=[a-z_=0-9.,]*);\r?\n)?"
+)
+# What every server writes unless it was told to write more: read at once.
+_USUAL = re.compile(
+    rb"(?:# Time: ([^\n#]*)\n)?# User@Host: [^\n]*\[[^\n]*\](?:  Id: *(\d{1,18}))?\n"
+    rb"(?:# Thread_id: (\d{1,18})  Schema: ([^\n]*)  QC_hit: (?:Yes|No)\n)?"
+    rb"# Query_time: (\d{1,7})\.(\d{6})  Lock_time: \d+\.\d+ {1,2}Rows_sent: (\d{1,18})  Rows_examined: (\d{1,18})\n"
+    rb"(?:# Rows_affected: (\d{1,18})  Bytes_sent: \d+\n)?(?:use ([^\n]*);\n)?SET timestamp=(\d{1,11});\n"
+)
+_YEAR_SECONDS = 31_536_000
+_CONNECTION = re.compile(rb"\bId: *(\d{1,18})")
+_THREAD = re.compile(rb"Thread_id: (\d{1,18})")
+_SCHEMA = re.compile(rb"Schema: ([^\n]*?)(?:  ?(?:QC_[hH]it|Last_errno|Rows_affected|Query_time)[^\n]*)?\r?\n")
+_TIMES = re.compile(rb"Query_time: (\d{1,9})(?:\.(\d{1,6}))? .*?Rows_sent: (\d{1,18})  ?Rows_examined: (\d{1,18})")
+_AFFECTED = re.compile(rb"Rows_affected: (\d{1,18})")
+_ERROR = re.compile(rb"(?:Last_errno|Errno): (\d{1,9})")
+_START = re.compile(rb" Start: (\S+)")
+_TIMESTAMP = re.compile(rb"timestamp=(\d{1,11})")
+
+
+def _find(log: bytes, begin: int) -> int:
+    """Where the next entry begins: its `# Time:` where it has one, else its `# User@Host:`."""
+    at = log.find(_MARK, begin)
+    while at >= 0:
+        start = _start(log, at)
+        if start >= begin:
+            return start
+        at = log.find(_MARK, at + 1)
+    return -1
+
+
+def _start(log: bytes, at: int) -> int:
+    """Where the entry of the `# User@Host:` here begins; -1 where that does not stand where one may."""
+    line = log.rfind(b"\n", 0, at) + 1
+    if line == at:
+        before = log.rfind(b"\n", 0, max(at - 1, 0)) + 1
+        time = log.find(_TIME, before, at)
+        return time if time == before or (time > 0 and log[time - 1] == 0) else at
+    # Percona Server 5.1 wrote both into one line; behind a hole there is no line's end.
+    if log.startswith(_TIME, line):
+        return line
+    return at if log[at - 1] == 0 else -1
+
+
+def _parted(found: Iterator[bytes], reading: Reading) -> Iterator[tuple[re.Match[bytes], bytes]]:
+    """Each entry as its head and its statement, `;` and all."""
+    usual, any_head = _USUAL.match, _HEAD.match
+    for entry in found:
+        head = usual(entry) or any_head(entry)
+        if head is None:
+            reading.left_out[CUT_OFF] += 1
+            continue
+        yield head, entry[head.end() :]
+
+
+class _SlowLog:
+    """Makes events of entries; what holds from one to the next: the time of MariaDB's, the database of MySQL's."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._moments = Moments()
+        self._spread = Spread()
+        self._time: tuple[int, bool] | None = None
+        self._database: bytes | None = None
+
+    def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
+        """Those of a log."""
+        for head, text in joined(_parted(entries(blocks, _find, self._reading), self._reading)):
+            self._reading.entries += 1
+            starts = self._reading.starts
+            statement = text[:-2] if text.endswith(b";\n") else self._statement(text)
+            if text.startswith(_ADMINISTRATOR):
+                self._reading.left_out[ADMINISTRATOR] += 1
+            elif head.re is _USUAL:
+                yield from self._usual(head, statement)
+            else:
+                yield from self._unusual(head, statement)
+            if self._reading.starts != starts:
+                self._database = None
+        yield from self._spread.rest()
+
+    def _usual(self, head: re.Match[bytes], statement: bytes | None) -> Iterator[Event]:
+        time, number, thread, schema, seconds, fraction, sent, examined, affected, used, timestamp = head.groups()
+        if time is not None:
+            self._time = self._moments.microseconds(time) or self._time
+        if used is not None:
+            self._database = used
+        if statement is None:
+            self._reading.left_out[CUT_OFF] += 1
+            return
+        duration = int(seconds) * MICROSECONDS + int(fraction)
+        exact = self._time is not None and self._time[1]
+        event = Event(
+            int(number or thread or 0),
+            max(0, self._time[0] - duration) if exact and self._time else 0,
+            duration if duration < _YEAR_SECONDS * MICROSECONDS else None,
+            self._database if schema is None else schema or None,
+            statement,
+            int(sent),
+            int(examined),
+            None if affected is None else int(affected),
+        )
+        if exact:
+            self._reading.resolution_microseconds = 1
+            yield event
+        else:
+            yield from self._spread.add(event, int(timestamp))
+
+    def _unusual(self, head: re.Match[bytes], statement: bytes | None) -> Iterator[Event]:
+        time, user, attributes, used, settings = head.groups()
+        if time is not None:
+            self._time = self._moments.microseconds(time) or self._time
+        database = self._default_database(attributes, used)
+        if _ADMINISTRATOR in attributes:
+            self._reading.left_out[ADMINISTRATOR] += 1
+        elif statement is None:
+            self._reading.left_out[CUT_OFF] += 1
+        else:
+            yield from self._placed(_made(user, attributes, database, statement), attributes, settings)
+
+    def _default_database(self, attributes: bytes, used: bytes | None) -> bytes | None:
+        if used is not None:
+            self._database = used
+        schema = _SCHEMA.search(attributes)
+        return self._database if schema is None else schema[1] or None
+
+    def _statement(self, text: bytes) -> bytes | None:
+        """Without what ends it; None for one that is cut off."""
+        text = without_restart(without_hole(text, self._reading), self._reading)
+        text = text.rstrip(b"\r\n")
+        return text[:-1] if text.endswith(b";") else None
+
+    def _placed(self, event: Event, attributes: bytes, settings: bytes | None) -> Iterator[Event]:
+        """The event at its time: as its source tells it, or spread over the second that is all it tells."""
+        duration = event.duration_microseconds or 0
+        start = _START.search(attributes)
+        exact = None if start is None else self._moments.microseconds(start[1])
+        if exact is not None and exact[1]:
+            self._reading.resolution_microseconds = 1
+            yield event._replace(start_microseconds=exact[0])
+        elif self._time is not None and self._time[1]:
+            self._reading.resolution_microseconds = 1
+            yield event._replace(start_microseconds=max(0, self._time[0] - duration))
+        else:
+            timestamp = _TIMESTAMP.search(settings or b"")
+            second = int(timestamp[1]) if timestamp else self._time[0] // MICROSECONDS if self._time else 0
+            yield from self._spread.add(event, second)
+
+
+def _made(user: bytes, attributes: bytes, database: bytes | None, statement: bytes) -> Event:
+    """The event but for its time."""
+    connection = _CONNECTION.search(user) or _THREAD.search(attributes)
+    times = _TIMES.search(attributes)
+    duration = sent = examined = None
+    if times is not None:
+        seconds, fraction = int(times[1]), times[2]
+        # What is longer than a year is a clock that went back.
+        duration = seconds * MICROSECONDS + int((fraction or b"0").ljust(6, b"0")) if seconds < _YEAR_SECONDS else None
+        sent, examined = int(times[3]), int(times[4])
+    affected, error = _AFFECTED.search(attributes), _ERROR.search(attributes)
+    return Event(
+        connection=int(connection[1]) if connection else 0,
+        start_microseconds=0,
+        duration_microseconds=duration,
+        database=database,
+        statement=statement,
+        rows_sent=sent,
+        rows_examined=examined,
+        rows_affected=int(affected[1]) if affected else None,
+        error=int(error[1]) if error else None,
+    )
+
+
+def _events(blocks: Iterator[bytes], reading: Reading) -> Iterator[Event]:
+    return _SlowLog(reading).events(blocks)
+
+
+SOURCE = LogSource("slow_log", "slow log", re.compile(rb"^# User@Host: ", re.MULTILINE), _events)
