@@ -200,10 +200,11 @@ def _offering_trial(draft: _Draft) -> _Draft:
 
 def _warned_against(finding: Finding) -> Finding:
     """The same finding where its remedy was proved to hurt: nothing is left that could be run."""
+    named = f" ({finding.to_do})" if finding.to_do else ""
     return replace(
         finding,
         to_do=f"do not: {finding.to_do}" if finding.to_do else "do not make the change",
-        recommendation="Do not make this change: it was slower on copies of this server's own tables.",
+        recommendation=f"Do not make this change{named}: it was slower on copies of this server's own tables.",
         expect="",
         cost="None.",
         undo=NOTHING_CHANGED,

@@ -1,0 +1,140 @@
+"""What a replay of the user's own statements proved, kept for the rules whose changes it tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from myisam_advisor.cli.kept_trials import Keeping, keep
+
+if TYPE_CHECKING:
+    from myisam_advisor.proofs.proof import Kind, Proof
+
+
+class Compared(Protocol):
+    """A variant held against the settings as they are: of all statements, or of one kind of them."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def times(self) -> float | None:
+        """How many times as fast; None where it was not measured."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval; None where there is none."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+    @property
+    def verdict(self) -> str:
+        """A trial's word."""
+
+
+class Tried(Compared, Protocol):
+    """A variant: the rules whose change it is, and what was run and set for it."""
+
+    @property
+    def rules(self) -> Sequence[str]:
+        """The rules' ids."""
+
+    @property
+    def statements(self) -> Sequence[str]:
+        """SQL and lines of my.cnf."""
+
+
+class KindOfStatement(Protocol):
+    """One kind of statement: its share of the time of all, and what came of it under each variant."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The statement without its values."""
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+
+    @property
+    def variants(self) -> Sequence[Compared]:
+        """What was tried."""
+
+
+class Replayed(Protocol):
+    """A whole replay: `tables` are the names of those that its statements touch."""
+
+    @property
+    def variants(self) -> Sequence[Tried]:
+        """What was tried."""
+
+    @property
+    def kinds(self) -> Sequence[KindOfStatement]:
+        """Kinds of statements."""
+
+    @property
+    def server(self) -> str:
+        """The product."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def tables(self) -> Sequence[str]:
+        """Names as findings have them."""
+
+    @property
+    def taken_at(self) -> float:
+        """Seconds since 1970."""
+
+
+def keep_replay(
+    result: Replayed, server: str, statements_per_second: float | None, table_bytes: Mapping[str, int]
+) -> Keeping:
+    """Keep what the replay says of each rule; `server` is the watched one's key, the rate that of the recording.
+
+    What cannot be kept is told, and stops nothing.
+    """
+    from myisam_advisor.proofs.store import own_store
+
+    proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes))
+    return keep(proofs, own_store()) if proofs else Keeping((), "no rule's change was measured with an interval.")
+
+
+def proofs_of_replay(
+    result: Replayed, server: str, statements_per_second: float | None, table_bytes: Mapping[str, int]
+) -> Iterable[Proof]:
+    """One for each variant that is one rule's change alone, and has an interval: several together prove none of them."""
+    from myisam_advisor.proofs.proof import REPLAY, Load, Proof
+
+    for variant in result.variants:
+        if len(variant.rules) != 1 or variant.times is None or variant.low is None or variant.high is None:
+            continue
+        yield Proof(
+            rule_id=variant.rules[0],
+            experiment=REPLAY,
+            change=tuple(variant.statements),
+            objects=tuple(result.tables),
+            times=variant.times,
+            low=variant.low,
+            high=variant.high,
+            verdict=variant.verdict,
+            kinds=tuple(_kinds(result.kinds, variant.name)),
+            server_product=result.server,
+            server_version=result.version,
+            taken_at=result.taken_at,
+            workload=Load(statements_per_second, dict(table_bytes)),
+            server=server,
+        )
+
+
+def _kinds(kinds: Sequence[KindOfStatement], variant: str) -> Iterable[Kind]:
+    from myisam_advisor.proofs.proof import Kind
+
+    for kind in kinds:
+        for one in kind.variants:
+            if one.name == variant and one.times is not None and one.low is not None and one.high is not None:
+                yield Kind(kind.fingerprint, kind.share, one.times, one.low, one.high, one.verdict)

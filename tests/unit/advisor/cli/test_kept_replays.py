@@ -1,0 +1,57 @@
+"""What of a replay's result is kept: each rule's change alone, with the kinds of statements."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.cli.kept_replays import keep_replay, proofs_of_replay
+from myisam_advisor.proofs.document import proof_of, text_of
+from myisam_advisor.proofs.store import ProofStore
+from tests.support.proofs import NOW
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    rules: tuple[str, ...] = ("key-buffer-too-small",)
+    statements: tuple[str, ...] = ("SET GLOBAL key_buffer_size = 536870912;",)
+    times: float | None = 1.4
+    low: float | None = 1.3
+    high: float | None = 1.5
+    verdict: str = "worth it"
+
+
+@dataclass(frozen=True)
+class Kind:
+    fingerprint: str
+    share: float
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    variants: tuple[Variant, ...]
+    kinds: tuple[Kind, ...] = ()
+    server: str = "MariaDB"
+    version: str = "10.11.6-MariaDB"
+    tables: tuple[str, ...] = ("shop.orders",)
+    taken_at: float = NOW
+    further: dict[str, str] = field(default_factory=dict)
+
+
+def test_each_rules_change_alone_is_a_proof_with_its_kinds() -> None:
+    kinds = (Kind("select ?", 0.9, (Variant("one", times=2.0, high=2.1), Variant("other"))), Kind("insert", 0.1, (Variant("one", low=None),)))
+    (made,) = proofs_of_replay(Result((Variant("one"),), kinds), "ab", 120.5, {"shop.orders": 4096})
+    assert (made.rule_id, made.experiment, made.change) == ("key-buffer-too-small", "replay", ("SET GLOBAL key_buffer_size = 536870912;",))
+    assert [(one.fingerprint, one.share, one.times) for one in made.kinds] == [("select ?", 0.9, 2.0)]
+    assert (made.workload.statements_per_second, made.workload.tables, made.server) == (120.5, {"shop.orders": 4096}, "ab")
+    assert proof_of(text_of(made)) == made
+
+
+@pytest.mark.parametrize("variant", [Variant("x", rules=()), Variant("x", rules=("a", "b")), Variant("x", times=None), Variant("x", low=None)])
+def test_several_changes_together_a_users_own_and_too_few_rounds_prove_nothing(variant: Variant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    assert keep_replay(Result((variant,)), "ab", None, {}).as_values() == {"kept": [], "not_kept": "no rule's change was measured with an interval."}
+    assert len(keep_replay(Result((variant, Variant("one"))), "ab", None, {}).kept) == 1
+    assert len(ProofStore(tmp_path / "proofs").current().proofs) == 1
