@@ -153,7 +153,7 @@ def _compile(root: Path) -> None:
     subprocess.run(
         [
             str(next(libraries.glob("ld-linux-*"))), "--library-path", str(libraries), str(next(root.glob("usr/bin/python3.[0-9]*"))),
-            "-m", "compileall", "-q", "-j", "1", "--invalidation-mode", "unchecked-hash", "-s", str(root), str(root / "usr/lib"),
+            "-B", "-m", "compileall", "-f", "-q", "-j", "1", "--invalidation-mode", "unchecked-hash", "-s", str(root), str(root / "usr/lib"),
         ],
         env={"PYTHONHOME": str(root / "usr"), "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1", "LC_ALL": "C.UTF-8"},
         check=True,
