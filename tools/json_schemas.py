@@ -22,6 +22,7 @@ from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import Comparison, Run
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
+from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
 from myisam_exporter.facts.unknown import Unknown
@@ -44,8 +45,8 @@ ABOUT = {"rule": TEXT, "object": TEXT}
 def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
-        "check": _check(), "doctor": _doctor(), "facts": _facts(), "plan": _plan(),
-        "proofs": _proofs(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
+        "check": _check(), "doctor": _doctor(), "facts": _facts(), "plan": _plan(), "proofs": _proofs(), "record": _record(), "rights": _rights(),
+        "trial": _trial(), "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
@@ -235,6 +236,20 @@ def _verify() -> Schema:
         "verdict": {"enum": ["improved", "unchanged", "worse", "not enough data"]},
     }
     return _document("A change, verified", "`verify --format json`.", properties)
+
+
+def _record() -> Schema:
+    kind = _of(Kind)
+    number_or_null: Schema = {"type": ["number", "null"]}
+    texts = {"source": TEXT, "server_version": TEXT, "flavour": TEXT}
+    properties = {
+        **texts, "began_at_seconds": number_or_null, "ended_at_seconds": number_or_null, "resolution_seconds": NUMBER, "statements": INTEGER,
+        "left_out": {"type": "object", "description": "Statements that are not in it, by reason.", "additionalProperties": INTEGER},
+        "truncated": {"type": "boolean"}, "note": {"type": "object", "additionalProperties": TEXT},
+        "file": {"type": "string", "description": "What was written; not with --show."},
+        "connections": {"type": "integer", "description": "With --show."}, "kinds": _list_of(kind),
+    }  # fmt: skip
+    return _document("A workload", "`record --format json`.", properties, ("file", "connections", "kinds"))
 
 
 def _doctor() -> Schema:

@@ -26,6 +26,7 @@ class LogFile:
     Args:
         path: its name; "-" is standard input.
         kind: what it is to be, for messages.
+        descriptor: of the file where it is open already; it is closed at the end.
 
     Attributes:
         shrank: it became shorter while it was read, and what was cut off is lost.
@@ -34,12 +35,12 @@ class LogFile:
     Raises UserError for what cannot be read, or is no file.
     """
 
-    def __init__(self, path: Path, kind: str) -> None:
+    def __init__(self, path: Path, kind: str, descriptor: int | None = None) -> None:
         self.path, self.kind = path, kind
         self.shrank = False
         self.bytes_read = 0
         self._left: int | None = None
-        self._descriptor = self._opened()
+        self._descriptor = self._checked(self._opened() if descriptor is None else descriptor)
 
     def __enter__(self) -> LogFile:
         return self
@@ -90,10 +91,14 @@ class LogFile:
                 raise UserError(f"cannot read the {self.kind}: standard input is closed.")
             return sys.stdin.fileno()
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+            return os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise self._not_read(str(why)) from None
+
+    def _checked(self, descriptor: int) -> int:
+        if str(self.path) == STANDARD_INPUT:
+            return descriptor
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)

@@ -121,7 +121,7 @@ TABLES: tuple[FactTable, ...] = (
     FactTable(
         "processlist",
         "list",
-        "Connections counted by state; query texts are never read.",
+        "Connections counted by state; query texts are not read.",
         ("schema_name", "state", "command"),
     ),
     FactTable("replica", "list", "The channels by which the server takes changes from others.", ("channel",)),

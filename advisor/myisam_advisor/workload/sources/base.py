@@ -48,6 +48,7 @@ class Reading:
         holes: stretches of zero bytes.
         entries: how many were found, whatever became of them.
         starts: how often a server opened it.
+        without_connection: events of which it does not say who sent them: MySQL 5.5's slow log never does. Their connection is 0.
     """
 
     server_version: str = ""
@@ -57,6 +58,7 @@ class Reading:
     holes: int = 0
     entries: int = 0
     starts: int = 0
+    without_connection: int = 0
 
     def server_started(self, version: bytes, comment: bytes) -> None:
         """Take the version from the lines that a server writes when it opens its log."""

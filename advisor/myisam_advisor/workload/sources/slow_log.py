@@ -122,6 +122,7 @@ class _SlowLog:
             self._reading.left_out[CUT_OFF] += 1
             return
         duration = int(seconds) * MICROSECONDS + int(fraction)
+        self._reading.without_connection += number is None and thread is None
         exact = self._time is not None and self._time[1]
         event = Event(
             int(number or thread or 0),
@@ -149,7 +150,9 @@ class _SlowLog:
         elif statement is None:
             self._reading.left_out[CUT_OFF] += 1
         else:
-            yield from self._placed(_made(user, attributes, database, statement), attributes, settings)
+            event = _made(user, attributes, database, statement)
+            self._reading.without_connection += not event.connection
+            yield from self._placed(event, attributes, settings)
 
     def _default_database(self, attributes: bytes, used: bytes | None) -> bytes | None:
         if used is not None:

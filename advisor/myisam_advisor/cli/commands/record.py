@@ -1,0 +1,171 @@
+"""`myisam-advisor record`: the statements of a log, or of the running server, as a workload file; what is in such a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from myisam_advisor.cli.described import CHANGE, Described
+from myisam_advisor.cli.options import Duration, ServerOptions, server_options
+from myisam_exporter.errors import UserError
+
+if TYPE_CHECKING:
+    from myisam_advisor.workload.recording import Recorded
+
+FORMATS = ("text", "json")
+MAXIMUM_SECONDS = 3600.0
+NOBODY_ASKED = "record --seconds changes settings of the server for that time, and there is no terminal to ask on: look at what its page of the guide says, then add --yes."
+_FILE = click.Path(path_type=Path)
+
+
+@click.command(
+    cls=Described,
+    task=CHANGE,
+    examples=(
+        ("myisam-advisor record --output monday.workload --slow-log /var/log/mysql/slow.log", "The statements of a slow log."),
+        ("zcat general.log.*.gz | myisam-advisor record --output week.workload --general-log -", "Those of packed general logs."),
+        ("myisam-advisor record --output now.workload --seconds 60", "Those of the running server, for a minute."),
+        ("myisam-advisor record --show now.workload", "Which kinds of statements took which share of the time."),
+    ),
+)  # fmt: skip
+@click.option(
+    "--output", type=_FILE, help="The workload file to write: readable by you alone, never over another file."
+)
+@click.option(
+    "--slow-log",
+    type=_FILE,
+    metavar="FILE",
+    help="Read this slow log (long_query_time=0 while it was written); - is standard input.",
+)
+@click.option("--general-log", type=_FILE, metavar="FILE", help="Read this general log; - is standard input.")
+@click.option(
+    "--seconds",
+    type=Duration(),
+    help="Switch the server's slow log to a file of its own for so long, and give every setting back.",
+)
+@click.option(
+    "--maximum-rate",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="With --seconds: refuse a server with more statements a second.",
+)
+@click.option("--yes", "is_sure", is_flag=True, help="With --seconds: do not ask.")
+@click.option("--show", type=_FILE, metavar="FILE", help="Say what is in a workload file.")
+@click.option("--literals", is_flag=True, help="With --show: also the longest statement of each kind, with its values.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Form of what is said.",
+)
+@server_options
+def record(
+    output: Path | None,
+    slow_log: Path | None,
+    general_log: Path | None,
+    seconds: float | None,
+    maximum_rate: int,
+    is_sure: bool,
+    show: Path | None,
+    literals: bool,
+    format_name: str,
+    server: ServerOptions,
+) -> None:
+    """Record the statements of a log, or of the running server, into a workload file for `trial replay`.
+
+    This is the one command that reads statements, and with --seconds the one that changes settings of the server without being a change
+    script: the slow log, for that time. What was recorded stays in the file; everything else sees kinds of statements, without values.
+    """
+    chosen = [name for name, value in (("--slow-log", slow_log), ("--general-log", general_log), ("--seconds", seconds), ("--show", show)) if value is not None]  # fmt: skip
+    if len(chosen) != 1:
+        several = f"not {' and '.join(chosen)} together" if chosen else "none was given"
+        raise click.UsageError(f"give one of --slow-log, --general-log, --seconds or --show: {several}.")
+    _refuse_what_does_not_fit(output, seconds, show, literals, is_sure)
+    if show is not None:
+        _show(show, literals, format_name)
+        return
+    assert output is not None
+    if seconds is not None:
+        _live(output, seconds, maximum_rate, is_sure, server, format_name)
+    elif slow_log is not None:
+        _log("slow_log", slow_log, output, format_name)
+    elif general_log is not None:
+        _log("general_log", general_log, output, format_name)
+
+
+def _refuse_what_does_not_fit(
+    output: Path | None, seconds: float | None, show: Path | None, literals: bool, is_sure: bool
+) -> None:
+    if show is not None and output is not None:
+        raise click.UsageError("--show writes no file: leave out --output.")
+    if show is None and output is None:
+        raise click.UsageError("give the file to write: --output FILE.")
+    if literals and show is None:
+        raise click.UsageError("--literals is for --show: a workload always holds the statements whole.")
+    if is_sure and seconds is None:
+        raise click.UsageError("--yes is for --seconds.")
+    if seconds is not None and not 1 <= seconds <= MAXIMUM_SECONDS:
+        raise click.UsageError(f"--seconds is from 1 to {MAXIMUM_SECONDS:.0f}.")
+
+
+def _log(kind: str, log: Path, output: Path, format_name: str) -> None:
+    from myisam_advisor.workload.recording import record_log, source_named
+
+    _tell(record_log(source_named(kind), log, output), format_name)
+
+
+def _show(path: Path, literals: bool, format_name: str) -> None:
+    import json
+
+    from myisam_advisor.workload.document import as_document, as_text
+    from myisam_advisor.workload.file import read_workload
+    from myisam_advisor.workload.summary import summed_up
+
+    with read_workload(path) as workload:
+        summary = summed_up(workload, literals)
+    if format_name == "json":
+        print(json.dumps(as_document(summary), indent=1))
+    else:
+        print(as_text(summary, str(path), sys.stdout), end="")
+
+
+def _tell(recorded: Recorded, format_name: str) -> None:
+    import json
+
+    from myisam_advisor.texts.json_documents import heading
+    from myisam_advisor.texts.templates import printable
+    from myisam_advisor.workload.document import about, said
+
+    if format_name == "json":
+        print(
+            json.dumps({**heading(), **about(recorded.header, recorded.totals), "file": str(recorded.path)}, indent=1)
+        )
+        return
+    click.echo(printable(f"{recorded.path}:"))
+    for sentence in said(recorded.header, recorded.totals):
+        click.echo(f"  {printable(sentence)}")
+    click.echo("  What is in it: " + printable(f"myisam-advisor record --show {recorded.path}"))
+
+
+def _live(
+    output: Path, seconds: float, maximum_rate: int, is_sure: bool, server: ServerOptions, format_name: str
+) -> None:
+    from myisam_advisor.workload.live import LiveRecording
+
+    if not is_sure and not (sys.stdin is not None and sys.stdin.isatty()):
+        raise UserError(NOBODY_ASKED)
+    target = server.target()
+    with LiveRecording(target, server.timeout_seconds, seconds, maximum_rate) as recording:
+        prospect = recording.prospect()
+        for sentence in prospect.sentences():
+            click.echo(sentence, err=True)
+        if not is_sure:
+            click.confirm("Do it?", abort=True, err=True)
+        recorded = recording.record(output, prospect)
+    _tell(recorded, format_name)

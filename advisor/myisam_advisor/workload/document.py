@@ -1,0 +1,125 @@
+"""What a recording came to, and what is in a workload, as text and as JSON documents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TextIO
+
+from myisam_advisor.texts.drawing import drawn
+from myisam_advisor.texts.json_documents import heading
+from myisam_advisor.texts.templates import count, duration, percent, printable
+from myisam_advisor.workload.file import Header, Totals
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from myisam_advisor.workload.summary import Kind, Summary
+
+WIDTH = 140
+# Kinds with less than this of the time have one line together: nobody changes a server for them.
+SHOWN_SHARE = 0.005
+
+
+def about(header: Header, totals: Totals) -> Mapping[str, Any]:
+    """The keys that say where a workload is from and what it came to."""
+    return {
+        "source": header.source,
+        "server_version": header.server_version,
+        "flavour": header.flavour,
+        "began_at_seconds": _seconds(header.began_at_microseconds),
+        "ended_at_seconds": _seconds(totals.ended_at_microseconds),
+        "resolution_seconds": header.resolution_microseconds / 1e6,
+        "statements": totals.statements,
+        "left_out": dict(totals.left_out),
+        "truncated": totals.truncated,
+        "note": {**header.note, **totals.note},
+    }
+
+
+def as_document(summary: Summary) -> Mapping[str, Any]:
+    """A summary as a JSON document."""
+    kinds = [asdict(kind) for kind in summary.kinds]
+    return {
+        **heading(),
+        **about(summary.header, summary.totals),
+        "connections": summary.connections,
+        "kinds": kinds,
+    }
+
+
+def as_text(summary: Summary, file: str, stream: TextIO | None) -> str:
+    """A summary for people."""
+    return drawn(_parts(summary, file), stream, piped_width=WIDTH, maximum_width=WIDTH)
+
+
+def said(header: Header, totals: Totals) -> Iterable[str]:
+    """What a workload is, a sentence a line."""
+    server = " ".join(part for part in (header.flavour, header.server_version) if part)
+    statements = "statement" if totals.statements == 1 else "statements"
+    yield f"{count(totals.statements)} {statements}{_lasting(header, totals)}, from {header.source.replace('_', ' ')}{f' of {server}' if server else ''}."
+    if header.resolution_microseconds > 1:
+        yield "It knows whole seconds only: the statements of each are spread evenly over it."
+    for reason, number in sorted(totals.left_out.items(), key=lambda item: -item[1]):
+        yield f"Left out: {count(number)} ({reason})."
+    for name, note in {**header.note, **totals.note}.items():
+        yield f"{name.capitalize()}: {note}."
+    if totals.truncated:
+        yield "The file is cut off: what is told here is what is there of it."
+
+
+def _lasting(header: Header, totals: Totals) -> str:
+    began, ended = header.began_at_microseconds, totals.ended_at_microseconds
+    if began is None or ended is None or ended <= began:
+        return ""
+    moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(began / 1e6))
+    return f" in {duration((ended - began) / 1e6)} from {moment}"
+
+
+def _parts(summary: Summary, file: str) -> Iterable[RenderableType]:
+    from rich.text import Text
+
+    yield Text(printable(file), style="bold")
+    for sentence in said(summary.header, summary.totals):
+        yield Text(printable(sentence))
+    connections = "connection" if summary.connections == 1 else "connections"
+    yield Text(f"{count(summary.connections)} {connections}, {count(len(summary.kinds))} kinds of statements:")
+    yield Text()
+    shown = [kind for kind in summary.kinds if kind.share >= SHOWN_SHARE]
+    yield _table(shown)
+    rest = summary.kinds[len(shown) :]
+    if rest:
+        together = percent(sum(kind.share for kind in rest))
+        yield Text(f"and {count(len(rest))} kinds with {together} together (--format json tells all)", style="dim")
+
+
+def _table(kinds: Iterable[Kind]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("share", "count", "time", "mean", "longest", "rows"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("kind", overflow="fold", ratio=1)
+    for kind in kinds:
+        mean = None if kind.seconds is None else kind.seconds / kind.count
+        rows = "-" if kind.rows_sent is None else count(kind.rows_sent)
+        told = Text(printable(kind.fingerprint) or "(nothing but comments)")
+        if kind.example is not None:
+            told.append("\n" + printable(kind.example), style="dim")
+        table.add_row(
+            percent(kind.share), count(kind.count), *map(_time, (kind.seconds, mean, kind.longest_seconds)), rows, told
+        )
+    return table
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _seconds(microseconds: int | None) -> float | None:
+    return None if microseconds is None else microseconds / 1e6

@@ -1,0 +1,215 @@
+"""A process that gives a server's settings back: at the end of a recording, and when the recorder is gone, however it ended.
+
+It is forked before the recorder has threads or a connection, in a session of its own, so that no signal of a terminal or for the recorder's
+group reaches it. It learns over a pipe what to give back, connects, says that it is ready - only then is anything changed - and waits for
+the pipe's end. The log that was written is removed with the rights of the server's own user.
+
+Sources: fork(2), setsid(2), pipe(7): the end of a pipe is seen when the last process that has its other side is gone, SIGKILL or not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.workload.log_settings import assignment, give_back
+from myisam_exporter.errors import UserError
+from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
+
+# A connection that is idle for long is ended by some sites within half a minute.
+_ASK_SECONDS = 5.0
+_PATIENCE_SECONDS = 60.0
+_MAXIMUM_MESSAGE = 1 << 20
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What is to be given back.
+
+    Attributes:
+        former: the variables, in the order in which they are set.
+        directory: the server's own, with the log.
+        name: the log's name in it.
+        owner: the server's user, and group.
+    """
+
+    former: Mapping[str, str]
+    directory: Path
+    name: str
+    owner: tuple[int, int]
+
+
+class Guardian:
+    """The process, seen from the recorder. Make it before there is a thread or a connection."""
+
+    def __init__(self, target: Target, timeout_seconds: int) -> None:
+        order_read, order_write = os.pipe()
+        report_read, report_write = os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            _live(target, timeout_seconds, (order_read, report_write), (order_write, report_read))
+        os.close(order_read)
+        os.close(report_write)
+        self._orders, self._reports = order_write, report_read
+        self._ended = False
+
+    def __enter__(self) -> Guardian:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        with contextlib.suppress(OSError, UserError):
+            self.finish()
+
+    def charge(self, duty: Duty) -> int:
+        """Tell it its duty, and wait until it is ready: the number of its connection. Raises UserError where it cannot be."""
+        order = {
+            "former": dict(duty.former),
+            "directory": str(duty.directory),
+            "name": duty.name,
+            "owner": duty.owner,
+        }
+        os.write(self._orders, json.dumps(order).encode() + b"\n")
+        report = _message(self._reports, _PATIENCE_SECONDS)
+        if "connection" not in report:
+            raise UserError(
+                f"nothing was changed: the process that gives the settings back cannot connect ({report.get('problem', 'it ended')})."
+            )
+        return int(report["connection"])
+
+    def finish(self) -> Sequence[str]:
+        """Let it give everything back, and wait for it: what could not be. Raises UserError where it is gone without a word."""
+        if self._ended:
+            return []
+        self._ended = True
+        os.close(self._orders)
+        try:
+            report = _message(self._reports, 2 * _PATIENCE_SECONDS)
+        finally:
+            os.close(self._reports)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.process, 0)
+        if "problems" not in report:
+            raise UserError("the process that gives the settings back is gone.")
+        return [str(problem) for problem in report["problems"]]
+
+
+def _message(descriptor: int, seconds: float) -> dict[str, Any]:
+    """The next line; nothing where the pipe ends, or none comes."""
+    text = b""
+    deadline = time.monotonic() + seconds
+    while not text.endswith(b"\n") and len(text) < _MAXIMUM_MESSAGE:
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        part = os.read(descriptor, 1 << 16) if ready else b""
+        if not part:
+            return {}
+        text += part
+    return dict(json.loads(text))
+
+
+def _live(target: Target, timeout_seconds: int, own: tuple[int, int], others: tuple[int, int]) -> None:
+    """The life of the process: never returns."""
+    status = 1
+    try:
+        for descriptor in others:
+            os.close(descriptor)
+        os.setsid()
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        orders, reports = own
+        order = _message(orders, 3600.0)
+        if order:
+            _watch(target, timeout_seconds, order, orders, reports)
+        else:
+            _say(reports, {"problems": []})
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _watch(target: Target, timeout_seconds: int, order: Mapping[str, Any], orders: int, reports: int) -> None:
+    former: Mapping[str, str] = order["former"]
+    uid, gid = (int(number) for number in order["owner"])
+    try:
+        directory = ForeignFiles(uid).open_directory(str(order["directory"]))
+        session: Session | None = Session(target, timeout_seconds)
+        assert session is not None
+        _say(reports, {"connection": session.row("SELECT CONNECTION_ID()", 1)[0]})
+    except (OSError, UserError) as error:
+        _say(reports, {"problem": str(error)})
+        return
+    while not select.select([orders], [], [], _ASK_SECONDS)[0]:
+        session = _awake(session)
+    problems = _given_back(session, target, timeout_seconds, former)
+    problem = remove_as(uid, gid, directory, str(order["name"]))
+    _say(reports, {"problems": [*problems, *([problem] if problem else [])]})
+
+
+def _awake(session: Session | None) -> Session | None:
+    """The session, asked something so that it stays; None for one that is gone."""
+    if session is not None:
+        try:
+            session.rows("SELECT 1")
+        except UserError:
+            session.close()
+            return None
+    return session
+
+
+def _given_back(session: Session | None, target: Target, timeout_seconds: int, former: Mapping[str, str]) -> list[str]:
+    """Give the settings back, over a new connection where the old one is gone; what could not be."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            session = session or Session(target, timeout_seconds)
+            return give_back(session, former)
+        except UserError as error:
+            session = None
+            if time.monotonic() > deadline:
+                by_hand = "; ".join(assignment(name, value) for name, value in former.items())
+                return [f"the settings could not be given back ({error}) By hand: {by_hand};"]
+            time.sleep(1)
+
+
+def _say(descriptor: int, report: Mapping[str, object]) -> None:
+    # Nobody may be there any more to hear it.
+    with contextlib.suppress(OSError):
+        os.write(descriptor, json.dumps(report).encode() + b"\n")
+
+
+def remove_as(uid: int, gid: int, directory: int, name: str) -> str | None:
+    """Remove a file of the server's from its directory with its user's rights and no others; what is wrong where it cannot be."""
+    if os.geteuid() != 0:
+        return _removed(directory, name)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setresgid(gid, gid, gid)
+            os.setresuid(uid, uid, uid)
+            status = 0 if _removed(directory, name) is None else 1
+        finally:
+            os._exit(status)
+    _, ended = os.waitpid(child, 0)
+    return None if ended == 0 else f"the log {name} could not be removed from the data directory"
+
+
+def _removed(directory: int, name: str) -> str | None:
+    try:
+        os.unlink(name, dir_fd=directory)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"the log {name} could not be removed: {error.strerror}"
+    return None

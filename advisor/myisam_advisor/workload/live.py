@@ -1,0 +1,245 @@
+"""A recording of the running server: its slow log, for a while into a file of its own, with every statement in it.
+
+What is changed is given back by a process of its own (guardian.py), whatever becomes of this one. Connections that are there before keep
+their own long_query_time: how much of all that the server answered was recorded is counted, and said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.texts.templates import count, percent, rate, size
+from myisam_advisor.workload.guardian import Duty, Guardian
+from myisam_advisor.workload.log_settings import (
+    assignment,
+    former_settings,
+    present_settings,
+    refuse_without_right,
+    wanted_settings,
+)
+from myisam_advisor.workload.recording import Recorded, Told, record_log, source_named
+from myisam_exporter.errors import StatementRefusedError, UserError
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.server.location import locate
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
+
+_SAMPLE_SECONDS = 2.0
+# What a slow log has of a statement besides its text, and what is left to the server whatever happens.
+_HEAD_BYTES = 400
+_SPARE_BYTES = 256 << 20
+_SAFETY = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What a recording would do, found out without changing anything.
+
+    Attributes:
+        statements_per_second: now.
+        needed_bytes: the log, at that rate.
+        connections: that are there already.
+        changed: the variables to be set.
+        former: what they are now.
+        log_was_on: the site writes a slow log of its own.
+        seconds: how long.
+    """
+
+    statements_per_second: float
+    needed_bytes: int
+    connections: int
+    changed: Mapping[str, str]
+    former: Mapping[str, str]
+    log_was_on: bool
+    seconds: float
+
+    def sentences(self) -> Iterator[str]:
+        """What is going to be done, and what it costs."""
+        names = ", ".join(self.changed)
+        yield f"For {self.seconds:g} s the server writes every statement into a slow log of its own, and has these variables set: {names}."
+        yield "They are given back afterwards, also when this program is killed, and the log is removed."
+        yield f"Now it answers {rate(self.statements_per_second)} statements: that is a log of some {size(self.needed_bytes)}."
+        yield "Writing it was measured to cost a server 6 to 20 % of its throughput (percona.com, 2009); what it costs this one is said afterwards."
+        if "slow_query_log_use_global_control" not in self.changed:
+            yield f"{count(self.connections)} connections are there already. They keep their settings: their statements are not seen."
+            if self.log_was_on:
+                yield "Connections made meanwhile go on to write every statement into the site's own slow log until they end."
+
+
+class LiveRecording:
+    """Looks, asks, records. Make it before there is a thread or a connection; use it as a context manager."""
+
+    def __init__(self, target: Target, timeout_seconds: int, seconds: float, maximum_rate: float) -> None:
+        self._seconds, self._maximum_rate = seconds, maximum_rate
+        self._closing = contextlib.ExitStack()
+        self._guardian = self._closing.enter_context(Guardian(target, timeout_seconds))
+        try:
+            self._session = self._closing.enter_context(Session(target, timeout_seconds))
+            self._present = present_settings(self._session)
+            self._directory, self._path, self._owner, self._pid = self._place()
+            refuse_without_right(self._session, self._present, self._session.account())
+        except BaseException:
+            self._closing.close()
+            raise
+
+    def __enter__(self) -> LiveRecording:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._closing.close()
+
+    def prospect(self) -> Prospect:
+        """What it would do. Raises UserError for a server that has too much to do, or too small a disk."""
+        before, begin = self._questions(), time.monotonic()
+        received = self._number("Bytes_received")
+        time.sleep(_SAMPLE_SECONDS)
+        asked = max(0.0, self._questions() - before - 3)
+        now = asked / (time.monotonic() - begin)
+        if now > self._maximum_rate:
+            raise UserError(
+                f"the server answers {rate(now)} statements, and at more than {count(self._maximum_rate)} a second a slow log of all of them slows it down. "
+                "Record when it has less to do, or allow more with --maximum-rate."
+            )
+        each = _HEAD_BYTES + (self._number("Bytes_received") - received) / asked if asked else _HEAD_BYTES
+        needed = int(now * self._seconds * each)
+        free = self._free_bytes()
+        if free < _SAFETY * needed + _SPARE_BYTES:
+            raise UserError(
+                f"{self._path} has {size(free)} free, and the log may take {size(_SAFETY * needed)}: {size(_SPARE_BYTES)} are left to the server whatever happens. "
+                "Make room there, or record for a shorter time (--seconds)."
+            )
+        changed = wanted_settings(self._present, self._log_name())
+        connections = int(self._number("Threads_connected")) - 1
+        former = former_settings(self._present, changed)
+        return Prospect(
+            now, needed, connections, changed, former, self._present.get("slow_query_log") == "ON", self._seconds
+        )
+
+    def record(self, output: Path, prospect: Prospect, tick: Callable[[float], None] = lambda _: None) -> Recorded:
+        """Do it. Raises UserError; whatever it raises, the settings are given back."""
+        if os.path.lexists(output):
+            raise UserError(f"{output} is there already. Give another --output, or remove it.")
+        name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
+        duty = Duty(prospect.former, self._path, name, self._owner)
+        ours = frozenset((int(self._session.row("SELECT CONNECTION_ID()", 1)[0]), self._guardian.charge(duty)))
+        log: int | None = None
+        try:
+            self._switch(prospect.changed)
+            log = self._opened(name)
+            begin, before, used = time.monotonic(), self._questions(), self._processor_seconds()
+            stopped = self._wait(log, prospect, tick)
+            lasted, asked = time.monotonic() - begin, self._questions() - before
+            used = None if used is None else (self._processor_seconds() or 0.0) - used
+        finally:
+            problems = self._guardian.finish()
+            if log is not None and problems:
+                os.close(log)
+        if problems:
+            raise UserError(f"not everything is as it was: {'; '.join(problems)}.")
+        later = dict(self._cost(prospect, asked / lasted, used, lasted))
+        if stopped:
+            later["stopped early"] = stopped
+        told = Told("live", self._session.version.text, self._flavour(), _notes(prospect), later, ours)
+        assert log is not None
+        return record_log(source_named("slow_log"), self._path / name, output, told, log)
+
+    def _place(self) -> tuple[int, Path, tuple[int, int], int | None]:
+        """The server's data directory, open; whose it is; the server's process. Raises UserError where it is not here, or not ours to read."""
+        uptime = self._session.status_number("Uptime")
+        location = locate(
+            self._present, uptime, self._session.peer_process(), self._session.target.may_be_local, Path("/proc")
+        )
+        if isinstance(location.data_directory, Unknown) or location.owner is None:
+            why = (
+                location.data_directory.reason
+                if isinstance(location.data_directory, Unknown)
+                else "nobody knows whose its files are"
+            )
+            raise UserError(
+                f"the log that the server writes cannot be read from here: {why}. Run this on its host, or give a log: --slow-log FILE."
+            )
+        if os.geteuid() not in (0, location.owner):
+            raise UserError(
+                f"the log that the server writes into {location.data_directory} is read and removed by root or by the server's own user. Run this with sudo."
+            )
+        directory = ForeignFiles(location.owner).open_directory(str(location.data_directory))
+        self._closing.callback(os.close, directory)
+        status = os.fstat(directory)
+        pid = None if isinstance(location.pid, Unknown) else location.pid
+        return directory, location.data_directory, (location.owner, status.st_gid), pid
+
+    def _log_name(self) -> str:
+        return str(self._path / f"myisam-advisor-{secrets.token_hex(8)}.log")
+
+    def _switch(self, changed: Mapping[str, str]) -> None:
+        for name, value in changed.items():
+            try:
+                self._session.rows(assignment(name, value))
+            except StatementRefusedError as error:
+                raise UserError(f"the server refused SET GLOBAL {name}: {error.text}. Nothing was recorded.") from None
+
+    def _opened(self, name: str) -> int:
+        """The log that the server has begun."""
+        try:
+            return ForeignFiles(self._owner[0]).open(name, self._directory)
+        except OSError as error:
+            raise UserError(
+                f"the log {self._path / name} cannot be read: {error.strerror}. Run this as root."
+            ) from None
+
+    def _wait(self, log: int, prospect: Prospect, tick: Callable[[float], None]) -> str:
+        """Let it write; why it was stopped before its time, if it was."""
+        end = time.monotonic() + self._seconds
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(0.5, left))
+            tick(max(0.0, left))
+            if self._free_bytes() < _SPARE_BYTES:
+                return f"the disk of {self._path} was nearly full"
+            if os.fstat(log).st_size > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
+                return (
+                    f"the log grew faster than the {rate(prospect.statements_per_second)} statements before let expect"
+                )
+        return ""
+
+    def _cost(self, prospect: Prospect, during: float, used: float | None, lasted: float) -> Iterator[tuple[str, str]]:
+        yield "load", f"{rate(prospect.statements_per_second)} statements before, {rate(during)} meanwhile"
+        if used is not None:
+            yield "processor", f"the server used {percent(used / lasted)} of one meanwhile"
+        yield "counted", f"the server counted {count(during * lasted)} statements meanwhile"
+
+    def _free_bytes(self) -> int:
+        free = os.fstatvfs(self._directory)
+        return free.f_bavail * free.f_frsize
+
+    def _questions(self) -> float:
+        return self._number("Questions")
+
+    def _number(self, name: str) -> float:
+        return self._session.status_number(name) or 0.0
+
+    def _processor_seconds(self) -> float | None:
+        import psutil
+
+        try:
+            times = psutil.Process(self._pid).cpu_times() if self._pid else None
+        except psutil.Error:
+            return None
+        return None if times is None else times.user + times.system
+
+    def _flavour(self) -> str:
+        if "slow_query_log_use_global_control" in self._present:
+            return "percona"
+        return "mariadb" if "mariadb" in self._present.get("version", "").lower() else "mysql"
+
+
+def _notes(prospect: Prospect) -> Mapping[str, str]:
+    if "slow_query_log_use_global_control" in prospect.changed:
+        return {"connections": "those that were there before are recorded too"}
+    return {"connections": f"{count(prospect.connections)} were there before, and their statements are not in it"}

@@ -1,0 +1,105 @@
+"""The variables that decide what a server's slow log holds: those to change for a recording, and giving them back.
+
+Source: MySQL and MariaDB manuals, "The Slow Query Log"; Percona Server, "Slow query log rotation and expiration", slow_query_log_use_global_control.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+from myisam_exporter.errors import StatementRefusedError, UserError
+from myisam_exporter.server.driver import Row
+from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
+
+FILE, SWITCH, OUTPUT = "slow_query_log_file", "slow_query_log", "log_output"
+PRIVILEGES = frozenset({1227, 1142, 1044, 1045})
+_NUMBER = re.compile(r"-?\d{1,18}(\.\d{1,9})?", re.ASCII)
+
+# Whatever of these a server has; the log is switched on last, and nothing else may come to be written into the site's own.
+_WANTED: Mapping[str, str] = {
+    "min_examined_row_limit": "0",
+    "log_slow_rate_limit": "1",
+    "log_slow_filter": "",
+    "log_slow_disabled_statements": "sp",
+    "log_slow_verbosity": "",
+    "log_slow_extra": "ON",
+    "log_slow_admin_statements": "ON",
+    "log_throttle_queries_not_using_indexes": "0",
+    "long_query_time": "0",
+}
+# Percona Server: connections that are there already obey as well.
+_PERCONA = {"slow_query_log_use_global_control": "all", "log_slow_verbosity": "microtime"}
+
+
+class Asked(Protocol):
+    """What answers statements: a Session."""
+
+    def rows(self, statement: str) -> list[Row]:
+        """The rows of an answer."""
+
+
+def present_settings(asked: Asked) -> dict[str, str]:
+    """All global variables. Raises as `rows` does."""
+    return {row[0] or "": row[1] or "" for row in asked.rows("SHOW GLOBAL VARIABLES") if len(row) == 2}
+
+
+def wanted_settings(present: Mapping[str, str], file: str) -> dict[str, str]:
+    """What is to be changed for a recording into this file, in its order: the log's own switch first and last."""
+    wanted = {**_WANTED, **(_PERCONA if "slow_query_log_use_global_control" in present else {})}
+    changed = {FILE: file, OUTPUT: "FILE"}
+    changed.update((name, value) for name, value in wanted.items() if name in present and present[name] != value)
+    if "FILE" in present.get(OUTPUT, "").split(","):
+        del changed[OUTPUT]
+    if present.get(SWITCH) != "ON":
+        changed[SWITCH] = "ON"
+    return changed
+
+
+def former_settings(present: Mapping[str, str], changed: Mapping[str, str]) -> dict[str, str]:
+    """What gives them back, in its order: first what makes the log small, then where it is written."""
+    order = sorted(changed, key=lambda name: (name in (FILE, OUTPUT), name == SWITCH, name != "long_query_time"))
+    if SWITCH in order:
+        # It was off: before anything else is written into the site's own file.
+        order = [SWITCH, *(name for name in order if name != SWITCH)]
+    return {name: present[name] for name in order}
+
+
+def assignment(name: str, value: str) -> Sql:
+    """SET GLOBAL with the value as SHOW VARIABLES tells it."""
+    number = value if not _NUMBER.fullmatch(value) else float(value) if "." in value else int(value)
+    return statement("SET GLOBAL {} = {}", quote_variable(name), quote_value(number))
+
+
+def refuse_without_right(asked: Asked, present: Mapping[str, str], account: str) -> None:
+    """Set a variable to what it is: a server refuses who may not. Raises UserError then."""
+    try:
+        asked.rows(assignment("long_query_time", present.get("long_query_time", "10")))
+    except StatementRefusedError as error:
+        if error.number not in PRIVILEGES:
+            raise
+        privilege = (
+            "SYSTEM_VARIABLES_ADMIN"
+            if "MariaDB" not in present.get("version", "") and not present.get("version", "").startswith("5.")
+            else "SUPER"
+        )
+        raise UserError(
+            f"record --seconds sets global variables, which {account} may not. GRANT {privilege} ON *.* TO {account}; "
+            "or log in as an administrator (--user root), or give a log that is there (--slow-log FILE)."
+        ) from None
+
+
+def give_back(asked: Asked, former: Mapping[str, str]) -> list[str]:
+    """Set each variable to what it was, and read it back; what is not as it was, a sentence each. Raises ServerLostError."""
+    problems = []
+    for name, value in former.items():
+        try:
+            asked.rows(assignment(name, value))
+        except StatementRefusedError as error:
+            problems.append(f"{name}: {error.text}")
+    now = present_settings(asked)
+    problems += [
+        f"{name} is {now.get(name)!r} and was {value!r}" for name, value in former.items() if now.get(name) != value
+    ]
+    return problems

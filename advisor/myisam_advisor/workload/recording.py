@@ -1,0 +1,150 @@
+"""A workload made of a log: its statements, what was left out by name, and what else is to be known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.file import Header, Totals, WorkloadWriter
+from myisam_advisor.workload.log_file import LogFile
+from myisam_advisor.workload.sources import all_sources
+from myisam_advisor.workload.sources.base import LogSource, Reading
+from myisam_advisor.workload.statements import refused
+from myisam_exporter.errors import UserError
+
+_SAMPLE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a recording came to."""
+
+    path: Path
+    header: Header
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the log itself does not tell, of a recording of our own.
+
+    Attributes:
+        source: as it stands in the workload; empty for the kind of the log.
+        server_version: of the server; empty for what the log says.
+        flavour: likewise.
+        note: what else is to be known, in the header.
+        later: what else is to be known, in the totals.
+        ignored_connections: of those of our own.
+    """
+
+    source: str = ""
+    server_version: str = ""
+    flavour: str = ""
+    note: Mapping[str, str] = field(default_factory=dict)
+    later: Mapping[str, str] = field(default_factory=dict)
+    ignored_connections: frozenset[int] = frozenset()
+
+
+NOTHING_TOLD = Told()
+OUR_OWN = "our own"
+
+
+def source_named(name: str) -> LogSource:
+    """The kind of log of this name. Raises KeyError where there is none."""
+    return {source.name: source for source in all_sources()}[name]
+
+
+def record_log(
+    source: LogSource, log: Path, output: Path, told: Told = NOTHING_TOLD, descriptor: int | None = None
+) -> Recorded:
+    """Write the statements of a log, open already or not, into a workload file. Raises UserError for a log that holds none, and as LogFile and WorkloadWriter do."""
+    reading = Reading()
+    with LogFile(log, source.title, descriptor) as file:
+        sample = _Sample(file.blocks())
+        events = source.events(iter(sample), reading)
+        first = next((event for event in events if event.connection not in told.ignored_connections), None)
+        if first is None:
+            raise _holds_nothing(source, log, reading, sample.begin)
+        header = Header(
+            told.source or source.name,
+            told.server_version or reading.server_version,
+            told.flavour or reading.flavour,
+            first.start_microseconds,
+            reading.resolution_microseconds,
+            told.note,
+        )
+        with WorkloadWriter(output, header) as writer:
+            _write(writer, chain((first,), events), told)
+            for reason, count in reading.left_out.items():
+                writer.leave_out(reason, count)
+            writer.note.update(told.later)
+            writer.note.update(_oddities(reading, file))
+            totals = Totals(
+                writer.statements, writer.ended_at_microseconds, dict(writer.left_out), note=dict(writer.note)
+            )
+    return Recorded(output, header, totals)
+
+
+def _write(writer: WorkloadWriter, events: Iterator[Event], told: Told) -> None:
+    end = 0
+    for event in events:
+        reason = OUR_OWN if event.connection in told.ignored_connections else refused(event.statement)
+        if reason is not None:
+            writer.leave_out(reason)
+            continue
+        writer.write(event)
+        end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
+    writer.ended_at_microseconds = end
+
+
+def _oddities(reading: Reading, file: LogFile) -> Mapping[str, str]:
+    odd = {}
+    if reading.without_connection:
+        odd["senders"] = (
+            f"of {reading.without_connection} statements the log does not tell which connection sent them: they count as one (number 0)"
+        )
+    if reading.holes:
+        odd["holes"] = f"{reading.holes} stretches of zero bytes in the log: what was written there is lost"
+    if file.shrank:
+        odd["shrank"] = "the log became shorter while it was read: what was cut off is lost"
+    if reading.starts > 1:
+        odd["starts"] = (
+            f"the log was opened anew {reading.starts} times: the server was restarted, or its logs were flushed"
+        )
+    return odd
+
+
+def _holds_nothing(source: LogSource, log: Path, reading: Reading, begin: bytes) -> UserError:
+    """Why there is nothing to record in it."""
+    if not begin.strip(b"\0"):
+        return UserError(f"the {source.title} {log} holds zero bytes alone: nothing was logged. Give another.")
+    other = next((other for other in all_sources() if other is not source and other.mark.search(begin)), None)
+    if not reading.entries and other is not None:
+        option = other.name.replace("_", "-")
+        return UserError(f"{log} is no {source.title}, it looks like a {other.title}. Give it as --{option}.")
+    if not reading.entries:
+        return UserError(
+            f"{log} is no {source.title} of MySQL or MariaDB: not one entry of such a log is in it. "
+            "Give the file that SHOW VARIABLES LIKE '%log_file' names."
+        )
+    left_out = ", ".join(f"{count} {reason}" for reason, count in reading.left_out.items()) or "all our own"
+    return UserError(
+        f"the {source.title} {log} holds no statement: of its {reading.entries} entries were left out {left_out}."
+    )
+
+
+class _Sample:
+    """The parts of a log, whose first one is kept."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self.begin = b""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            if not self.begin.strip(b"\0"):
+                self.begin = block[:_SAMPLE_BYTES]
+            yield block

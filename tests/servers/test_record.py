@@ -1,0 +1,154 @@
+"""Recording a running server, and the logs that it wrote: byte by byte what was sent, everything given back, whatever the end."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.file import Workload, read_workload
+from tests.servers.conftest import on_every_server, schema
+from tests.support.daemon import wait_for
+from tests.support.program import PROGRAM
+
+HOSTILE = [
+    b"SELECT 1", b"SELECT 'two\nlines;\n# User@Host: x[x] @ y []\n'", "SELECT 'é ☃'".encode(), b"SELECT '\\0 \\' \x1b'", b"/* c */ SELECT 5 -- end", b"SELECT \"# Time: 261122 20:00:00\n\"",
+    b"SELECT '" + b"x" * 200_000 + b"'", b"INSERT INTO t VALUES (1), (2)", b"UPDATE t SET a = a + 1", b"SELECT a FROM t", b"CREATE TEMPORARY TABLE u (a INT)", b"SET @a = 5", b"BEGIN", b"COMMIT",
+]  # fmt: skip
+LOGGING = ("slow_query_log", "slow_query_log_file", "long_query_time", "log_output", "min_examined_row_limit", "log_slow%", "log_throttle%", "log_queries%", "general_log%")
+
+
+def settings(server: PrivateServer) -> dict[str, str]:
+    names = " OR ".join(f"variable_name LIKE '{name}'" for name in LOGGING)
+    return {str(name): str(value) for name, value in server.execute(f"SHOW GLOBAL VARIABLES WHERE {names}")}
+
+
+def command(server: PrivateServer, *words: str) -> list[str]:
+    return [str(PROGRAM), "record", "--socket", str(server.socket), "--user", "root", *words]
+
+
+def recorded(path: Path) -> tuple[Workload, list[Event]]:
+    workload = read_workload(path)
+    return workload, list(workload.events())
+
+
+@contextmanager
+def sending(server: PrivateServer, database: str) -> Iterator[None]:
+    """The statements again and again, each round over a connection of its own."""
+    ended = threading.Event()
+
+    def rounds() -> None:
+        while not ended.is_set():
+            with server.session(database) as connection:
+                for statement in HOSTILE:
+                    connection.query(statement)
+                    connection.store_result()  # type: ignore[no-untyped-call]
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=rounds)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def leftovers(server: PrivateServer) -> list[str]:
+    return [path.name for path in Path(str(server.execute("SELECT @@datadir")[0][0])).glob("myisam-advisor-*")]
+
+
+@on_every_server
+def test_a_running_server_is_recorded_and_is_as_it_was(server: PrivateServer, tmp_path: Path) -> None:
+    before = settings(server)
+    with schema(server, "recorded") as database:
+        server.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+        with sending(server, database):
+            done = subprocess.run(command(server, "--output", str(tmp_path / "w"), "--seconds", "4", "--yes"), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert settings(server) == before
+    assert leftovers(server) == []
+    workload, events = recorded(tmp_path / "w")
+    assert {event.statement for event in events} >= set(HOSTILE)
+    told = [event for event in events if event.statement == b"INSERT INTO t VALUES (1), (2)"]
+    assert {event.database for event in told} == {database.encode()}
+    assert all(event.duration_microseconds is not None for event in told)
+    # MySQL 5.5 does not write who sent a statement.
+    assert all(event.connection for event in told) or "the log does not tell which connection" in workload.totals.note["senders"]
+    assert (workload.header.source, workload.totals.truncated) == ("live", False)
+    assert "meanwhile" in workload.totals.note["load"]
+    assert "were there before" in workload.header.note["connections"]
+
+
+@pytest.mark.parametrize("whole_group", [False, True], ids=["the recorder", "its group"])
+def test_everything_is_given_back_when_the_recorder_is_killed(server: PrivateServer, tmp_path: Path, whole_group: bool) -> None:
+    server.execute("SET GLOBAL long_query_time = 7.5", "SET GLOBAL log_output = 'TABLE,FILE'")
+    before = settings(server)
+    recorder = subprocess.Popen(command(server, "--output", str(tmp_path / "w"), "--seconds", "60", "--yes"), start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        assert wait_for(lambda: float(settings(server)["long_query_time"]) == 0 and bool(leftovers(server)), 60)
+        (os.killpg if whole_group else os.kill)(recorder.pid, signal.SIGKILL)
+        recorder.wait()
+        assert wait_for(lambda: settings(server) == before and not leftovers(server), 60)
+    finally:
+        recorder.kill()
+        server.execute("SET GLOBAL long_query_time = 10", "SET GLOBAL log_output = 'FILE'")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recorder_that_is_interrupted_gives_everything_back(mariadb: PrivateServer, tmp_path: Path) -> None:
+    before = settings(mariadb)
+    recorder = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "60", "--yes"), start_new_session=True, stderr=subprocess.PIPE)
+    assert wait_for(lambda: bool(leftovers(mariadb)), 60)
+    os.killpg(recorder.pid, signal.SIGINT)
+    recorder.communicate()
+    assert settings(mariadb) == before
+    assert leftovers(mariadb) == []
+
+
+def test_who_may_not_set_variables_is_told_the_right(flavour: PrivateServer, tmp_path: Path) -> None:
+    flavour.execute("DROP USER IF EXISTS 'low'@'localhost'", "CREATE USER 'low'@'localhost'")
+    try:
+        done = subprocess.run([*command(flavour, "--output", str(tmp_path / "w"), "--seconds", "2", "--yes"), "--user", "low"], capture_output=True, text=True, check=False)
+    finally:
+        flavour.execute("DROP USER 'low'@'localhost'")
+    assert (done.returncode, "GRANT " in done.stderr, list(tmp_path.iterdir())) == (2, True, [])
+
+
+def test_a_server_with_too_much_to_do_is_left_alone(mariadb: PrivateServer, tmp_path: Path) -> None:
+    before = settings(mariadb)
+    with schema(mariadb, "busy") as database:
+        mariadb.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+        with sending(mariadb, database):
+            done = subprocess.run(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "2", "--yes", "--maximum-rate", "1"), capture_output=True, text=True, check=False)
+    assert (done.returncode, "--maximum-rate" in done.stderr) == (2, True)
+    assert settings(mariadb) == before
+
+
+def test_nobody_is_asked_without_a_terminal(mariadb: PrivateServer, tmp_path: Path) -> None:
+    done = subprocess.run(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "2"), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert (done.returncode, "add --yes" in done.stderr) == (2, True)
+
+
+@on_every_server
+def test_the_general_log_of_a_server_is_read_byte_by_byte(server: PrivateServer, tmp_path: Path) -> None:
+    log = Path(str(server.execute("SELECT @@datadir")[0][0])) / "general-for-test.log"
+    before = settings(server)
+    with schema(server, "general") as database:
+        server.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM", f"SET GLOBAL general_log_file = '{log}'", "SET GLOBAL general_log = 1")
+        with sending(server, database):
+            time.sleep(0.5)
+        server.execute("SET GLOBAL general_log = 0", f"SET GLOBAL general_log_file = '{before['general_log_file']}'")
+    done = subprocess.run(command(server, "--output", str(tmp_path / "w"), "--general-log", str(log)), capture_output=True, text=True, check=False)
+    log.unlink()
+    assert done.returncode == 0, done.stderr
+    _, events = recorded(tmp_path / "w")
+    assert {event.statement for event in events} >= set(HOSTILE)
+    assert {event.database for event in events if event.statement == b"INSERT INTO t VALUES (1), (2)"} == {database.encode()}

@@ -1,0 +1,104 @@
+"""A log becomes a workload; a log that holds nothing is named, with its remedy, and nothing is written."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.workload.document import as_document, as_text
+from myisam_advisor.workload.file import read_workload
+from myisam_advisor.workload.recording import OUR_OWN, Told, record_log, source_named
+from myisam_advisor.workload.summary import MAXIMUM_KINDS, OTHERS, summed_up
+from myisam_exporter.errors import UserError
+
+ENTRY = b"# Time: 2026-11-22T20:00:0%d.000000Z\n# User@Host: a[a] @ localhost []  Id: %d\n# Query_time: 0.000100  Lock_time: 0.000002 Rows_sent: 2  Rows_examined: 3\nSET timestamp=1795377600;\n%b;\n"
+LOG = ENTRY % (1, 8, b"SELECT 'secret'") + ENTRY % (2, 9, b"LOAD DATA INFILE 'x' INTO TABLE t") + ENTRY % (3, 9, b"SELECT 'other'")
+GENERAL = b"2026-11-22T20:00:00.000001Z\t    8 Query\tSELECT 1\n"
+
+
+def log_of(tmp_path: Path, content: bytes) -> Path:
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_log_becomes_a_workload(tmp_path: Path) -> None:
+    recorded = record_log(source_named("slow_log"), log_of(tmp_path, LOG), tmp_path / "w")
+    assert (recorded.totals.statements, recorded.totals.left_out) == (2, {"LOAD DATA": 1})
+    with read_workload(tmp_path / "w") as workload:
+        assert [event.statement for event in workload.events()] == [b"SELECT 'secret'", b"SELECT 'other'"]
+    assert workload.header == recorded.header
+    assert workload.totals.ended_at_microseconds == 1795377603_000_000
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_packed_log_is_unpacked(tmp_path: Path, parts: int) -> None:
+    packed = b"".join(gzip.compress(LOG) for _ in range(parts))
+    assert record_log(source_named("slow_log"), log_of(tmp_path, packed), tmp_path / "w").totals.statements == 2 * parts
+
+
+def test_our_own_statements_are_left_out(tmp_path: Path) -> None:
+    recorded = record_log(source_named("slow_log"), log_of(tmp_path, LOG), tmp_path / "w", Told("live", "8.4.2", "mysql", ignored_connections=frozenset({9})))
+    assert (recorded.totals.statements, recorded.totals.left_out) == (1, {OUR_OWN: 2})
+    assert (recorded.header.source, recorded.header.server_version) == ("live", "8.4.2")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty: nothing was logged"), (b"\0" * 5000, "holds zero bytes alone"), (GENERAL, "looks like a general log. Give it as --general-log"),
+        (b"LOG:  statement: SELECT 1\n" * 9, "is no slow log of MySQL or MariaDB"), (b"\x7fELF" + bytes(range(256)) * 9, "is no slow log of MySQL or MariaDB"),
+        (ENTRY % (1, 8, b"# administrator command: Ping"), "holds no statement: of its 1 entries were left out 1 administrator command"),
+        (gzip.compress(LOG)[:20] + b"\xff" * 90, "packed by gzip, and damaged"),
+    ],
+)  # fmt: skip
+def test_a_log_that_holds_nothing_is_named(tmp_path: Path, content: bytes, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        record_log(source_named("slow_log"), log_of(tmp_path, content), tmp_path / "w")
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_slow_log_is_no_general_log(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="looks like a slow log"):
+        record_log(source_named("general_log"), log_of(tmp_path, LOG), tmp_path / "w")
+
+
+@pytest.mark.parametrize(("name", "says"), [("missing", "No such file"), (".", "it is a directory"), ("/dev/null", "it is no file"), ("\0", "null byte")])
+def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, says: str) -> None:
+    with pytest.raises(UserError, match=rf"cannot read the slow log .*{says}.* Give the path"):
+        record_log(source_named("slow_log"), tmp_path / name, tmp_path / "w")
+
+
+def test_what_is_odd_is_told(tmp_path: Path) -> None:
+    without = LOG.replace(b"  Id: 8", b"").replace(b"  Id: 9", b"")
+    totals = record_log(source_named("slow_log"), log_of(tmp_path, b"\0" * 100 + without), tmp_path / "w").totals
+    assert totals.note.keys() == {"senders", "holes"}
+
+
+def test_a_summary_has_kinds_and_no_values(tmp_path: Path) -> None:
+    record_log(source_named("slow_log"), log_of(tmp_path, LOG), tmp_path / "w")
+    with read_workload(tmp_path / "w") as workload:
+        summary = summed_up(workload)
+    [kind] = summary.kinds
+    assert (kind.fingerprint, kind.count, kind.seconds, kind.share, kind.rows_sent, kind.example) == ("select ?", 2, 0.0002, 1.0, 4, None)
+    assert summary.connections == 2
+    told = as_text(summary, "w", None) + str(as_document(summary))
+    assert "select ?" in told
+    assert "secret" not in told
+    assert "LOAD DATA" in told
+
+
+def test_values_are_told_where_that_was_asked_for(tmp_path: Path) -> None:
+    record_log(source_named("slow_log"), log_of(tmp_path, LOG.replace(b"secret", b"\x1b]secret")), tmp_path / "w")
+    with read_workload(tmp_path / "w") as workload:
+        told = as_text(summed_up(workload, literals=True), "w", None)
+    assert "secret" in told
+    assert "\x1b" not in told
+
+
+def test_kinds_without_end_take_bounded_memory(tmp_path: Path) -> None:
+    log = b"".join(ENTRY % (1, 8, b"SELECT a%d" % number) for number in range(MAXIMUM_KINDS + 5))
+    record_log(source_named("slow_log"), log_of(tmp_path, log), tmp_path / "w")
+    with read_workload(tmp_path / "w") as workload:
+        kinds = summed_up(workload).kinds
+    assert [kind.count for kind in kinds if kind.fingerprint == OTHERS] == [5]
