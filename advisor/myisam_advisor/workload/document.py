@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WIDTH = 140
 # Kinds with less than this of the time have one line together: nobody changes a server for them.
 SHOWN_SHARE = 0.005
+_SOURCES = {"live": "the running server", "slow_log": "a slow log", "general_log": "a general log"}
 
 
 def about(header: Header, totals: Totals) -> Mapping[str, Any]:
@@ -59,7 +60,7 @@ def said(header: Header, totals: Totals) -> Iterable[str]:
     """What a workload is, a sentence a line."""
     server = " ".join(part for part in (header.flavour, header.server_version) if part)
     statements = "statement" if totals.statements == 1 else "statements"
-    yield f"{count(totals.statements)} {statements}{_lasting(header, totals)}, from {header.source.replace('_', ' ')}{f' of {server}' if server else ''}."
+    yield f"{count(totals.statements)} {statements}{_lasting(header, totals)}, from {_SOURCES.get(header.source, header.source)}{f' ({server})' if server else ''}."
     if header.resolution_microseconds > 1:
         yield "It knows whole seconds only: the statements of each are spread evenly over it."
     for reason, number in sorted(totals.left_out.items(), key=lambda item: -item[1]):

@@ -30,7 +30,7 @@ _MAXIMUM_ENTRY_BYTES = MAXIMUM_STATEMENT_BYTES + (1 << 20)
 _MAXIMUM_JOINED = 64
 
 _STARTED = re.compile(
-    rb"[^\n]*, Version: ([^\s,]+)([^\n]*)\. started with:\r?\n(?:T[Cc][Pp] [Pp]ort: [^\n]*\n)?(?:Time +Id +Command +Argument *\r?\n)?"
+    rb"[^\n]*, Version: ([^\s,]+)([^\n]*)\. started with:\r?\n(?:T[Cc][Pp] [Pp]ort: [^\n]*\n)?(?:Time[ \t]+Id[ \t]+Command[ \t]+Argument *\r?\n)?"
 )
 _ISO = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:Z|([+-])(\d\d):(\d\d))?", re.ASCII)
 _OLD = re.compile(rb"(\d\d)(\d\d)(\d\d) +(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{1,6}))?", re.ASCII)

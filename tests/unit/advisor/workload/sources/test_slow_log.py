@@ -103,9 +103,10 @@ def test_holes_are_passed_over() -> None:
     assert (reading.holes, reading.left_out) == (3, {})
 
 
-def test_a_server_that_starts_amid_the_log_ends_no_statement() -> None:
-    again = STARTED % b"10.11.7-MariaDB-log (MariaDB Server)"
-    events, reading = parsed(MYSQL % (1, b"SELECT 1") + again + again + MYSQL % (2, b"SELECT 2") + again)
+@pytest.mark.parametrize("form", [STARTED, STARTED.replace(b"Time                 Id Command    Argument", b"Time\t\t    Id Command\tArgument")], ids=["mysql", "mariadb"])
+def test_a_server_that_starts_amid_the_log_ends_no_statement(form: bytes) -> None:
+    again = form % b"10.11.7-MariaDB-log (MariaDB Server)"
+    events, reading = parsed(again + MYSQL % (1, b"SELECT 1") + again + again + MYSQL % (2, b"SELECT 2") + again)
     assert [event.statement for event in events] == [b"SELECT 1", b"SELECT 2"]
     assert (reading.server_version, reading.left_out) == ("10.11.7-MariaDB-log", {})
 
