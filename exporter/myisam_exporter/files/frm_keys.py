@@ -27,6 +27,9 @@ LONG_HASH, UNIQUE_HASH, VECTOR = 5, 6, 7
 _COUNTS = struct.Struct("<B B H 2x")
 # Flags, bytes, number of parts, algorithm, block size.
 _KEY = struct.Struct("<H 2x B B 2x")
+# Number of the column, and its type elsewhere; bytes of it.
+_PART = struct.Struct("<H 5x H")
+COLUMN_MASK = 0x3FFF  # sql/unireg.h, FIELD_NR_MASK
 
 
 class FrmKey(NamedTuple):
@@ -52,6 +55,13 @@ def parse_keys(read: Pieces) -> tuple[FrmKey, ...]:
 
     Raises FrmError when it is truncated, contradicts itself, or is of no table.
     """
+    heads, names, _ = _read_keys(read)
+    found = (FrmKey(name, *head) for name, head in zip(names, heads, strict=True))
+    return tuple(key for key in found if key.algorithm != VECTOR)
+
+
+def _read_keys(read: Pieces) -> tuple[list[tuple[int, int, int]], list[str], bytes]:
+    """Heads and names of the indexes, and what describes heads and parts."""
     start = beginning(read)
     if start[VERSION] < COLUMNS_SINCE_VERSION:
         raise FrmError("its indexes are described as before MySQL 4.1")
@@ -61,9 +71,28 @@ def parse_keys(read: Pieces) -> tuple[FrmKey, ...]:
         raise FrmError(f"it would have {keys} indexes of {parts} columns")
     described = piece(start, read, position + _COUNTS.size, keys * _KEY.size + parts * PART_BYTES, KEYS)
     heads, end = _heads(described, keys)
-    names = _names(_all_names(start, read, position + _COUNTS.size + end, keys), keys)
-    found = (FrmKey(name, *head) for name, head in zip(names, heads, strict=True))
-    return tuple(key for key in found if key.algorithm != VECTOR)
+    return heads, _names(_all_names(start, read, position + _COUNTS.size + end, keys), keys), described
+
+
+class FullKey(NamedTuple):
+    """An index with its columns, as their numbers from 1 and how many bytes of them are in it; VECTOR ones too."""
+
+    name: str
+    flag: int
+    algorithm: int
+    parts: tuple[tuple[int, int], ...]
+
+
+def parse_full_keys(read: Pieces) -> tuple[FullKey, ...]:
+    """All indexes of the file with their columns. Raises FrmError as `parse_keys` does."""
+    heads, names, described = _read_keys(read)
+    found, place = [], 0
+    for name, (flag, count, algorithm) in zip(names, heads, strict=True):
+        place += _KEY.size
+        columns = [_PART.unpack_from(described, place + number * PART_BYTES) for number in range(count)]
+        found.append(FullKey(name, flag, algorithm, tuple((one & COLUMN_MASK, length) for one, length in columns)))
+        place += count * PART_BYTES
+    return tuple(found)
 
 
 def named_as(keys: Sequence[FrmKey], in_header: Sequence[Key]) -> tuple[str, ...] | None:

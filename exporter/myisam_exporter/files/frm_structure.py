@@ -1,0 +1,242 @@
+"""A table's structure out of its .frm file: columns with types and lengths, indexes with their parts, options.
+
+Layout and sources (all integers little-endian): sql/table.cc (open_binary_frm, create_key_infos) and sql/unireg.cc (pack_fields,
+mysql_prepare_create) of MySQL 5.6, sql/table.cc (init_from_binary_frm_image, parse_vcol_defs) and sql/field.h of MariaDB 10.11; compared
+with what the servers say of the same tables in tests/servers.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, is_zero_date
+from myisam_exporter.files.frm_definition import (
+    COLUMNS,
+    COLUMNS_SINCE_VERSION,
+    ENGINE_MERGE,
+    ENGINE_PARTITION,
+    FORM_BYTES,
+    HEAD_BYTES,
+    MAXIMUM_COLUMNS,
+    PLAUSIBLE_VERSIONS,
+    VERSION,
+    FrmError,
+    Pieces,
+    beginning,
+    piece,
+)
+from myisam_exporter.files.frm_keys import LONG_HASH, UNIQUE_HASH, VECTOR, FullKey, parse_full_keys
+from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
+from myisam_exporter.files.structure import Column, Index, Part, Structure
+
+ENGINE_MYISAM, ENGINE_INNODB, ENGINE_ARIA = 9, 12, 42
+ENGINES = {
+    ENGINE_MYISAM: "MyISAM",
+    ENGINE_MERGE: "MRG_MyISAM",
+    ENGINE_INNODB: "InnoDB",
+    6: "MEMORY",
+    15: "ARCHIVE",
+    17: "CSV",
+    ENGINE_ARIA: "Aria",
+}
+# sql/handler.h, enum row_type
+ROW_FORMATS = {1: "FIXED", 2: "DYNAMIC", 3: "COMPRESSED", 4: "REDUNDANT", 5: "COMPACT", 6: "PAGE"}
+# Length; position in the row; what is packed into bits; what the column does by itself; collation; list of members; type; collation.
+_COLUMN = struct.Struct("<3x H 3s H B B B B B 2x")
+# sql/field.h, FIELDFLAG_...
+SIGNED, NO_DEFAULT, NULLABLE = 1, 16_384, 32_768
+DECIMALS_SHIFT, DECIMALS_MASK = 8, 31
+NEXT_NUMBER, GENERATED = 15, 128  # what a column does by itself: counts; is computed (MySQL 5.7)
+MYSQL_WITH_JSON = range(50_700, 80_000)
+DEFAULT_NOW = frozenset({18, 21, 23})  # its default is the present moment
+# my_base.h, HA_OPTION_...
+OPTION_BITS = {"PACK_KEYS": 2, "CHECKSUM": 32, "DELAY_KEY_WRITE": 64}
+NO_PACK_KEYS = 128
+EXPRESSIONS_SINCE_VERSION = (
+    11  # sql/unireg.h of MariaDB, FRM_VER_EXPRESSSIONS: 10.2 and later, where a column may have any
+)
+# sql/field.h of MariaDB, enum enum_vcol_info_type: what an expression is of.
+OF_VIRTUAL, OF_STORED, OF_DEFAULT = 0, 1, 2
+_EXPRESSION = struct.Struct("<B H H B")
+EXPRESSIONS_HEAD_BYTES = 16  # sql/unireg.h, FRM_VCOL_NEW_BASE_SIZE
+MAXIMUM_ROW_BYTES = 70_000  # 65,535 and its bits for NULL
+_SEPARATOR = b"\xff"
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Where the parts of a description lie, and how long they are."""
+
+    columns_position: int
+    count: int
+    names_bytes: int
+    intervals_bytes: int
+    comments_bytes: int
+    expressions_bytes: int
+
+    @property
+    def names_position(self) -> int:
+        return self.columns_position + self.count * _COLUMN.size
+
+    @property
+    def expressions_position(self) -> int:
+        return self.names_position + self.names_bytes + self.intervals_bytes + self.comments_bytes
+
+
+def parse_structure(read: Pieces) -> Structure:
+    """The structure in a file of which `read(position, length)` gives pieces.
+
+    Raises FrmError when it is truncated, contradicts itself, is of no table, or is described as before MySQL 5.0.
+    """
+    start = beginning(read)
+    if start[VERSION] < COLUMNS_SINCE_VERSION:
+        raise FrmError("its columns are described as before MySQL 4.1")
+    form = _form(start, read)
+    columns = tuple(_columns(start, read, form))
+    version = int.from_bytes(start[51:55], "little")
+    partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
+    engine = (start[61] or start[3]) if partitioned else start[3]
+    return Structure(
+        ENGINES.get(engine, f"engine {engine}"),
+        version if version in PLAUSIBLE_VERSIONS else None,
+        start[41] << 8 | start[38],
+        ROW_FORMATS.get(start[40], ""),
+        tuple(_options(start, int.from_bytes(start[30:32], "little"))),
+        partitioned,
+        columns,
+        tuple(_index(key, columns) for key in parse_full_keys(read)),
+    )
+
+
+def _form(start: bytes, read: Pieces) -> _Form:
+    names_bytes, forms = struct.unpack_from("<H 2x H", start, 4)
+    if not forms:
+        raise FrmError("it says that it holds no form")
+    position = int.from_bytes(piece(start, read, HEAD_BYTES + names_bytes, 4, COLUMNS), "little")
+    if position < HEAD_BYTES:
+        raise FrmError(f"its form would begin at byte {position}, within its header")
+    form = piece(start, read, position, FORM_BYTES, COLUMNS)
+    count, screens, _, _, _, names, _, _, intervals = struct.unpack_from("<9H", form, 258)
+    comments, expressions = struct.unpack_from("<2H", form, 284)
+    if not 0 < count <= MAXIMUM_COLUMNS:
+        raise FrmError(f"it would have {count} columns")
+    if start[VERSION] < EXPRESSIONS_SINCE_VERSION:
+        expressions = 0
+    return _Form(position + FORM_BYTES + screens, count, names, intervals, comments, expressions)
+
+
+def _columns(start: bytes, read: Pieces, form: _Form) -> Iterator[Column]:
+    described = piece(start, read, form.columns_position, form.count * _COLUMN.size, COLUMNS)
+    names = _names(piece(start, read, form.names_position, form.names_bytes, COLUMNS), form.count)
+    defaults = _default_row(start, read)
+    version = int.from_bytes(start[51:55], "little")
+    expressions = _expressions(start, read, form)
+    members = _members(piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS))
+    for number, (name, words) in enumerate(zip(names, _COLUMN.iter_unpack(described), strict=True)):
+        length, place, packed, does, collation_high, of_members, kind, collation_low = words
+        position = int.from_bytes(place, "little") - 1
+        has_default = not packed & NO_DEFAULT and does not in DEFAULT_NOW
+        expression = expressions.get(number, frozenset())
+        if kind == types.JSON and version not in MYSQL_WITH_JSON:
+            raise FrmError("it has computed columns as MariaDB before 10.2 wrote them")
+        unsigned = not packed & SIGNED
+        decimals = packed >> DECIMALS_SHIFT & DECIMALS_MASK
+        size = (
+            bytes_of_list(kind, members[of_members - 1] if 0 < of_members <= len(members) else 0)
+            if kind in (types.ENUM, types.SET)
+            else bytes_of(kind, length, decimals, unsigned=unsigned)
+        )
+        yield Column(
+            name,
+            kind,
+            size,
+            0 if kind == types.GEOMETRY else collation_high << 8 | collation_low,
+            bool(packed & NULLABLE),
+            unsigned,
+            does & ~GENERATED == NEXT_NUMBER,
+            kind in types.DATES and has_default and not packed & NULLABLE and OF_DEFAULT not in expression
+            and is_zero_date(kind, defaults[position : position + size]),
+            kind in types.BLOBS and OF_DEFAULT in expression,
+            types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
+        )  # fmt: skip
+
+
+def _names(data: bytes, count: int) -> list[str]:
+    """Between separators, and ended by a zero."""
+    names = data.split(_SEPARATOR)[1 : count + 1]
+    if len(names) != count or not all(names):
+        raise FrmError(f"it does not have a name for each of {count} columns")
+    try:
+        return [name.decode("utf-8") for name in names]
+    except UnicodeDecodeError:
+        raise FrmError("a name of a column is no text") from None
+
+
+def _members(data: bytes) -> list[int]:
+    """How many members each ENUM or SET has; its first byte is what stands between them, behind the last one with a zero."""
+    found, position = [], 0
+    while position < len(data):
+        separator = data[position : position + 1]
+        end = data.find(separator + b"\0", position + 1)
+        if end < 0:
+            raise FrmError("the members of an ENUM or SET do not end")
+        found.append(data.count(separator, position, end))
+        position = end + 2
+    return found
+
+
+def _default_row(start: bytes, read: Pieces) -> bytes:
+    """The row of defaults, as the engine would have it; it lies behind the indexes."""
+    key_position, key_bytes = struct.unpack_from("<H 6x H", start, 6)
+    if key_bytes == 0xFFFF:
+        key_bytes = int.from_bytes(start[47:51], "little")
+    length = int.from_bytes(start[16:18], "little")
+    if length > MAXIMUM_ROW_BYTES:
+        raise FrmError(f"its row would have {length} bytes")
+    return piece(start, read, key_position + key_bytes, length, "defaults")
+
+
+def _expressions(start: bytes, read: Pieces, form: _Form) -> dict[int, frozenset[int]]:
+    """What each column has an expression for (MariaDB 10.2 and later)."""
+    data = piece(start, read, form.expressions_position, form.expressions_bytes, "expressions")
+    found: dict[int, frozenset[int]] = {}
+    position = EXPRESSIONS_HEAD_BYTES
+    while position + _EXPRESSION.size <= len(data):
+        kind, column, expression_bytes, name_bytes = _EXPRESSION.unpack_from(data, position)
+        found[column] = found.get(column, frozenset()) | {kind}
+        position += _EXPRESSION.size + name_bytes + expression_bytes
+    return found
+
+
+def _options(start: bytes, bits: int) -> Iterator[tuple[str, int]]:
+    """Those that are not at their default."""
+    numbers = {
+        "MAX_ROWS": int.from_bytes(start[18:22], "little"),
+        "MIN_ROWS": int.from_bytes(start[22:26], "little"),
+        "AVG_ROW_LENGTH": int.from_bytes(start[34:38], "little"),
+        "KEY_BLOCK_SIZE": int.from_bytes(start[62:64], "little"),
+    }
+    yield from ((name, number) for name, number in numbers.items() if number)
+    yield from ((name, 1) for name, bit in OPTION_BITS.items() if bits & bit)
+    if bits & NO_PACK_KEYS:
+        yield "PACK_KEYS", -1
+
+
+def _index(key: FullKey, columns: Sequence[Column]) -> Index:
+    kinds = {LONG_HASH: types.LONG_UNIQUE, UNIQUE_HASH: types.LONG_UNIQUE, VECTOR: types.VECTOR}
+    kind = (
+        types.FULLTEXT if key.flag & KEY_FULLTEXT
+        else types.SPATIAL if key.flag & KEY_SPATIAL
+        else kinds.get(key.algorithm, types.BTREE)
+    )  # fmt: skip
+    parts = []
+    for number, length in key.parts:
+        if not 0 < number <= len(columns):
+            raise FrmError(f"an index would have column {number} of {len(columns)}")
+        column = columns[number - 1]
+        is_prefix = kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)
+        parts.append(Part(number - 1, length, is_prefix))
+    return Index(key.name, bool(key.flag & KEY_NOSAME), kind, tuple(parts))

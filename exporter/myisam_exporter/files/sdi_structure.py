@@ -1,0 +1,133 @@
+"""A MyISAM table's structure out of its .sdi file, in which MySQL 8.0 and later write what their dictionary knows of it.
+
+Source: sql/dd/impl/types/table_impl.cc, column_impl.cc, index_impl.cc (serialize) of MySQL 8.0 and 9.7; compared with what the server says of
+the same tables in tests/servers. The file is JSON, and its name is the table's with a number behind it: which table it is of, it says itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes
+from myisam_exporter.files.structure import Column, Index, Part, Structure
+from myisam_exporter.outside.documents import DocumentError, parse_json
+
+MAXIMUM_FILE_BYTES = 16 << 20  # a table of 4,096 columns with long comments has some 5 MB
+MAXIMUM_MEMORY_BYTES = 64 << 20
+# sql/dd/types/column.h, enum_column_types: those of mysql_com.h from 1 on, then those behind the gap.
+_BEHIND_THE_GAP = {
+    21: types.NEWDECIMAL, 22: types.ENUM, 23: types.SET, 24: types.TINY_BLOB, 25: types.MEDIUM_BLOB, 26: types.LONG_BLOB, 27: types.BLOB,
+    28: types.VAR_STRING, 29: types.STRING, 30: types.GEOMETRY, 31: types.JSON,
+}  # fmt: skip
+# sql/dd/types/index.h, enum_index_type: PRIMARY, UNIQUE, MULTIPLE, FULLTEXT, SPATIAL.
+_UNIQUE, _KINDS = frozenset({1, 2}), {4: types.FULLTEXT, 5: types.SPATIAL}
+# sql/dd/types/table.h, enum_row_format, as the option row_type has it: sql/handler.h, enum row_type.
+_ROW_FORMATS = {1: "FIXED", 2: "DYNAMIC", 3: "COMPRESSED", 4: "REDUNDANT", 5: "COMPACT"}
+_NUMBERS = {name.lower(): name for name in ("MAX_ROWS", "MIN_ROWS", "AVG_ROW_LENGTH", "KEY_BLOCK_SIZE")}
+_SWITCHES = {name.lower(): name for name in ("CHECKSUM", "DELAY_KEY_WRITE")}
+_PACK_KEYS = {"2": 1, "128": -1}  # my_base.h, HA_OPTION_PACK_KEYS and HA_OPTION_NO_PACK_KEYS
+_FIXED = {
+    types.TINY: 1, types.SHORT: 2, types.LONG: 4, types.FLOAT: 4, types.DOUBLE: 8, types.LONGLONG: 8, types.INT24: 3, types.YEAR: 1,
+    types.NEWDATE: 3, types.DATE: 3,
+}  # fmt: skip
+_TIMES = {types.TIMESTAMP2: 4, types.DATETIME2: 5, types.TIME2: 3}
+_MERGE = "MRG_MyISAM"  # as the server itself spells it elsewhere
+_ZERO_DATE = "0000-00-00"
+
+
+class SdiError(Exception):
+    """The text is no .sdi of a table; the message says what is wrong with it."""
+
+
+def parse_sdi(text: str) -> tuple[str, str, Structure]:
+    """Database, name and structure of the table that the text describes. Raises SdiError."""
+    try:
+        document = parse_json(text, MAXIMUM_MEMORY_BYTES)
+    except DocumentError as error:
+        raise SdiError(f"it is no JSON: {error}") from None
+    try:
+        table = document["dd_object"]
+        if document["dd_object_type"] != "Table":
+            raise SdiError("it describes no table")
+        return str(table["schema_ref"]), str(table["name"]), _structure(table)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise SdiError(f"it lacks what a table's has ({type(error).__name__}: {error})") from None
+
+
+def _structure(table: Mapping[str, Any]) -> Structure:
+    options = _settings(table["options"])
+    described = [column for column in table["columns"] if int(column["hidden"]) == 1]
+    columns = tuple(map(_column, described))
+    # Indexes count the hidden columns too.
+    places = {number: described.index(column) for number, column in enumerate(table["columns"]) if column in described}
+    return Structure(
+        _MERGE if str(table["engine"]).upper() == _MERGE.upper() else str(table["engine"]),
+        int(table["mysql_version_id"]),
+        int(table["collation_id"]),
+        _ROW_FORMATS.get(int(options.get("row_type", 0)), ""),
+        tuple(_options(options)),
+        int(table["partition_type"]) != 0,
+        columns,
+        tuple(_index(index, places, columns) for index in table["indexes"] if not index["hidden"]),
+    )
+
+
+def _settings(text: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in str(text).split(";") if "=" in part)
+
+
+def _options(settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    yield from ((name, int(settings[key])) for key, name in _NUMBERS.items() if settings.get(key, "0") not in ("0", ""))
+    yield from ((name, 1) for key, name in _SWITCHES.items() if settings.get(key, "0") not in ("0", ""))
+    if settings.get("pack_keys") in _PACK_KEYS:
+        yield "PACK_KEYS", _PACK_KEYS[settings["pack_keys"]]
+
+
+def _column(column: Mapping[str, Any]) -> Column:
+    number = int(column["type"])
+    kind = _BEHIND_THE_GAP.get(number, number - 1)
+    default = str(column["default_value_utf8"])
+    generated = bool(column["generation_expression_utf8"])
+    return Column(
+        str(column["name"]),
+        kind,
+        _bytes_of(kind, column),
+        int(column["collation_id"]),
+        bool(column["is_nullable"]),
+        bool(column["is_unsigned"]),
+        bool(column["is_auto_increment"]),
+        kind in types.DATES and not column["default_value_utf8_null"] and default.startswith(_ZERO_DATE),
+        kind in types.BLOBS and not (column["default_value_utf8_null"] and not column.get("default_option")),
+        (types.VIRTUAL if column["is_virtual"] else types.STORED) if generated else "",
+    )
+
+
+def _bytes_of(kind: int, column: Mapping[str, Any]) -> int:
+    """What the longest value takes, without the bytes of its length."""
+    if kind in _TIMES:
+        return _TIMES[kind] + (int(column["datetime_precision"]) + 1) // 2
+    if kind == types.NEWDECIMAL:
+        return decimal_bytes(int(column["numeric_precision"]), int(column["numeric_scale"]))
+    if kind in (types.ENUM, types.SET):
+        return bytes_of_list(kind, len(column["elements"]))
+    if kind == types.BIT:
+        return (int(column["numeric_precision"]) + 7) // 8
+    if kind in types.BLOBS:
+        return types.BLOB_BYTES.get(kind, types.LARGEST_BLOB)
+    return _FIXED.get(kind, int(column["char_length"]))
+
+
+def _index(index: Mapping[str, Any], places: Mapping[int, int], columns: Sequence[Column]) -> Index:
+    number = int(index["type"])
+    kind = _KINDS.get(number, types.BTREE)
+    parts = []
+    for element in index["elements"]:
+        if element["hidden"]:
+            continue
+        place = places[int(element["column_opx"])]
+        column = columns[place]
+        length = min(int(element["length"]), column.maximum_bytes)
+        parts.append(Part(place, length, kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)))
+    return Index(str(index["name"]), number in _UNIQUE, kind, tuple(parts))

@@ -1,0 +1,94 @@
+"""Readers of a table's structure on files that servers wrote (tests/recorded/structures), whole and damaged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.files.character_sets import character_set
+from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, decimal_bytes, is_zero_date
+from myisam_exporter.files.frm_definition import FrmError
+from myisam_exporter.files.frm_structure import parse_structure
+from myisam_exporter.files.sdi_structure import SdiError, parse_sdi
+from myisam_exporter.files.structure import DATETIME2, ENUM, FULLTEXT, SET, SPATIAL, TIME2, Structure
+from tests.support.frm import pieces
+from tests.support.repository import ROOT
+
+RECORDED = sorted((ROOT / "tests" / "recorded" / "structures").iterdir())
+FRM = [path for path in RECORDED if path.suffix == ".frm"]
+
+
+def read(path: Path) -> Structure:
+    return parse_structure(pieces(path.read_bytes())) if path.suffix == ".frm" else parse_sdi(path.read_text("utf-8"))[2]
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
+def test_a_file_of_a_server_is_read(path: Path) -> None:
+    found = read(path)
+    assert (found.engine, len(found.columns), found.partitioned, found.row_format) == ("MyISAM", 22, False, "DYNAMIC")
+    sizes = {column.name: column.maximum_bytes for column in found.columns}
+    assert [sizes[name] for name in ("i", "b1", "d", "du", "c", "v", "dt", "e", "s", "x")] == [4, 2, 10, 3, 40, 300, 5, 1, 2, 65_535]
+    assert [column.name for column in found.columns if column.zero_default] == ["da", "dt"]
+    assert [column.name for column in found.columns if column.auto_increment] == ["i"]
+    assert found.option("PACK_KEYS") == found.option("CHECKSUM") == 1
+    assert found.option("KEY_BLOCK_SIZE") == 0
+    primary = found.primary
+    assert primary is not None
+    assert primary.unique
+    (index,) = [index for index in found.indexes if index.name == "k"]
+    assert [(part.length, part.prefix) for part in index.parts] == [(10, True), (40, False), (5, True)]
+    assert [len(found.of_kind(kind)) for kind in (FULLTEXT, SPATIAL)] == [1, 1]
+
+
+@pytest.mark.parametrize("path", FRM, ids=lambda path: path.name)
+def test_a_file_that_is_cut_off_is_refused(path: Path) -> None:
+    whole = path.read_bytes()
+    refused = 0
+    for length in range(0, len(whole), 37):
+        try:
+            parse_structure(pieces(whole[:length]))
+        except FrmError:
+            refused += 1
+    assert refused > len(whole) // 37 // 2
+
+
+@pytest.mark.parametrize("path", FRM, ids=lambda path: path.name)
+def test_bytes_that_changed_are_read_or_refused(path: Path) -> None:
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 3):
+        changed = bytearray(whole)
+        changed[place] ^= 0xFF
+        try:
+            parse_structure(pieces(bytes(changed)))
+        except FrmError as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"dd_object_type": "Table"}', '{"dd_object_type": "Schema", "dd_object": {}}', '{"dd_object": {"columns": 1}, "dd_object_type": "Table"}'])
+def test_a_text_that_is_no_sdi_is_refused(text: str) -> None:
+    with pytest.raises(SdiError):
+        parse_sdi(text)
+
+
+def test_an_sdi_that_lacks_a_part_is_refused() -> None:
+    whole = json.loads((ROOT / "tests" / "recorded" / "structures" / "mysql-9.7.sdi").read_text("utf-8"))
+    for name in ("columns", "indexes", "options", "name", "schema_ref", "engine"):
+        part = {key: value for key, value in whole["dd_object"].items() if key != name}
+        with pytest.raises(SdiError):
+            parse_sdi(json.dumps({**whole, "dd_object": part}))
+
+
+def test_bytes_of_types() -> None:
+    assert [decimal_bytes(*digits) for digits in ((5, 0), (20, 7), (18, 9), (10, 10), (65, 30))] == [3, 10, 8, 5, 30]
+    assert [bytes_of(DATETIME2, length, 0, unsigned=False) for length in (19, 21, 26)] == [5, 6, 8]
+    assert bytes_of(TIME2, 10, 0, unsigned=False) == 3
+    assert [bytes_of_list(ENUM, 255), bytes_of_list(ENUM, 256), bytes_of_list(SET, 8), bytes_of_list(SET, 33)] == [1, 2, 1, 8]
+    assert is_zero_date(DATETIME2, b"\x80\0\0\0\0")
+    assert not is_zero_date(DATETIME2, b"\x80\0\0\0\1")
+    assert not is_zero_date(DATETIME2, b"")
+
+
+def test_character_sets_by_collations() -> None:
+    assert [character_set(number) for number in (8, 33, 45, 255, 1057, 2304, 12345)] == [
+        ("latin1", 1, 1), ("utf8mb3", 1, 3), ("utf8mb4", 1, 4), ("utf8mb4", 1, 4), ("utf8mb3", 1, 3), ("utf8mb4", 1, 4), ("", 1, 1),
+    ]  # fmt: skip
