@@ -45,8 +45,8 @@ ABOUT = {"rule": TEXT, "object": TEXT}
 def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
-        "check": _check(), "doctor": _doctor(), "facts": _facts(), "plan": _plan(), "proofs": _proofs(), "record": _record(), "rights": _rights(),
-        "trial": _trial(), "verify": _verify(), "error": _error(),
+        "check": _check(), "doctor": _doctor(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
+        "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
@@ -261,6 +261,32 @@ def _doctor() -> Schema:
         {"path": TEXT, "problem": {"type": "string", "description": "Why none can be kept there; empty where it can."}}
     )
     return _document("What can be seen", "`doctor --format json`.", {"who": TEXT, "sources": _list_of(source), "history": history})  # fmt: skip
+
+
+def _migrate() -> Schema:
+    ends: Schema = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
+    name = {"schema_name": TEXT, "table_name": TEXT}
+    error = _object({
+        "code": {"type": "integer", "description": "The server's number of the error; the first one hides those behind it."}, "why": TEXT, "mend": TEXT,
+    })  # fmt: skip
+    change = _object({
+        "id": TEXT, "what": TEXT, "statement": {"type": "string", "description": "Shows the change; empty where no single one does."},
+    })  # fmt: skip
+    table = _object({
+        **name, "engine": TEXT, "to": TEXT, "fails": {"type": "boolean", "description": "Whether ALTER TABLE ... ENGINE=... is refused, whatever rows there are."},
+        "errors": _list_of(error), "changes": _list_of(change),
+        "seconds": _or_null(ends) | {"description": "How long the ALTER lasts, between two ends; null where that was not measured."},
+        "bytes_after": _or_null(ends) | {"description": "How large the table becomes, between two ends; null where its size is not known."},
+    })  # fmt: skip
+    properties: dict[str, Schema] = {
+        "to": {"enum": ["InnoDB", "Aria"]},
+        "target": {"type": ["string", "null"]},
+        "tables": _list_of(table),
+        "order": _list_of(_object(dict(name))) | {"description": "In which order to convert them."},
+        "left_out": _list_of(_object({"name": TEXT, "why": TEXT}))
+        | {"description": "What was asked for, or lies there, and nothing is said of."},
+    }
+    return _document("Migration", "`migrate --format json`.", properties)
 
 
 def _rights() -> Schema:

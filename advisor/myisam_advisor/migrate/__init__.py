@@ -1,0 +1,1 @@
+"""Leaving MyISAM: what another engine makes of a table, from its files alone."""

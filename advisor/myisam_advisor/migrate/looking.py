@@ -1,0 +1,79 @@
+"""One look for a migration: the server's variables, then the files of its tables. No table is opened, and information_schema is not asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from myisam_advisor.migrate.prediction import Migration, in_order, predict
+from myisam_advisor.migrate.server_kind import INNODB, MARIADB, MYSQL, of_variables, target_kind
+from myisam_advisor.migrate.tables import find_tables
+from myisam_exporter.collectors.host import read_host
+from myisam_exporter.errors import UserError
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.location import locate
+from myisam_exporter.server.session import Session
+
+
+def looked_at(session: Session, asked: Sequence[str], to: str, target: str | None, proc: Path) -> Migration:
+    """The migration of what was asked for. Raises UserError where the files cannot be seen, or there is no such target."""
+    flavour = MARIADB if session.version.flavour == MARIADB else MYSQL
+    later = target_kind(target, flavour) if target is not None else None
+    variables = _variables(session)
+    here = of_variables(flavour, session.version.number[:2], variables)
+    location = locate(
+        variables, session.status_number("Uptime"), session.peer_process(), session.target.may_be_local, proc
+    )
+    directory = location.data_directory
+    if isinstance(directory, Unknown):
+        raise UserError(
+            f"the definitions of the tables cannot be read: {directory.reason}. {_remedy(directory)}"
+            "Nothing is asked of information_schema instead: it would open every table."
+        )
+    try:
+        found = find_tables(directory, location.owner, asked)
+    except OSError as error:
+        raise UserError(
+            f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
+        ) from None
+    available = _available_bytes(directory, proc)
+    predictions = predict(found.tables, to, here, later, available)
+    idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
+    cache = "innodb_buffer_pool_size" if to == INNODB else "aria_pagecache_buffer_size"
+    return Migration(
+        here, later, to, tuple(predictions), in_order(predictions, idle), tuple(found.left_out),
+        whole_number(variables.get("key_buffer_size")), whole_number(variables.get(cache)), _free_bytes(directory),
+    )  # fmt: skip
+
+
+def _remedy(directory: Unknown) -> str:
+    return f"Remedy: {directory.remedy}. " if directory.remedy else ""
+
+
+def _variables(session: Session) -> Mapping[str, str]:
+    rows = session.rows_or_unknown("SHOW GLOBAL VARIABLES", 2)
+    if isinstance(rows, Unknown):
+        raise UserError(f"the server's variables cannot be read: {rows.reason}.")
+    return {name or "": value or "" for name, value in rows}
+
+
+def _available_bytes(directory: Path, proc: Path) -> float | None:
+    sample = read_host(proc, Path("/sys"), directory)
+    return None if isinstance(sample, Unknown) else float(sample.memory_available_bytes)
+
+
+def _free_bytes(directory: Path) -> int | None:
+    try:
+        place = ForeignFiles.place(directory)
+    except OSError:
+        return None
+    try:
+        status = os.fstatvfs(place)
+    except OSError:
+        return None
+    finally:
+        os.close(place)
+    return status.f_bavail * status.f_frsize

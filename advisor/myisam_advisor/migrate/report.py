@@ -1,0 +1,142 @@
+"""The migration as text: what fails, what converts and in which order, what means another thing afterwards, what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from myisam_advisor.migrate.meaning import Change
+from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
+from myisam_advisor.migrate.server_kind import INNODB
+from myisam_advisor.migrate.sizes import Range
+from myisam_advisor.texts.drawing import drawn, without_padding
+from myisam_advisor.texts.templates import duration, object_name, printable, size
+from myisam_advisor.texts.width import WIDEST
+
+PIPED_WIDTH = 120
+UNKNOWN = "not known"
+
+
+def as_text(migration: Migration, reader: TextIO | None = None) -> str:
+    """For the stream `reader` (None: a file)."""
+    return without_padding(drawn(_parts(migration), reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
+
+
+def _parts(migration: Migration) -> Iterable[RenderableType]:
+    failing = [one for one in migration.predictions if one.fails]
+    by_name = {one.name: one for one in migration.predictions}
+    converting = [by_name[name] for name in migration.order if not by_name[name].fails]
+    yield Text(_headline(migration, len(failing)), style="bold")
+    for one in failing:
+        yield from _failing(one)
+    if converting:
+        yield Text("")
+        yield Text("In this order: small and unread first, each database together.", style="bold")
+        yield _table(converting)
+        yield Text("")
+        yield Text("What means another thing afterwards; an ALTER that succeeds is no all-clear.", style="bold")
+        yield from _changes(converting)
+        yield Text("")
+        yield from _costs(migration, converting)
+    if migration.left_out:
+        yield Text("")
+        yield Text("Nothing is said of these:", style="bold")
+        for name, why in migration.left_out:
+            yield Padding(Text(printable(f"{name}: {why.rstrip('.')}.")), (0, 0, 0, 2))
+
+
+def _headline(migration: Migration, failing: int) -> str:
+    total = len(migration.predictions)
+    if not total:
+        return "There is no MyISAM table to convert."
+    target = f", then {migration.target.label}" if migration.target else ""
+    tables = "1 table" if total == 1 else f"{total} tables"
+    fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{failing} fail"
+    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {total - failing} {'converts' if total - failing == 1 else 'convert'}."
+
+
+def _failing(one: Prediction) -> Iterable[RenderableType]:
+    yield Text.assemble((printable(object_name(*one.name)), "red"), f"  {_now(one)}")
+    for number, error in enumerate(one.errors):
+        hidden = "" if number == 0 else " (hidden behind the one before)"
+        yield Padding(Text(printable(f"error {error.code}{hidden}: {error.why}.")), (0, 0, 0, 2))
+        yield Padding(Text(printable(error.mend), style="cyan"), (0, 0, 0, 4))
+
+
+def _now(one: Prediction) -> str:
+    return size(one.contents.total_bytes) if one.contents else one.engine
+
+
+def _table(converting: Iterable[Prediction]) -> Table:
+    drawn_table = Table(box=None, pad_edge=False, header_style="dim")
+    drawn_table.add_column("table", overflow="fold")
+    for title in ("now", "after", "lasts"):
+        drawn_table.add_column(title, justify="right", no_wrap=True)
+    for one in converting:
+        after = _range(one.bytes_after, size)
+        lasts = _range(one.seconds, duration)
+        drawn_table.add_row(printable(object_name(*one.name)), _now(one), after, lasts)
+    return drawn_table
+
+
+def _range(ends: Range | None, say: object) -> str:
+    if ends is None:
+        return UNKNOWN
+    low, high = (say(end) for end in ends)  # type: ignore[operator]
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
+    """Each kind once, with the tables that it is of and a statement of the first."""
+    found: dict[str, list[tuple[Prediction, Change]]] = {}
+    for one in converting:
+        for change in one.changes:
+            same = found.setdefault(change.id, [])
+            if not same or same[-1][0] is not one:
+                same.append((one, change))
+    for name, of in found.items():
+        first, change = of[0]
+        tables = printable(object_name(*first.name)) if len(of) == 1 else f"{len(of)} tables"
+        yield Text.assemble((name, "yellow"), f"  {tables}: {printable(change.what)}")
+        if change.statement:
+            yield Padding(Text(printable(change.statement), style="dim"), (0, 0, 0, 4))
+
+
+def _costs(migration: Migration, converting: list[Prediction]) -> Iterable[RenderableType]:
+    low, high = wanted_cache_bytes(converting)
+    largest = max((one.bytes_after[1] for one in converting if one.bytes_after), default=0.0)
+    known = [one.seconds for one in converting if one.seconds]
+    lasts = (
+        f"{duration(sum(ends[0] for ends in known))} to {duration(sum(ends[1] for ends in known))}"
+        if known
+        else UNKNOWN
+    )
+    if len(known) < len(converting):
+        lasts += ", and longer for tables that do not fit memory: that was not measured (reported: 3 days for 4 GB with 2 GB)"
+    yield Text("What it takes.", style="bold")
+    yield Text(
+        f"Time: {lasts}. Each table is locked against writes while it is copied; readers go on until the last moment."
+    )
+    free = (
+        f"; {size(migration.disk_free_bytes)} are free"
+        if migration.disk_free_bytes is not None
+        else "; how much is free is not known here"
+    )
+    yield Text(
+        f"Disk: up to {size(largest)} at once beside the old files (the largest table), {size(low)} to {size(high)} in the end{free}. The binary log gets no rows."
+    )
+    cache = "innodb_buffer_pool_size" if migration.to == INNODB else "aria_pagecache_buffer_size"
+    now = f"{size(migration.cache_bytes)} now" if migration.cache_bytes is not None else "its present size is not known"
+    key = (
+        f" key_buffer_size ({size(migration.key_buffer_bytes)}) may give back what their indexes took."
+        if migration.key_buffer_bytes is not None
+        else ""
+    )
+    yield Text(
+        f"Memory: {cache} ({now}) would have to grow by up to {size(high)} to hold all of them; what is read often is enough.{key}"
+    )

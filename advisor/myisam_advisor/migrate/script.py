@@ -1,0 +1,139 @@
+"""The migration as a script that a person reviews: batches with checks before and after each, the way back, how to go on after a stop.
+
+It applies nothing by itself. A statement that not every client reads alike stands in comments (remedies/script.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from myisam_advisor.migrate.prediction import Migration, Prediction
+from myisam_advisor.migrate.refusals import FOREIGN_ROW_FORMATS
+from myisam_advisor.migrate.server_kind import INNODB
+from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
+from myisam_advisor.texts.templates import duration, object_name, size
+from myisam_exporter.server.sql import Sql, plain_words, quote_table, statement
+
+BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
+WRONG_OPTIONS = (1005, 1031)
+LARGE_BYTES = 1 << 30
+_PLAIN = re.compile(r"\w+", re.ASCII)
+GH_OST = "gh-ost does not fit a MyISAM table: it copies with LOCK IN SHARE MODE, which MyISAM does not know, and may lose rows that change meanwhile."
+
+
+def alter(one: Prediction) -> Sql:
+    """The statement that converts the table: without options that are of MyISAM alone."""
+    table = quote_table(*one.name)
+    if one.to == INNODB:
+        return statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", table)
+    return statement("ALTER TABLE {} ENGINE=Aria, ROW_FORMAT=PAGE, TRANSACTIONAL=1;", table)
+
+
+def back(one: Prediction) -> Sql:
+    """The way back. A FIXED or COMPRESSED table gets its format again only where it is named."""
+    asked = one.row_format if one.row_format in FOREIGN_ROW_FORMATS | {"DYNAMIC"} else "DEFAULT"
+    return statement("ALTER TABLE {} ENGINE=MyISAM, {};", quote_table(*one.name), plain_words(f"ROW_FORMAT={asked}"))
+
+
+def runs(one: Prediction) -> bool:
+    """Whether the script's own statement succeeds: it leaves out options that the bare one is refused for."""
+    return all(error.code in WRONG_OPTIONS and "innodb_strict_mode" in error.why for error in one.errors)
+
+
+def as_script(migration: Migration) -> str:
+    """The whole script."""
+    by_name = {one.name: one for one in migration.predictions}
+    ordered = [by_name[name] for name in migration.order]
+    ready = [one for one in ordered if runs(one)]
+    return "\n".join(
+        [*_head(migration, ready), *_batches(ready), *_not_run(one for one in ordered if not runs(one)), ""]
+    )
+
+
+def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
+    yield in_comments(
+        f"{len(ready)} tables of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
+        "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
+        "To go on after a stop: begin at the first table below whose ENGINE is still MyISAM. SHOW TABLE STATUS LIKE 'TABLE' tells it of one.\n"
+        "Where a check behind an ALTER differs from the one before it, go back with the statement that stands there, and stop."
+    )
+    if migration.here.galera or migration.here.group:
+        yield in_comments(
+            "This server is a node of a cluster: compare the rows on all nodes first. They may differ, as MyISAM's are not replicated."
+        )
+    if any(one.changes for one in ready):
+        yield in_comments(
+            "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."
+        )
+
+
+def _batches(ready: Sequence[Prediction]) -> Iterator[str]:
+    batches = list(batched(ready))
+    for number, batch in enumerate(batches, 1):
+        low, high = (sum(one.seconds[end] for one in batch if one.seconds) for end in (0, 1))
+        unknown = "" if all(one.seconds for one in batch) else "; of some the time is not known"
+        room = sum(one.bytes_after[1] for one in batch if one.bytes_after)
+        yield ""
+        yield in_comments(
+            f"Batch {number} of {len(batches)}: {len(batch)} tables, {duration(low)} to {duration(high)}{unknown}; up to {size(room)} of disk while it runs."
+        )
+        for one in batch:
+            yield from _table(one)
+
+
+def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:
+    """Tables of one database, not too many and not too large together."""
+    batch: list[Prediction] = []
+    total = 0.0
+    for one in ready:
+        bytes_here = one.bytes_after[1] if one.bytes_after else 0.0
+        if batch and (
+            len(batch) >= BATCH_TABLES or total + bytes_here > BATCH_BYTES or batch[-1].name[0] != one.name[0]
+        ):
+            yield batch
+            batch, total = [], 0.0
+        batch.append(one)
+        total += bytes_here
+    if batch:
+        yield batch
+
+
+def _table(one: Prediction) -> Iterator[str]:
+    table = quote_table(*one.name)
+    yield ""
+    yield in_comments(object_name(*one.name))
+    lines = [
+        statement("CHECK TABLE {};", table),
+        statement("SET @rows_before = (SELECT COUNT(*) FROM {});", table),
+        statement("CHECKSUM TABLE {} EXTENDED;", table),
+        alter(one),
+        statement("SELECT COUNT(*) = @rows_before AS same_rows FROM {};", table),
+        statement("CHECKSUM TABLE {} EXTENDED;", table),
+        statement("CHECK TABLE {};", table),
+    ]
+    if not is_plain(table):
+        yield in_comments(NOT_RUN)
+        yield in_comments("\n".join(lines))
+    else:
+        yield "\n".join(lines)
+    yield in_comments(f"Back: {back(one)}")
+    if one.to == INNODB and one.contents and one.contents.total_bytes >= LARGE_BYTES:
+        yield in_comments("\n".join(_online(one)))
+
+
+def _online(one: Prediction) -> Iterator[str]:
+    """What copies a large table beside writers, and what does not."""
+    if all(_PLAIN.fullmatch(part) for part in one.name):
+        schema, table = one.name
+        yield "Beside writers, in a shell (it needs a primary or unique key, and no triggers of its own before MySQL 5.7.2; try --dry-run first):"
+        yield f"pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT' D={schema},t={table} --execute"
+        yield "MyISAM's table lock is held for each of its chunks: --chunk-time 0.2 keeps them short."
+    yield GH_OST
+
+
+def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
+    for one in failing:
+        errors = "\n".join(f"error {error.code}: {error.why}. {error.mend}" for error in one.errors)
+        yield ""
+        yield in_comments(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")

@@ -1,0 +1,132 @@
+"""What of a server decides whether ALTER TABLE ... ENGINE=... succeeds there: its version and a few of its variables.
+
+Sources: manuals of MySQL 5.6 to 9.7 (innodb_strict_mode, innodb_large_prefix, innodb_file_format, innodb_default_row_format, sql_mode,
+disabled_storage_engines, sql_require_primary_key) and of MariaDB; tried on MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from myisam_advisor.texts.near import did_you_mean
+from myisam_exporter.errors import UserError
+
+MARIADB, MYSQL = "mariadb", "mysql"
+INNODB, ARIA = "InnoDB", "Aria"
+ENGINES = {"innodb": INNODB, "aria": ARIA}
+# Series that were released; what is not among them is no version to go to.
+SERIES: Mapping[str, tuple[tuple[int, int], ...]] = {
+    MYSQL: ((5, 5), (5, 6), (5, 7), *((8, minor) for minor in range(5)), *((9, minor) for minor in range(8))),
+    MARIADB: ((5, 5), *((10, minor) for minor in range(12)), *((11, minor) for minor in range(9)), *((12, minor) for minor in range(4))),
+}  # fmt: skip
+FIRST_MARIADB = 10
+DEFAULT_PAGE_BYTES = 16_384
+STRICT = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL")
+ON = frozenset({"ON", "1", "YES"})
+# Where sql_mode is strict by default, and where it refuses 0000-00-00 besides.
+STRICT_SINCE = {MYSQL: (5, 7), MARIADB: (10, 2)}
+# innodb_strict_mode, Barracuda and long prefixes by default; DYNAMIC rows unless told otherwise.
+MODERN_INNODB_SINCE = {MYSQL: (5, 7), MARIADB: (10, 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKind:
+    """One server, or what a version is by default."""
+
+    flavour: str
+    version: tuple[int, int]
+    strict: bool
+    refuses_zero_dates: bool
+    strict_innodb: bool
+    row_format: str
+    large_prefix: bool
+    barracuda: bool
+    page_bytes: int = DEFAULT_PAGE_BYTES
+    requires_primary_key: bool = False
+    missing_engines: tuple[str, ...] = ()
+    forbidden_engines: tuple[str, ...] = ()
+    substitutes: bool = False
+    read_only: bool = False
+    recovers: bool = False
+    galera: bool = False
+    group: bool = False
+    gtid: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return f"{'MariaDB' if self.flavour == MARIADB else 'MySQL'} {'.'.join(map(str, self.version))}"
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether it is a MariaDB."""
+        return self.flavour == MARIADB
+
+    def since(self, mysql: tuple[int, int], mariadb: tuple[int, int]) -> bool:
+        """Whether it is of this version or later."""
+        return self.version >= (mariadb if self.is_mariadb else mysql)
+
+
+def by_default(flavour: str, version: tuple[int, int]) -> ServerKind:
+    """A server of this version whose settings nobody changed."""
+    modern = version >= MODERN_INNODB_SINCE[flavour]
+    strict = version >= STRICT_SINCE[flavour]
+    return ServerKind(
+        flavour, version, strict, strict and flavour == MYSQL, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
+        missing_engines=(ARIA,) if flavour == MYSQL else (),
+    )  # fmt: skip
+
+
+def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str, str]) -> ServerKind:
+    """The server that has these variables; those that are not known are at their default."""
+    usual = by_default(flavour, version)
+    told = {name.lower(): value for name, value in variables.items()}
+
+    def is_on(name: str, otherwise: bool) -> bool:
+        return told[name].upper() in ON if name in told else otherwise
+
+    modes = told["sql_mode"].upper().split(",") if "sql_mode" in told else None
+    strict = usual.strict if modes is None else any(mode in modes for mode in STRICT)
+    zero = usual.refuses_zero_dates if modes is None else strict and ("NO_ZERO_DATE" in modes or "TRADITIONAL" in modes)
+    wsrep = is_on("wsrep_on", False)
+    missing = [*usual.missing_engines]
+    if told.get("have_innodb", "YES").upper() in ("NO", "DISABLED"):
+        missing.append(INNODB)
+    forbidden = tuple(
+        name.strip().lower() for name in told.get("disabled_storage_engines", "").split(",") if name.strip()
+    )
+    return ServerKind(
+        flavour, version, strict, zero,
+        is_on("innodb_strict_mode", usual.strict_innodb),
+        told.get("innodb_default_row_format", usual.row_format).upper(),
+        is_on("innodb_large_prefix", usual.large_prefix),
+        told.get("innodb_file_format", "Barracuda" if usual.barracuda else "Antelope").lower() == "barracuda",
+        int(told.get("innodb_page_size", DEFAULT_PAGE_BYTES)) if told.get("innodb_page_size", "").isdecimal() else DEFAULT_PAGE_BYTES,
+        is_on("sql_require_primary_key", False) or is_on("innodb_force_primary_key", False),
+        tuple(missing),
+        forbidden,
+        "NO_ENGINE_SUBSTITUTION" not in (modes if modes is not None else ["NO_ENGINE_SUBSTITUTION"]),
+        is_on("read_only", False),
+        told.get("myisam_recover_options", told.get("myisam_recover", "OFF")).upper() not in ("OFF", "", "0"),
+        wsrep,
+        bool(told.get("group_replication_group_name")),
+        told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
+    )  # fmt: skip
+
+
+def target_kind(text: str, present: str) -> ServerKind:
+    """The version that the text names: 8.4, mysql-8.4, mariadb-11.8, 10.11.6. Raises UserError for one that does not exist."""
+    flavour, dash, number = text.lower().rpartition("-")
+    parts = number.split(".")
+    whole = all(part.isdecimal() and len(part) < 4 for part in parts)
+    if flavour not in ((MYSQL, MARIADB) if dash else ("",)) or not whole or not 2 <= len(parts) <= 3:
+        raise UserError(f"--target {text}: write a version such as mysql-8.4 or mariadb-11.8.")
+    version = (int(parts[0]), int(parts[1]))
+    if not flavour:
+        flavour = MARIADB if version[0] >= FIRST_MARIADB else present if version == (5, 5) else MYSQL
+    if version not in SERIES[flavour]:
+        known = [f"{flavour}-{major}.{minor}" for major, minor in SERIES[flavour]]
+        near = did_you_mean(f"{flavour}-{number}", known) or f" The newest that is known here is {known[-1]}."
+        raise UserError(f"--target {text}: there is no such version.{near}")
+    return by_default(flavour, version)

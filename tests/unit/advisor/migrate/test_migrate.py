@@ -1,0 +1,210 @@
+"""Predictions about tables made up here; what servers really do is asked in tests/servers/test_migrate_schemas.py."""
+
+import json
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from myisam_advisor.migrate.document import as_document, as_json
+from myisam_advisor.migrate.meaning import Subject, changes
+from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, predict
+from myisam_advisor.migrate.refusals import refusals
+from myisam_advisor.migrate.report import as_text
+from myisam_advisor.migrate.row_size import counted_bytes, full_row_bytes, limit_bytes
+from myisam_advisor.migrate.script import BATCH_TABLES, as_script, batched
+from myisam_advisor.migrate.server_kind import by_default, of_variables, target_kind
+from myisam_advisor.migrate.sizes import Contents, bytes_after, seconds
+from myisam_advisor.migrate.tables import FoundTable
+from myisam_exporter.errors import UserError
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Column, Index, Part, Structure
+
+MARIADB, MYSQL, OLD = by_default("mariadb", (10, 11)), by_default("mysql", (8, 4)), by_default("mysql", (5, 6))
+LATIN1, UTF8MB4 = 8, 45
+
+
+def integer(name: str = "id", *, auto_increment: bool = False) -> Column:
+    return Column(name, types.LONG, 4, 63, False, auto_increment=auto_increment)
+
+
+def text(name: str, length: int = 255, collation: int = LATIN1) -> Column:
+    return Column(name, types.VARCHAR, length, collation, False)
+
+
+def table(*columns: Column, indexes: tuple[Index, ...] = (), row_format: str = "", **options: int) -> Structure:
+    return Structure("MyISAM", 101100, LATIN1, row_format, tuple(options.items()), False, columns or (integer(),), indexes)
+
+
+def index(*parts: tuple[int, int], name: str = "k", unique: bool = False, kind: str = types.BTREE, prefix: bool = False) -> Index:
+    return Index(name, unique, kind, tuple(Part(column, length, prefix) for column, length in parts))
+
+
+COUNTS_WITHIN = table(integer("a"), integer("b", auto_increment=True), indexes=(index((0, 4), (1, 4)),))
+ZERO = table(Column("d", types.DATE, 3, 63, False, zero_default=True))
+
+
+@pytest.mark.parametrize(
+    ("structure", "kind", "codes"),
+    [
+        (table(), MARIADB, []),
+        (COUNTS_WITHIN, MARIADB, [1075]),
+        (replace(COUNTS_WITHIN, indexes=(*COUNTS_WITHIN.indexes, index((1, 4)))), MARIADB, []),
+        (ZERO, MARIADB, []),
+        (ZERO, MYSQL, [1067, 1292]),
+        (table(row_format="FIXED"), MARIADB, [1005]),
+        (table(row_format="FIXED"), MYSQL, [1031]),
+        (table(row_format="FIXED"), OLD, []),
+        (table(KEY_BLOCK_SIZE=4), MYSQL, []),
+        (table(KEY_BLOCK_SIZE=3), MYSQL, [1031]),
+        (table(text("v", 1000), indexes=(index((0, 800)),)), MARIADB, []),
+        (table(text("v", 1000), indexes=(index((0, 800)),)), OLD, []),
+        (table(text("v", 1000), indexes=(index((0, 800), unique=True),)), OLD, [1071]),
+        (table(text("v", 1000), indexes=(index((0, 800)),), row_format="COMPACT"), MARIADB, [1709]),
+        (table(integer("DB_ROW_ID")), MYSQL, [1166]),
+        (table(indexes=(index((0, 4), name="gen_clust_index"),)), MYSQL, [1280]),
+        (table(indexes=(index((0, 4), kind=types.SPATIAL),)), OLD, [1464]),
+        (table(*[text(f"c{number}") for number in range(40)]), MARIADB, [1118]),
+        (table(*[text(f"c{number}") for number in range(40)]), MYSQL, [1118]),
+        (table(*[integer(f"c{number}") for number in range(1018)]), MYSQL, [1117]),
+        (replace(table(), partitioned=True), MYSQL, [1178]),
+        (table(), replace(MYSQL, requires_primary_key=True), [3750]),
+        (table(), replace(MYSQL, missing_engines=("InnoDB",)), [1286]),
+        (table(), replace(MYSQL, forbidden_engines=("innodb",)), [3161]),
+    ],
+)  # fmt: skip
+def test_errors_in_the_order_of_the_server(structure: Structure, kind: object, codes: list[int]) -> None:
+    assert [one.code for one in refusals(structure, "InnoDB", kind)] == codes  # type: ignore[arg-type]
+
+
+def test_an_old_innodb_has_neither_fulltext_nor_aria() -> None:
+    words = table(text("x"), indexes=(index((0, 255), kind=types.FULLTEXT),))
+    assert [one.code for one in refusals(words, "InnoDB", by_default("mysql", (5, 5)))] == [1214]
+    assert [one.code for one in refusals(words, "Aria", MYSQL)] == [1286]
+    assert refusals(words, "Aria", MARIADB) == ()
+
+
+def test_what_depends_on_rows_is_no_error_but_a_change() -> None:
+    wide = table(*[text(f"c{number}") for number in range(40)])
+    (found,) = predict([FoundTable(("s", "t"), wide, None)], "InnoDB", MYSQL, None, None)
+    assert not found.fails
+    assert "full-row" in [change.id for change in found.changes]
+    assert found.seconds is None
+    assert found.bytes_after is None
+
+
+def test_the_row_is_counted_as_each_server_does() -> None:
+    wide = table(*[text(f"c{number}") for number in range(10)])
+    assert limit_bytes(MYSQL) == 8126
+    assert [counted_bytes(wide, kind, "DYNAMIC") - 24 for kind in (MYSQL, MARIADB)] == [410, 2560]
+    assert full_row_bytes(wide, "DYNAMIC") == 24 + 2560
+
+
+def test_variables_decide() -> None:
+    kind = of_variables("mysql", (8, 4), {"sql_mode": "", "innodb_strict_mode": "OFF", "disabled_storage_engines": "Aria,InnoDB", "myisam_recover_options": "BACKUP", "wsrep_on": "ON"})
+    assert (kind.strict, kind.refuses_zero_dates, kind.strict_innodb, kind.forbidden_engines, kind.recovers, kind.galera) == (False, False, False, ("aria", "innodb"), True, True)
+    assert of_variables("mysql", (5, 6), {"sql_mode": "TRADITIONAL"}).refuses_zero_dates
+    assert not of_variables("mysql", (5, 6), {"sql_mode": "NO_ZERO_DATE"}).refuses_zero_dates
+
+
+@pytest.mark.parametrize("text", ["7.5", "mysql-7.0", "mariadb-8.0", "foo", "8", "postgres-16.1", "-8.4", "8.4.1.2", "mysql-8.99999"])
+def test_a_target_that_does_not_exist_is_named(text: str) -> None:
+    with pytest.raises(UserError, match="--target"):
+        target_kind(text, "mysql")
+
+
+def test_targets() -> None:
+    assert [target_kind(text, "mysql").label for text in ("8.4", "mysql-9.7", "11.8", "mariadb-10.11.6", "8.0.36", "5.5")] == [
+        "MySQL 8.4", "MySQL 9.7", "MariaDB 11.8", "MariaDB 10.11", "MySQL 8.0", "MySQL 5.5",
+    ]  # fmt: skip
+
+
+def test_a_target_adds_its_own_errors() -> None:
+    (found,) = predict([FoundTable(("s", "t"), ZERO, None)], "InnoDB", MARIADB, MYSQL, None)
+    assert [error.code for error in found.errors] == [1067]
+    assert found.errors[0].why.startswith("on MySQL 8.4: ")
+
+
+def test_a_crashed_table_and_a_merge_table_fail() -> None:
+    member, merge = ("s", "t"), ("s", "m")
+    crashed = FoundTable(member, table(), None, crashed=True, merged_in=(merge,))
+    merged = FoundTable(merge, replace(table(), engine="MRG_MyISAM"), None, union=(member,))
+    first, second = predict([crashed, merged], "InnoDB", MARIADB, None, None)
+    assert [error.code for error in first.errors] == [1194]
+    assert [error.code for error in second.errors] == [1168]
+    assert "merge-members" in [change.id for change in first.changes]
+    assert not predict([crashed], "InnoDB", replace(MARIADB, recovers=True), None, None)[0].fails
+
+
+def test_aria_keeps_a_format_that_is_not_safe() -> None:
+    subject = Subject(("s", "t"), table(row_format="FIXED"), "Aria", MARIADB)
+    assert [change.id for change in changes(subject)][-3:] == ["aria-not-crash-safe", "aria-rollback", "aria-memory"]
+
+
+def test_sizes_and_times_are_ranges() -> None:
+    contents = Contents(1_000_000, 100_000_000, 20_000_000, 0, "fixed")
+    structure = table(integer(auto_increment=True), text("v", 96), indexes=(index((0, 4), name="PRIMARY", unique=True), index((1, 96))))
+    low, high = bytes_after(structure, contents, "InnoDB", "mysql")
+    assert 200e6 < low < high < 500e6
+    assert bytes_after(structure, Contents(0, 0, 1024, 0, "fixed"), "InnoDB", "mysql")[0] == 98_304
+    lasts = seconds((low, high), "InnoDB", "mysql", 1e9)
+    assert lasts is not None
+    assert 0 < lasts[0] < lasts[1]
+    assert seconds((low, high), "InnoDB", "mysql", 1e6) is None
+
+
+def many(count: int, size: int = 1000) -> list[Prediction]:
+    found = [FoundTable(("s", f"t{number}"), table(), Contents(1, size * (number + 1), 1024, 0, "fixed"), idle_seconds=float(number)) for number in range(count)]
+    return predict(found, "InnoDB", MARIADB, None, 1e9)
+
+
+def test_small_tables_come_first_and_batches_are_small() -> None:
+    predictions = many(BATCH_TABLES + 5)
+    order = in_order(predictions[::-1], {})
+    assert order[0] == ("s", "t0")
+    assert [len(batch) for batch in batched(predictions)] == [BATCH_TABLES, 5]
+
+
+def migration(*found: FoundTable, left_out: tuple[tuple[str, str], ...] = ()) -> Migration:
+    predictions = predict(found, "InnoDB", MARIADB, None, 1e9)
+    return Migration(MARIADB, None, "InnoDB", tuple(predictions), in_order(predictions, {}), left_out, 1 << 20, None, None)
+
+
+def test_the_document_has_the_keys_of_its_schema() -> None:
+    made = as_document(migration(FoundTable(("s", "t"), COUNTS_WITHIN, Contents(10, 100, 1024, 0, "fixed"))))
+    (one,) = cast("list[dict[str, Any]]", made["tables"])
+    assert set(one) == {"schema_name", "table_name", "engine", "to", "fails", "errors", "changes", "seconds", "bytes_after"}
+    assert one["errors"][0] | {"why": "", "mend": ""} == {"code": 1075, "why": "", "mend": ""}
+    assert "`s`.`t`" in one["errors"][0]["mend"]
+    assert json.loads(as_json(migration()))["tables"] == []
+
+
+def test_hostile_names_stay_names() -> None:
+    hostile = ("a\x1b[31m", "b`; DROP TABLE x; --\n")
+    made = migration(FoundTable(hostile, table(text("c\n`;")), None), left_out=(("z\x07", "why"),))
+    assert "\x1b" not in as_text(made)
+    assert "\x07" not in as_text(made)
+    lines = as_script(made).splitlines()
+    assert not [line for line in lines if line and not line.startswith("--")]
+
+
+def test_the_script_leaves_out_what_fails_and_mends_options() -> None:
+    script = as_script(migration(FoundTable(("s", "bad"), COUNTS_WITHIN, None), FoundTable(("s", "fixed"), table(row_format="FIXED"), None)))
+    assert "ALTER TABLE `s`.`fixed` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;" in script.splitlines()
+    assert "-- Back: ALTER TABLE `s`.`fixed` ENGINE=MyISAM, ROW_FORMAT=FIXED;" in script
+    assert "-- s.bad would fail, and is left out:" in script
+    assert "\nALTER TABLE `s`.`bad`" not in script
+
+
+def test_a_large_table_has_a_line_for_copying_beside_writers() -> None:
+    script = as_script(migration(FoundTable(("s", "big"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
+    assert "-- pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT' D=s,t=big --execute" in script
+    assert "gh-ost does not fit" in script
+    odd = as_script(migration(FoundTable(("s", "b g"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
+    assert "pt-online-schema-change" not in odd
+
+
+def test_nothing_to_convert_is_said() -> None:
+    told = as_text(migration(left_out=(("x", "it is a view"),)))
+    assert "There is no MyISAM table to convert." in told
+    assert "x: it is a view." in told
