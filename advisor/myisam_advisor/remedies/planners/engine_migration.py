@@ -89,6 +89,7 @@ def _advice(
     yield "First take the write off the read path (move a counter to a table of its own, and write it in batches): that helps at once, and converts no table."
     name = object_name(schema, table)
     yield f"Only then {'remove the obstacles and ' if blocked else ''}convert {name} alone, on a copy first, and measure it under its load."
+    yield "`myisam-advisor migrate` says what breaks."
     pool = context.variable("innodb_buffer_pool_size")
     if innodb_bytes is not None:
         has = f"; the buffer pool has {size(pool)} for everything" if isinstance(pool, int | float) else ""
