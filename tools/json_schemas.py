@@ -20,8 +20,9 @@ from myisam_advisor.proofs.proof import Proof
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
-from myisam_advisor.trial.comparison import Comparison, Run
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
+from myisam_advisor.trial.statements.replay_result import Difference, Latency, Measured, TableStart
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
@@ -46,7 +47,7 @@ def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
         "check": _check(), "doctor": _doctor(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
-        "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
+        "replay": _replay(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
@@ -222,6 +223,43 @@ def _proofs() -> Schema:
     proof["properties"]["since"] = {"type": "string", "format": "date-time", "description": "When it was made."}
     properties = {"proofs": _list_of(proof), "refused": TEXTS, "not_looked": {"type": ["string", "null"]}}
     return _document("What was proved", "`proofs --format json`.", properties)
+
+
+def _replay() -> Schema:
+    number_or_null: Schema = {"type": ["number", "null"]}
+    verdict: Schema = {"enum": [WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR]}
+    compared: dict[str, Schema] = {"low": number_or_null, "high": number_or_null}
+    variant = _object({
+        "name": TEXT, "rules": TEXTS, "statements": TEXTS | {"description": "What was tried: SQL, and settings."},
+        "times": number_or_null | {"description": "Above 1 is faster; null where it could not be tried."}, **compared,
+        "verdict": {"enum": [*verdict["enum"], ""]}, "measured": _or_null(_measured()),
+        "problem": {"type": "string", "description": "Why it could not be tried, in the server's words; else empty."},
+    })  # fmt: skip
+    kind = _object({
+        "fingerprint": TEXT, "share": {"type": "number", "description": "Of the time of all statements."}, "statements": INTEGER, "milliseconds": NUMBER,
+        "variants": _list_of(_object({"name": TEXT, "times": NUMBER, **compared, "verdict": verdict})),
+    })  # fmt: skip
+    counts: Schema = {"type": "object", "additionalProperties": INTEGER}
+    fidelity = _object({
+        **dict.fromkeys(("statements", "sent", "rows_equal", "rows_differ", "rows_unknown", "lost_turns", "crowded_connections"), INTEGER),
+        **dict.fromkeys(("recorded_seconds", "replayed_seconds", "sender_cpu_share"), NUMBER),
+        "left_out": counts | {"description": "Statements that were not sent, by reason."},
+        "differences": _list_of(_of(Difference)), "tables": _list_of(_of(TableStart)), "notes": TEXTS,
+    })  # fmt: skip
+    course = _of(Course)
+    course["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}
+    properties: dict[str, Schema] = {
+        "variants": _list_of(variant), "kinds": _list_of(kind) | {"description": "Those that became slower first."}, "fidelity": fidelity,
+        "baseline": _measured(), "speed": {"enum": ["max", "1"]}, "server": TEXT, "version": TEXT, "tables": TEXTS, "settings": TEXTS,
+        "workload": {"type": "object", "additionalProperties": TEXT}, "machine": TEXT,
+        "taken_at": {"type": "number", "description": "Seconds since 1970."}, "course": _or_null(course),
+    }  # fmt: skip
+    return _document("A replay", "`trial replay --format json`.", properties)
+
+
+def _measured() -> Schema:
+    measured = _of(Measured, without=("latency_milliseconds",), latency_milliseconds=_of(Latency))
+    return measured | {"description": "Medians over the rounds."}
 
 
 def _verify() -> Schema:

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,10 +46,11 @@ def sending(server: PrivateServer, database: str) -> Iterator[None]:
 
     def rounds() -> None:
         while not ended.is_set():
-            with server.session(database) as connection:
+            with server.session(database) as connection, closing(connection.cursor()) as cursor:
                 for statement in HOSTILE:
-                    connection.query(statement)
-                    connection.store_result()  # type: ignore[no-untyped-call]
+                    cursor.execute(statement)
+                    if cursor.description:
+                        cursor.fetchall()
             time.sleep(0.05)
 
     thread = threading.Thread(target=rounds)

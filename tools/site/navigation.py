@@ -18,14 +18,15 @@ NAVIGATION = (
         "Begin",
         (
             "docs/guide/installing.md", "docs/guide/first-look.md", "docs/guide/daemon.md", "docs/guide/prometheus.md", "docs/guide/munin.md",
-            "docs/guide/trial.md", "docs/guide/proofs.md", "docs/guide/faq.md",
+            "docs/guide/trial.md", "docs/guide/replay.md", "docs/guide/proofs.md", "docs/guide/faq.md",
         ),
     ),
     Section("Coming from", ("docs/guide/coming-from-mysqltuner.md", "docs/guide/beside-mysqld-exporter.md")),
     Section(
         "Guide",
         (
-            "docs/guide/connecting.md", "docs/guide/configuration.md", "docs/guide/production.md", "docs/guide/changing.md", "docs/guide/record.md", "docs/guide/migrate.md", "docs/guide/page.md",
+            "docs/guide/connecting.md", "docs/guide/configuration.md", "docs/guide/production.md", "docs/guide/changing.md", "docs/guide/record.md", "docs/guide/migrate.md",
+            "docs/guide/page.md",
             "docs/guide/top.md", "docs/guide/exporter.md", "docs/guide/fleet.md", "docs/guide/programs.md", "docs/guide/reliability.md",
             "docs/guide/benchmarks.md", "docs/guide/containers.md", "docs/guide/old_hosts.md", "docs/guide/support.md",
         ),

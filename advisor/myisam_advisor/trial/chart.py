@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.whole_files import OutputDirectory
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.report import noise_lines
 from myisam_advisor.trial.results import TrialResult
@@ -35,19 +36,27 @@ def expect_drawable(path: Path) -> None:
 
 
 def draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
-    """Draw it into the file, and leave nothing else: matplotlib would keep fonts in the user's home directory."""
+    """Draw a trial's result into the file."""
+    bars = [(f"{workload.name}: {one.variant}", one) for workload in result.workloads for one in workload.comparisons]
+    baseline = next((workload.baseline for workload in result.workloads), "")
+    server = f"{result.server} {result.version}" if result.server else "no server"
+    noise = "".join(f"\n{line}" for line in noise_lines(result)[:1])
+    draw_bars(bars, baseline, f"{experiment.title}\n{server}, {result.machine}{noise}", path)
+
+
+def draw_bars(bars: Sequence[tuple[str, Comparison]], baseline: str, title: str, path: Path) -> None:
+    """Draw a bar for each comparison, and leave nothing else: matplotlib would keep fonts in the user's home directory."""
     with tempfile.TemporaryDirectory(prefix="myisam-chart-") as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)
-        _draw(experiment, result, path)
+        _draw(bars, baseline, title, path)
 
 
-def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
+def _draw(bars: Sequence[tuple[str, Comparison]], baseline: str, title: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    bars = [(workload.name, one) for workload in result.workloads for one in workload.comparisons]
     figure, axes = pyplot.subplots(
         figsize=(WIDTH_INCHES, max(FRAME_INCHES + INCHES_PER_BAR * len(bars), 2.5)), layout="constrained"
     )
@@ -63,18 +72,14 @@ def _draw(experiment: Experiment, result: TrialResult, path: Path) -> None:
             error_kw={"elinewidth": 1, "capsize": 2},
         )
         axes.text(max(high, one.ratio) * 1.02, place, f" {one.ratio:.2f} {one.verdict}", va="center", fontsize=8)
-    axes.set_yticks(range(len(bars)), [printable(f"{name}: {one.variant}") for name, one in bars], fontsize=8)
+    axes.set_yticks(range(len(bars)), [printable(label) for label, _ in bars], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=0.8)
     if any(one.ratio > LONG_RATIO for _, one in bars):
         axes.set_xscale("log")
     axes.margins(x=0.2)
-    baseline = next((workload.baseline for workload in result.workloads), "")
     axes.set_xlabel(f"times as fast as: {baseline} (bars: by rounds; lines: 95 % interval)")
-    server = f"{result.server} {result.version}" if result.server else "no server"
-    noise = "".join(f"\n{line}" for line in noise_lines(result)[:1])
-    title = printable(f"{experiment.title}\n{server}, {result.machine}{noise}", keep_newlines=True)
-    figure.suptitle(title, fontsize=10, x=0.01, horizontalalignment="left")
+    figure.suptitle(printable(title, keep_newlines=True), fontsize=10, x=0.01, horizontalalignment="left")
     try:
         drawn = BytesIO()
         figure.savefig(drawn, format=path.suffix.removeprefix(".") or None)

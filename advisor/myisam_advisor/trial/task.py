@@ -59,56 +59,63 @@ def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
 def do_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
     told, _ = channel.receive_files()
-    sources = [_source(*channel.receive_files()) for _ in range(told["sources"])]
+    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
     choice = told["choice"]
     subject = Subject(
-        _choice(choice).binaries() if choice is not None else None,
+        choice_of(choice).binaries() if choice is not None else None,
         told["settings"],
         sources,
         remote_lock(channel, sources) if told["may_lock"] else None,
     )
-    result = run_trial(told["experiment"], subject, TrialOptions(**told["options"]), _Reporting(channel.send))
+    result = run_trial(told["experiment"], subject, TrialOptions(**told["options"]), Reporting(channel.send))
     return asdict(result)
 
 
-class _Reporting(Listener):
+class Reporting(Listener):
     """Passes on what a trial does."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send
 
     def doing(self, what: str) -> None:
+        """What begins now."""
         self._send({"doing": what})
 
     def ran(self) -> None:
+        """One run is done."""
         self._send({"ran": True})
 
     def left(self, seconds: float | None) -> None:
+        """So many seconds are left at most."""
         if seconds is not None:
             self._send({"left": seconds})
 
 
+def choice_told(choice: ServerChoice) -> Message:
+    """A choice of a program as JSON holds it."""
+    known = as_document(choice.known) if choice.known else None
+    return {"chosen": choice.chosen, "candidates": list(choice.candidates), "known": known}
+
+
 def _told(task: Task) -> Message:
-    choice: Message | None = None
-    if task.choice is not None:
-        known = as_document(task.choice.known) if task.choice.known else None
-        choice = {"chosen": task.choice.chosen, "candidates": list(task.choice.candidates), "known": known}
     return {
         "experiment": task.experiment,
         "options": asdict(task.options),
-        "choice": choice,
+        "choice": choice_told(task.choice) if task.choice is not None else None,
         "settings": list(task.settings),
         "sources": len(task.sources),
         "may_lock": task.lock is not None,
     }
 
 
-def _choice(told: Message) -> ServerChoice:
+def choice_of(told: Message) -> ServerChoice:
+    """A choice that was `choice_told`."""
     known = from_document(told["known"]) if told["known"] else None
     return ServerChoice(told["chosen"], tuple(told["candidates"]), known)
 
 
-def _source(told: Message, descriptors: list[int]) -> Source:
+def source_of(told: Message, descriptors: list[int]) -> Source:
+    """A table that was told as a mapping, with its open files."""
     files = tuple(
         SourceFile(file["name"], descriptor, file["counted_bytes"])
         for file, descriptor in zip(told["files"], descriptors, strict=True)

@@ -135,7 +135,7 @@ def _bench(
                 raise
             except Exception as error:
                 server.expect_alive()
-                told = _told(error)
+                told = told_of(error)
                 if told is None:
                     raise
                 raise told from error
@@ -155,7 +155,7 @@ def _server_directory(directory: Path) -> Path:
     return path
 
 
-def _told(error: Exception) -> TrialError | None:
+def told_of(error: Exception) -> TrialError | None:
     """An error of the private server or the disk as a trial's; None for any other."""
     if isinstance(error, driver().error):
         return TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).")

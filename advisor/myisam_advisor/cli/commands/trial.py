@@ -13,9 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE, Described
-from myisam_advisor.cli.options import Duration, ServerOptions, gathered, server_options
+from myisam_advisor.cli.options import (
+    Duration,
+    ServerOptions,
+    SiteOptions,
+    gathered,
+    history_option,
+    interval_option,
+    server_options,
+    site_options,
+)
 from myisam_advisor.cli.progress import trial_progress
+from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replay
 from myisam_advisor.texts.units import unit_names
 from myisam_exporter.outside.quantities import size_in
 
@@ -25,8 +36,8 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
-DROPS_INDEX = "drop-index"
-BUDGET_SECONDS = 300.0
+DROPS_INDEX, REPLAY = "drop-index", "replay"
+DEFAULT_INTERVAL, BUDGET_SECONDS = "10s", 300.0
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -42,15 +53,6 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         if found is None or not math.isfinite(found):
             self.fail(f"{value!r} is no size: write 500M or 2G", param, ctx)
         return int(found)
-
-
-@dataclass(frozen=True, slots=True)
-class CopyOptions:
-    """Which tables to copy, how much at most, and whether they may be locked meanwhile."""
-
-    tables: tuple[str, ...]
-    copy_limit: int
-    allow_lock: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,14 @@ class Wanted:
         ("myisam-advisor trial key-cache", "Several key caches against one, on made-up tables."),
         ("sudo myisam-advisor trial pack-keys --table shop.words", "On a copy of your own table."),
         ("sudo myisam-advisor trial drop-index --table shop.words --index name", "What this index costs."),
+        (
+            "sudo myisam-advisor trial replay --workload w.gz --set key_buffer_size=1G",
+            "Your own statements, old and new.",
+        ),
     ),
 )
-@click.argument("experiment", type=click.Choice(EXPERIMENTS))
+@click.argument("experiment", type=click.Choice([*EXPERIMENTS, REPLAY]))
+@click.argument("findings", nargs=-1, metavar="[RULE ...]", shell_complete=rule_ids)
 @server_options
 @click.option(
     "--server",
@@ -103,6 +110,28 @@ class Wanted:
     metavar="NAME",
     help="The index to drop, by name or number (drop-index) [default: one that another index can replace].",
 )
+@click.option(
+    "--workload",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The recorded statements (replay), as `record` writes them.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Try this server variable (replay).")
+@click.option(
+    "--sql",
+    "statements",
+    multiple=True,
+    metavar="STATEMENT",
+    help="Try this statement, such as an ALTER TABLE (replay).",
+)
+@click.option(
+    "--speed",
+    type=click.Choice(["max", "1"]),
+    default="max",
+    show_default=True,
+    help="As fast as it goes, or at the recorded moments (replay).",
+)
+@interval_option(DEFAULT_INTERVAL)
 @click.option(
     "--budget",
     type=Duration(),
@@ -134,7 +163,10 @@ class Wanted:
 @click.option(
     "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
 )
+@site_options
+@history_option
 @gathered(CopyOptions, "copy")
+@gathered(ReplayWish, "wish")
 def trial(
     experiment: str,
     program: str,
@@ -149,9 +181,14 @@ def trial(
     nice: bool,
     keeps: bool,
     server: ServerOptions,
+    site: SiteOptions,
     copy: CopyOptions,
+    wish: ReplayWish,
 ) -> None:
     """Measure advice on a private server, on a copy of your own tables: old and new in turn, with a verdict.
+
+    `replay` sends the statements of a workload file (see `record`) to it, under each RULE's change, --set and --sql alone, and under all
+    that pay together; without any, under the changes of all findings.
 
     The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """
@@ -168,9 +205,13 @@ def trial(
     chosen = TrialOptions(seconds or 0.0, rounds or 0, threads, column, index, budget)
     if index and experiment != DROPS_INDEX:
         raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
+    wish.expect_fitting(experiment == REPLAY)
     with only_one():
         if nice:
             be_polite()
+        if experiment == REPLAY:
+            replay(wish, copy, server, site, program, chosen, format_name, chart_path)
+            return
         _run_one(Wanted(experiment, program, chosen, copy, server, keeps), format_name, chart_path)
 
 

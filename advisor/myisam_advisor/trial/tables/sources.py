@@ -101,6 +101,32 @@ def find_sources(
         yield _within_limit([_source(directory, name, found, opener, stack) for name in split], limit_bytes)
 
 
+@contextlib.contextmanager
+def find_copyable(
+    directory: Path, names: Iterable[tuple[str, str]], limit_bytes: int, owner: int | None = None
+) -> Iterator[tuple[list[Source], dict[tuple[str, str], str]]]:
+    """Of these tables the ones that can be copied, open for as long as this lasts, and why the others cannot be.
+
+    Raises TrialError where those that can be copied exceed the limit together.
+    """
+    found: dict[tuple[str, str], list[TableFile]] = {}
+    owner = owner_of(directory) if owner is None else owner
+    scan = scan_data_directory(directory, owner, reads_frm=False)
+    for file in scan.files:
+        found.setdefault((file.schema_name, file.table_name), []).append(file)
+    opener, sources, reasons = ForeignFiles(owner), [], dict[tuple[str, str], str]()
+    with ExitStack() as stack:
+        for name in names:
+            if name[0] in scan.unreadable:
+                reasons[name] = f"{object_name(*name)}: the files of this database cannot be read by this user"
+                continue
+            try:
+                sources.append(_source(directory, name, found, opener, stack))
+            except TrialError as error:
+                reasons[name] = str(error).rstrip(".")
+        yield _within_limit(sources, limit_bytes), reasons
+
+
 def _within_limit(sources: list[Source], limit_bytes: int) -> list[Source]:
     total = sum(source.counted_bytes for source in sources)
     if total > limit_bytes:

@@ -1,0 +1,328 @@
+"""`trial replay`: what is tried, on which tables, is found out on the watched server; the rest is done apart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from myisam_advisor.cli.options import ServerOptions, SiteOptions, SourceOptions
+from myisam_advisor.cli.progress import trial_progress
+from myisam_advisor.cli.sources import judged
+
+if TYPE_CHECKING:
+    from myisam_advisor.judging.findings import Finding
+    from myisam_advisor.trial.bench import TrialOptions
+    from myisam_advisor.trial.statements.replay_result import ReplayResult
+    from myisam_advisor.trial.statements.replay_task import ReplayTask
+    from myisam_advisor.trial.statements.replaying import ReplayOptions
+    from myisam_advisor.trial.statements.survey import Survey, TableName
+    from myisam_advisor.trial.statements.variants import Setting, Variant
+    from myisam_exporter.server.location import Location
+    from myisam_exporter.server.session import Session
+
+# What keeps tables and replicas safe is not weighed against speed, and two things a private server has of its own; unless somebody asks.
+NOT_WEIGHED = frozenset(
+    (
+        "myisam_recover_options",
+        "myisam_recover",
+        "enforce_gtid_consistency",
+        "relay_log_info_repository",
+        "wsrep_mode",
+        "thread_cache_size",
+        "open_files_limit",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyOptions:
+    """Which tables to copy, how much at most, and whether they may be locked meanwhile."""
+
+    tables: tuple[str, ...]
+    copy_limit: int
+    allow_lock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayWish:
+    """What to replay, and what to try: rules, settings, statements."""
+
+    workload: Path | None
+    findings: tuple[str, ...]
+    settings: tuple[str, ...]
+    statements: tuple[str, ...]
+    speed: str
+    interval: float
+    history_file: Path | None
+
+    def expect_fitting(self, is_replay: bool) -> None:
+        """Raises UsageError for what belongs to a replay and to no other experiment, and for a replay of nothing."""
+        if is_replay and self.workload is None:
+            raise click.UsageError(
+                "replay needs --workload FILE. Record one: myisam-advisor record --output FILE --seconds 60."
+            )
+        if not is_replay and (self.workload or self.findings or self.settings or self.statements):
+            raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
+
+
+def replay(
+    wish: ReplayWish, copy: CopyOptions, server: ServerOptions, site: SiteOptions, program: str, chosen: TrialOptions,
+    format_name: str, chart_path: Path | None,
+) -> None:  # fmt: skip
+    """Replay, and print what came of it."""
+    from myisam_advisor.trial import chart
+    from myisam_advisor.trial.statements import replay_report
+    from myisam_advisor.trial.statements.replaying import ReplayOptions
+
+    if chart_path is not None:
+        chart.expect_drawable(chart_path)
+    options = ReplayOptions(wish.speed, chosen.budget_seconds, chosen.rounds or None)
+    result = replayed(wish, copy, server, site, program, options)
+    if format_name == "json":
+        click.echo(replay_report.as_json(result))
+    else:
+        print(replay_report.as_text(result, sys.stdout), end="")
+    if chart_path is not None:
+        replay_report.draw(result, chart_path)
+
+
+def replayed(
+    wish: ReplayWish, copy: CopyOptions, server: ServerOptions, site: SiteOptions, program: str, options: ReplayOptions
+) -> ReplayResult:
+    """What came of a replay."""
+    from myisam_advisor.trial.private.apart import apart
+    from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
+
+    # In this order: the other process is there before a password is read, and before there are threads.
+    with apart(do_replay_task) as place, ExitStack() as stack:
+        task = _task(wish, copy, server, site, program, options, stack)
+        with trial_progress(options.budget_seconds) as listener:
+            return run_replay_task(place, task, listener)
+
+
+def _task(
+    wish: ReplayWish,
+    copy: CopyOptions,
+    server: ServerOptions,
+    site: SiteOptions,
+    program: str,
+    options: ReplayOptions,
+    stack: ExitStack,
+) -> ReplayTask:
+    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+    from myisam_advisor.trial.statements.replay_task import ReplayTask
+    from myisam_advisor.trial.statements.replaying import changed_since, replay_settings
+    from myisam_advisor.trial.tables.sources import find_copyable
+    from myisam_exporter.facts.unknown import Unknown
+    from myisam_exporter.server.session import Session
+
+    path = wish.workload or Path()
+    found, described, began_at = _surveyed(path)
+    session = stack.enter_context(Session(server.target(), server.timeout_seconds))
+    variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+    named = _named(wish, variables)
+    findings = _findings(wish, server, site) if wish.findings or not named else []
+    location = _located(session, variables)
+    directory = location.data_directory
+    if isinstance(directory, Unknown):
+        from myisam_advisor.errors import TrialError
+
+        raise TrialError(f"a replay copies tables as files, and {directory.reason}: {directory.remedy}.")
+    wanted = _wanted(found, copy.tables)
+    sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
+    missing = {**missing, **_left_aside(found, wanted)}
+    _expect_tables(sources, missing, path)
+    chosen = variants_of(named, findings, frozenset((source.schema, source.table) for source in sources), wish)
+    pid = None if isinstance(location.pid, Unknown) else location.pid
+    began_at = began_at if began_at is not None else found.began_microseconds
+    changed = {
+        (source.schema, source.table): since
+        for source in sources
+        if (since := changed_since(source, began_at)) is not None
+    }
+    version = session.version
+    return ReplayTask(
+        path,
+        described,
+        chosen,
+        options,
+        ServerChoice.named(program)
+        if program
+        else ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables)))),
+        ("mariadb" if version.flavour == "mariadb" else "mysql", *version.number[:2]),
+        replay_settings(variables),
+        sources,
+        missing,
+        changed,
+        session if copy.allow_lock else None,
+    )
+
+
+def _surveyed(path: Path) -> tuple[Survey, Mapping[str, str], int | None]:
+    """What the workload touches, what it is, and when its recording began."""
+    from myisam_advisor.trial.statements.survey import Judging, survey
+    from myisam_advisor.workload.file import read_workload
+
+    workload = read_workload(path)
+    found = survey(workload.events(), Judging())
+    header = workload.header
+    described = {
+        "source": header.source,
+        "server": f"{header.flavour} {header.server_version}".strip(),
+        "statements": str(found.statements),
+        "connections": str(len(found.connections)),
+        "seconds": f"{found.seconds:.1f}",
+    }
+    if workload.totals.truncated:
+        described["truncated"] = "the file was cut off: what is there was replayed"
+    return found, described, header.began_at_microseconds
+
+
+def _located(session: Session, variables: Mapping[str, str]) -> Location:
+    from myisam_exporter.server.location import locate
+
+    return locate(
+        dict(variables), session.status_number("Uptime"), session.peer_process(), session.target.may_be_local, Path("/proc")
+    )  # fmt: skip
+
+
+def _wanted(found: Survey, chosen: Sequence[str]) -> list[TableName]:
+    """The tables to copy: those that the workload touches, or of them the ones that were named."""
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.near import did_you_mean
+    from myisam_advisor.texts.table_names import possible_names
+    from myisam_advisor.texts.templates import object_name
+    from myisam_advisor.trial.statements.schedule import SYSTEM_SCHEMAS
+
+    touched = sorted(table for table in found.tables if table[0] and table[0].lower() not in {*SYSTEM_SCHEMAS, "mysql"})
+    if not chosen:
+        return touched
+    wanted = []
+    for name in chosen:
+        split = next((one for one in possible_names(name) if one in found.tables), None)
+        if split is None:
+            near = did_you_mean(name, [object_name(*one) for one in touched])
+            raise TrialError(f"--table {name}: the workload touches no such table.{near}")
+        wanted.append(split)
+    return wanted
+
+
+def _left_aside(found: Survey, wanted: Sequence[TableName]) -> dict[TableName, str]:
+    from myisam_advisor.texts.templates import object_name
+
+    def why(table: TableName) -> str:
+        if not table[0]:
+            return f"{object_name(table[1])} has no database in the recording"
+        return f"{object_name(*table)} is none of the tables that are copied"
+
+    return {table: why(table) for table in found.tables if table not in wanted}
+
+
+def _expect_tables(sources: Sequence[object], missing: Mapping[TableName, str], path: Path) -> None:
+    from myisam_advisor.errors import TrialError
+
+    if not sources:
+        said = "; ".join(list(missing.values())[:3]) or "its statements name no table"
+        raise TrialError(
+            f"{path} touches no MyISAM table that can be copied: {said}. Record where MyISAM tables are read, on this server."
+        )
+
+
+def _named(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:
+    """What the user wrote, each alone."""
+    from myisam_advisor.trial.statements.variants import Setting, Variant
+
+    settings = [Setting.parsed(text) for text in wish.settings]
+    for setting in settings:
+        _expect_variable(setting, variables)
+    named = [Variant(str(setting), settings=(setting,)) for setting in settings]
+    return [*named, *(Variant(text, statements=(text,)) for text in wish.statements)]
+
+
+def _findings(wish: ReplayWish, server: ServerOptions, site: SiteOptions) -> list[Finding]:
+    """The findings that are named; all where none is."""
+    from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
+
+    in_force = site.load()
+    known = [rule.id for rule in in_force.rules]
+    refuse_unknown_rules((name.partition(":")[0] for name in wish.findings), known)
+    judgement, _ = judged(SourceOptions(server, None), in_force, wish.interval, wish.history_file)
+    return choose(judgement, wish.findings, known)
+
+
+def variants_of(
+    named: Sequence[Variant], findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish
+) -> list[Variant]:
+    """What the user wrote, and the changes of findings. Raises TrialError where there is none, or none of a rule that was named."""
+    from myisam_advisor.errors import TrialError
+
+    chosen = list(named)
+    for finding in findings:
+        if finding.variable in NOT_WEIGHED and not wish.findings:
+            continue
+        variant = of_finding(finding, copied)
+        if variant is not None:
+            chosen.append(variant)
+        elif wish.findings:
+            raise TrialError(
+                f"{finding.rule}: nothing of its change can be tried on copies of these tables: {finding.to_do or finding.recommendation}"
+            )
+    if not chosen:
+        raise TrialError(
+            "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
+        )
+    return _apart(chosen)
+
+
+def _apart(variants: Sequence[Variant]) -> list[Variant]:
+    """The same, none twice, each with a name of its own."""
+    named: dict[str, Variant] = {}
+    for variant in dict.fromkeys(variants):
+        name, number = variant.name, 2
+        while name in named:
+            name, number = f"{variant.name} ({number})", number + 1
+        named[name] = replace(variant, name=name)
+    return list(named.values())
+
+
+def _expect_variable(setting: Setting, variables: Mapping[str, str]) -> None:
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.near import did_you_mean
+
+    if setting.variable not in variables:
+        near = did_you_mean(setting.variable, variables)
+        raise TrialError(f"--set {setting}: this server has no variable {setting.variable}.{near}")
+
+
+def of_finding(finding: Finding, copied: frozenset[TableName]) -> Variant | None:
+    """A finding's change as a private server takes it: the options of its start, and what is done to the tables that are copied.
+
+    None where there is neither. Other engines are not tried: a small private server says nothing of them.
+    """
+    from myisam_advisor.remedies.statements.base import Change, Phase, Remark, Statement
+    from myisam_advisor.trial.statements.variants import Variant
+
+    options = tuple(
+        f"--{line.option}={line.partition('=')[2].strip()}" for line in finding.my_cnf if line.option and "=" in line
+    )
+    options = tuple(one for one in options if not one.startswith("--init"))
+    wanted = (Phase.ASSIGN, *(() if options else (Phase.SET, Phase.GIVE_BACK)))
+    statements = tuple(
+        str(command.sql).rstrip("; \n")
+        for command in finding.remedy.commands
+        if isinstance(command, Statement)
+        and not isinstance(command, Remark)
+        and (command.rewrites or command.phase in wanted)
+        and (command.table is None or command.table in copied)
+        and Change.INTO_INNODB not in command.changes
+    )
+    if not options and not statements:
+        return None
+    name = f"{finding.rule} ({finding.object})" if finding.object else finding.rule
+    return Variant(name, (finding.rule,), (), options, statements)

@@ -1,0 +1,100 @@
+"""The files that `sending.lua` reads and fills: one of records and one of answers for each thread, and one that all share.
+
+A record is a header, its tickets, and a text with a NUL behind it, filled up to a multiple of eight bytes. A ticket says: when this
+counter stands at this number, it is your turn; afterwards the counter is one higher. All numbers are the machine's own (native order):
+writer and reader are on one machine.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from myisam_advisor.errors import TrialError
+
+STATEMENT, OPEN, CLOSE, USE = range(4)
+RECORD, TICKET = struct.Struct("=IBBHIIQ"), struct.Struct("=II")
+THREAD, ANSWER = struct.Struct("=8Q"), struct.Struct("=4Q2I")
+# The moment of the beginning, how many turns were lost, padding, a flag for each thread; then the counters.
+MOST_THREADS_READY = 512
+SHARED = struct.Struct(f"=QII{MOST_THREADS_READY}I")
+NANOSECONDS_PER_MICROSECOND, NANOSECONDS_PER_SECOND = 1000, 1_000_000_000
+# The longest that anything in a run can have taken: what is more is no time.
+MAXIMUM_NANOSECONDS = 86_400 * NANOSECONDS_PER_SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReport:
+    """What one thread says of its run: when it began and ended, the process's CPU time then, and what went wrong.
+
+    `waited_seconds` is the time that it waited for turns, `lost` how many turns did not come, `late` how many records it came to a
+    millisecond or more after their moment, `unconnected` how many connections the server refused.
+    """
+
+    begun_seconds: float
+    ended_seconds: float
+    cpu_begun_seconds: float
+    cpu_ended_seconds: float
+    waited_seconds: float
+    lost: int
+    late: int
+    unconnected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one statement."""
+
+    begun_nanoseconds: int
+    duration_nanoseconds: int
+    rows: int
+    affected: int
+    error: int
+    was_sent: bool
+
+
+def write_record(
+    file: BinaryIO, action: int, handle: int, at_nanoseconds: int, text: bytes = b"",
+    tickets: Sequence[tuple[int, int]] = (), is_large: bool = False,
+) -> None:  # fmt: skip
+    """Append one record."""
+    file.write(RECORD.pack(len(text), action, is_large, handle, len(tickets), 0, at_nanoseconds))
+    for counter, number in tickets:
+        file.write(TICKET.pack(counter, number))
+    file.write(text)
+    file.write(bytes(8 - len(text) % 8))
+
+
+def prepare_answers(folder: Path, statements: Sequence[int], counters: int) -> None:
+    """Empty files for the answers of a run, of so many statements for each thread, and for so many counters."""
+    for number, count in enumerate(statements):
+        _make_empty(folder / f"{number}.answers", THREAD.size + count * ANSWER.size)
+    _make_empty(folder / "shared", SHARED.size + 4 * max(counters, 1))
+
+
+def _make_empty(path: Path, length: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(length)
+
+
+def read_report(data: bytes) -> ThreadReport:
+    """The head of a file of answers. Raises TrialError for times that cannot be."""
+    begun, ended, cpu_begun, cpu_ended, waited, lost, late, unconnected = THREAD.unpack_from(data)
+    if (
+        not 0 <= begun <= ended <= MAXIMUM_NANOSECONDS
+        or not cpu_begun <= cpu_ended <= begun + MAXIMUM_NANOSECONDS * 512
+    ):
+        raise TrialError("the sender did not come to its end: a thread tells no time.")
+    second = NANOSECONDS_PER_SECOND
+    return ThreadReport(
+        begun / second, ended / second, cpu_begun / second, cpu_ended / second, waited / second, lost, late, unconnected
+    )
+
+
+def read_answers(data: bytes) -> Iterator[Answer]:
+    """The answers behind the head."""
+    for begun, duration, rows, affected, error, sent in ANSWER.iter_unpack(data[THREAD.size :]):
+        yield Answer(begun, min(duration, MAXIMUM_NANOSECONDS), rows, affected, error, sent != 0)

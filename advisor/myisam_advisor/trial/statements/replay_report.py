@@ -1,0 +1,218 @@
+"""What a replay found, for a person, as JSON, and as a picture. Of statements only their kinds are shown, never a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.json_documents import heading
+from myisam_advisor.texts.templates import figure, printable, size
+from myisam_advisor.trial import chart
+from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
+from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, STYLES, course_line
+from myisam_advisor.trial.statements.replay_result import (
+    Fidelity,
+    KindResult,
+    Latency,
+    Measured,
+    ReplayResult,
+    VariantResult,
+    as_document,
+)
+from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE, MAXIMUM_SPEED
+from myisam_advisor.trial.statements.variants import BASELINE
+
+# What is within this of the recording's length was sent at its moments.
+PACE_TOLERANCE = 0.02
+# From here on, rows are as recorded; below, the start was another.
+EQUAL_ROWS_SHARE = 0.999
+SHOWN_KIND_CHARACTERS = 300
+MOST_REASONS = 8
+
+
+def as_json(result: ReplayResult) -> str:
+    """The whole result as one document."""
+    return json.dumps({**heading(), **as_document(result)}, indent=1)
+
+
+def draw(result: ReplayResult, path: Path) -> None:
+    """Draw the whole, and below it each kind, into the file."""
+    bars = [
+        (f"all statements: {one.name}", Comparison(one.name, one.times, one.low, one.high, one.verdict))
+        for one in result.variants
+        if one.times is not None
+    ]
+    bars += [
+        (f"{kind.fingerprint[:40]}: {one.name}", Comparison(one.name, one.times, one.low, one.high, one.verdict))
+        for kind in result.kinds
+        for one in kind.variants
+    ]
+    title = f"Replay of {result.workload.get('statements', '?')} statements\n{result.server} {result.version}, {result.machine}"
+    chart.draw_bars(bars, BASELINE, title, path)
+
+
+def as_text(result: ReplayResult, reader: TextIO | None = None) -> str:
+    """The report for a person, for the stream `reader` (None: a file), with the last line break."""
+    text = drawn(_parts(result), reader, piped_width=PIPED_WIDTH, maximum_width=MAXIMUM_WIDTH)
+    return text if is_terminal(reader) else without_padding(text)
+
+
+def conclusion(result: ReplayResult) -> str:
+    """What to do, in a sentence."""
+    tried = [one for one in result.variants if one.times is not None]
+    paying = [one for one in tried if one.verdict == WORTH_IT]
+    worse = {one.name for kind in result.kinds for one in kind.variants if one.verdict == WORSE}
+    if not tried:
+        return "Nothing could be tried: see below what the server says."
+    if paying:
+        best = max(paying, key=lambda one: one.times or 0)
+        but = " But some kinds of statements become slower by it." if best.name in worse else ""
+        return f"Worth it on your own statements: {best.name}, {_times(best)}.{but}"
+    hurting = [one for one in tried if one.verdict == WORSE]
+    if hurting:
+        return f"Nothing pays. It becomes slower by {', '.join(f'{one.name} ({_times(one)})' for one in hurting)}."
+    open_ones = [one.name for one in tried if one.verdict == UNCLEAR]
+    if open_ones:
+        return f"It is not clear whether it pays: {', '.join(open_ones)}. Give it more time (--budget), or a quieter machine."
+    return "Nothing of it makes a difference on these statements."
+
+
+def _parts(result: ReplayResult) -> Iterable[RenderableType]:
+    yield Text(printable(conclusion(result)), style="bold")
+    yield Text(printable(f"Replay of {_workload(result)}"))
+    yield Text(printable(f"{result.server} {result.version}, {result.machine}; tables: {', '.join(result.tables)}"))
+    yield Text()
+    yield _variants_table(result)
+    if result.course:
+        yield Text(printable(f"  {course_line(result.course)}"), style="dim")
+    for one in result.variants:
+        if one.problem:
+            yield Text(printable(f"Not tried: {one.name}: {one.problem}"), style="yellow")
+    for number, kind in enumerate(result.kinds, 1):
+        yield Text()
+        yield from _kind(number, kind)
+    yield Text()
+    for line in fidelity_lines(result.fidelity, result.speed):
+        yield Text(printable(line))
+
+
+def _workload(result: ReplayResult) -> str:
+    told = result.workload
+    pace = "as fast as it goes" if result.speed == MAXIMUM_SPEED else "at the recorded moments"
+    said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
+    return f"{said}; {told['truncated']}" if "truncated" in told else said
+
+
+def _variants_table(result: ReplayResult) -> Table:
+    is_fast = result.speed == MAXIMUM_SPEED
+    table = Table(title=Text("all statements"), title_justify="left", title_style="bold", padding=(0, 1))
+    table.add_column("variant", overflow="fold", ratio=1)
+    for title in ("statements/s" if is_fast else "ms: half", "95 %", "99 %", "times", "interval"):
+        if not is_fast or title not in ("95 %", "99 %"):
+            table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+
+    def figures(of: Measured | None) -> Sequence[str]:
+        if of is None:
+            return [""] * (1 if is_fast else 3)
+        return [figure(of.statements_per_second)] if is_fast else _latency(of.latency_milliseconds)
+
+    table.add_row(BASELINE, *figures(result.baseline), "1", "", "baseline")
+    for one in result.variants:
+        if one.times is not None:
+            name, verdict = Text(printable(one.name)), Text(one.verdict, style=STYLES[one.verdict])
+            table.add_row(name, *figures(one.measured), f"{one.times:.2f}", _interval(one.low, one.high), verdict)
+    return table
+
+
+def _latency(of: Latency) -> list[str]:
+    return [f"{value:.3f}" for value in (of.median, of.of_95_percent, of.of_99_percent)]
+
+
+def _kind(number: int, kind: KindResult) -> Iterable[RenderableType]:
+    shown = kind.fingerprint[:SHOWN_KIND_CHARACTERS] + ("..." if len(kind.fingerprint) > SHOWN_KIND_CHARACTERS else "")
+    yield Text.assemble((f"{number}. ", "bold"), printable(shown))
+    yield Text(
+        f"   {kind.share:.0%} of the time: {kind.statements:,} statements, {kind.milliseconds:.3f} ms each", style="dim"
+    )
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(overflow="fold", ratio=1)
+    for _ in range(3):
+        grid.add_column(no_wrap=True)
+    for one in kind.variants:
+        verdict = Text(one.verdict, style=STYLES[one.verdict])
+        grid.add_row(Text(printable(f"   {one.name}")), f"{one.times:.2f} times", _interval(one.low, one.high), verdict)
+    yield grid
+
+
+def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
+    """How much like the recording it was, in sentences."""
+    lines = [f"Sent: {fidelity.sent:,} of {fidelity.statements:,} recorded statements."]
+    for reason, count in list(fidelity.left_out.items())[:MOST_REASONS]:
+        lines.append(f"  left out: {count:,} ({reason})")
+    known = fidelity.rows_equal + fidelity.rows_differ
+    if known:
+        lines.append(
+            f"Rows as recorded: {fidelity.rows_equal / known:.2%} of {known:,} statements"
+            + (f"; of {fidelity.rows_unknown:,} the recording tells no rows." if fidelity.rows_unknown else ".")
+        )
+    else:
+        lines.append("The recording tells no rows: whether results are the same is not known.")
+    for one in fidelity.differences:
+        what = f"error {one.error}" if one.error else f"{one.rows_returned} rows, not {one.rows_recorded}"
+        lines.append(f"  other than recorded: {one.statements:,} x {one.fingerprint[:SHOWN_KIND_CHARACTERS]} ({what})")
+    lines += _start_lines(fidelity)
+    if fidelity.lost_turns:
+        lines.append(f"{fidelity.lost_turns} writes were sent before their turn, which did not come.")
+    if fidelity.crowded_connections:
+        lines.append(
+            f"{fidelity.crowded_connections:,} connections more than this machine sends from at once shared threads."
+        )
+    if speed != MAXIMUM_SPEED and fidelity.recorded_seconds:
+        lines.append(
+            f"The recording took {fidelity.recorded_seconds:.1f} s, the replay {fidelity.replayed_seconds:.1f} s{_pace(fidelity)}."
+        )
+    lines.append(_sender_line(fidelity.sender_cpu_share))
+    return [*lines, *fidelity.notes]
+
+
+def _sender_line(share: float) -> str:
+    said = f"The sender took {share:.0%} of the CPU time that it and the server took"
+    if share <= BUSY_SENDER_SHARE:
+        return f"{said}: it is not the bottleneck."
+    return f"{said}: it is a bottleneck, and hides a part of the differences."
+
+
+def _pace(fidelity: Fidelity) -> str:
+    off = abs(fidelity.replayed_seconds / fidelity.recorded_seconds - 1)
+    return "" if off <= PACE_TOLERANCE else ": this machine does not keep up with the recording"
+
+
+def _start_lines(fidelity: Fidelity) -> list[str]:
+    changed = [one for one in fidelity.tables if one.changed_since_seconds is not None]
+    copied = size(sum(one.bytes for one in fidelity.tables))
+    if not changed:
+        return [f"Start: as when the recording began, all tables ({copied})."]
+    same = len(fidelity.tables) - len(changed)
+    lines = [f"Start: as when the recording began: {same} of {len(fidelity.tables)} tables ({copied})."]
+    for one in changed:
+        lines.append(
+            f"  {one.table}: written until {one.changed_since_seconds:,.0f} s after that; the recording has {one.recorded_writes:,} of its writes."
+        )
+    return lines
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.2f} - {high:.2f}"
+
+
+def _times(one: VariantResult) -> str:
+    between = f" ({one.low:.2f} to {one.high:.2f})" if one.low is not None and one.high is not None else ""
+    return f"{one.times:.2f} times as fast{between}"

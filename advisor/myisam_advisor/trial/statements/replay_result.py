@@ -1,0 +1,181 @@
+"""What a replay found: as values, as JSON, and as taken from a process that is not believed.
+
+The document: `{"variants": [{"name", "times", "low", "high", "verdict", ...}], "kinds": [{"fingerprint", "share", "variants": [...]}],
+"fidelity": {...}, ...}`. No text of a statement is in it, only fingerprints; what was tried is the advisor's or the caller's own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from myisam_advisor.trial.result_document import MAXIMUM_NUMBER, DocumentError
+from myisam_advisor.trial.rounds import Course
+from myisam_exporter.outside.numbers import is_number
+
+Made = TypeVar("Made")
+NONSENSE = "the trial's process sent something that is no result of a replay."
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds that half, 95 % and 99 % of the statements took at most."""
+
+    median: float
+    of_95_percent: float
+    of_99_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the runs of one variant came to: medians over the runs."""
+
+    statements_per_second: float
+    seconds: float
+    latency_milliseconds: Latency
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResult:
+    """One variant held against the settings as they are. `times` above 1 is faster.
+
+    `rules` are the rules whose change it is, `statements` the SQL and the options that were tried; `problem` says why it could not be
+    tried (nothing was measured then).
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    statements: tuple[str, ...]
+    times: float | None = None
+    low: float | None = None
+    high: float | None = None
+    verdict: str = ""
+    measured: Measured | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KindVariant:
+    """One kind of statement under one variant."""
+
+    name: str
+    times: float
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class KindResult:
+    """One kind of statement: its share of the time of all, how many there are, how long one takes now, and each variant."""
+
+    fingerprint: str
+    share: float
+    statements: int
+    milliseconds: float
+    variants: tuple[KindVariant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A kind of statement that did not return what the recording says: rows, or an error (its number; 0 for rows)."""
+
+    fingerprint: str
+    error: int
+    statements: int
+    rows_recorded: int | None = None
+    rows_returned: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableStart:
+    """A copied table: whether it began as it was when the recording began, and how many recorded statements write it."""
+
+    table: str
+    bytes: int
+    recorded_writes: int
+    changed_since_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fidelity:
+    """How much like the recording the replay was."""
+
+    statements: int
+    sent: int
+    left_out: Mapping[str, int]
+    rows_equal: int
+    rows_differ: int
+    rows_unknown: int
+    differences: tuple[Difference, ...]
+    tables: tuple[TableStart, ...]
+    lost_turns: int
+    crowded_connections: int
+    recorded_seconds: float
+    replayed_seconds: float
+    sender_cpu_share: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """A whole replay. `baseline` is what the settings as they are came to; `course` how the rounds went."""
+
+    variants: tuple[VariantResult, ...]
+    kinds: tuple[KindResult, ...]
+    fidelity: Fidelity
+    baseline: Measured
+    speed: str
+    server: str
+    version: str
+    tables: tuple[str, ...]
+    settings: tuple[str, ...]
+    workload: Mapping[str, str]
+    machine: str
+    taken_at: float
+    course: Course | None = None
+
+
+def as_document(result: ReplayResult) -> dict[str, Any]:
+    """The result as JSON can hold it."""
+    return dataclasses.asdict(result)
+
+
+def from_document(document: Any) -> ReplayResult:
+    """The result that was made a document. Raises DocumentError for whatever is of another form or type."""
+    return _made(ReplayResult, document)
+
+
+def _made(of_class: type[Made], document: Any) -> Made:
+    if not isinstance(document, dict):
+        raise DocumentError(NONSENSE)
+    hints = typing.get_type_hints(of_class)
+    if set(document) - set(hints):
+        raise DocumentError(NONSENSE)
+    try:
+        return of_class(**{name: _value(hints[name], value) for name, value in document.items()})
+    except TypeError:
+        raise DocumentError(NONSENSE) from None
+
+
+def _value(hint: Any, value: Any) -> Any:
+    """The value, where it is of the type that was declared."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is types.UnionType:
+        return None if value is None else _value(next(one for one in inner if one is not types.NoneType), value)
+    if origin is tuple and isinstance(value, list | tuple):
+        return tuple(_value(inner[0], one) for one in value)
+    if origin is Mapping and isinstance(value, dict):
+        return {_value(str, name): _value(inner[1], one) for name, one in value.items()}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return _made(hint, value)
+    if hint in (str, bool) and isinstance(value, hint):
+        return value
+    if hint in (int, float) and is_number(value, MAXIMUM_NUMBER) and (hint is float or isinstance(value, int)):
+        return value
+    raise DocumentError(NONSENSE)

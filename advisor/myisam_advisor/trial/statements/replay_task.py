@@ -1,0 +1,133 @@
+"""A replay as a task for a process of its own: what it is told, which files it is given, and what is taken for its answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.templates import printable
+from myisam_advisor.trial.listener import Listener
+from myisam_advisor.trial.private.apart import Place
+from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
+from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
+from myisam_advisor.trial.result_document import number
+from myisam_advisor.trial.statements import replay_result
+from myisam_advisor.trial.statements.replay_result import ReplayResult
+from myisam_advisor.trial.statements.replaying import Material, ReplayOptions, run_replay
+from myisam_advisor.trial.statements.survey import TableName
+from myisam_advisor.trial.statements.variants import Variant, as_told, from_told
+from myisam_advisor.trial.tables.sources import Source
+from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
+from myisam_advisor.trial.task import Reporting, choice_of, choice_told, source_of
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.file import Workload
+
+if TYPE_CHECKING:
+    from myisam_exporter.server.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayTask:
+    """One replay: of which workload, under which variants, on which program, with which settings, on which open tables.
+
+    `data_version` is the version of the server whose files are copied: (flavour, major, minor).
+    """
+
+    workload: Path
+    described: Mapping[str, str]
+    variants: Sequence[Variant]
+    options: ReplayOptions
+    choice: ServerChoice
+    data_version: tuple[str, int, int]
+    settings: Sequence[str]
+    sources: Sequence[Source]
+    missing: Mapping[TableName, str]
+    changed_seconds: Mapping[TableName, float]
+    lock: Session | None = field(default=None, repr=False)
+
+
+def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> ReplayResult:
+    """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
+    descriptor = os.open(task.workload, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        place.channel.send(_told(task), [descriptor])
+    finally:
+        os.close(descriptor)
+    for source in task.sources:
+        place.channel.send(asdict(source), [file.descriptor for file in source.files])
+
+    def answer(message: Message) -> None:
+        if "doing" in message:
+            listener.doing(printable(str(message["doing"])))
+        elif "ran" in message:
+            listener.ran()
+        elif "left" in message:
+            listener.left(number(message["left"]))
+        elif "lock" in message and task.lock is not None:
+            answer_lock(place.channel, message, task.sources, task.lock)
+        else:
+            raise ChannelError("the trial's process asks for something that was not offered.")
+
+    return replay_result.from_document(place.result(answer))
+
+
+def do_replay_task(channel: Channel) -> Mapping[str, Any]:
+    """The other process's side: take the task, run it, and return the result as JSON can hold it."""
+    told, (workload, *_) = channel.receive_files()
+    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
+    binaries = choice_of(told["choice"]).binaries()
+    _expect_version(binaries, told["data_version"])
+
+    def events() -> Iterator[Event]:
+        file = os.fdopen(os.dup(workload), "rb")
+        file.seek(0)
+        yield from Workload(Path(told["workload"]), file).events()
+
+    material = Material(
+        binaries,
+        told["settings"],
+        events,
+        sources,
+        {(schema, table): why for schema, table, why in told["missing"]},
+        {(schema, table): seconds for schema, table, seconds in told["changed"]},
+        remote_lock(channel, sources) if told["may_lock"] else None,
+        told["described"],
+    )
+    result = run_replay(
+        material,
+        [from_told(one) for one in told["variants"]],
+        ReplayOptions(**told["options"]),
+        Reporting(channel.send),
+    )
+    return replay_result.as_document(result)
+
+
+def _told(task: ReplayTask) -> Message:
+    return {
+        "workload": str(task.workload),
+        "described": dict(task.described),
+        "variants": [as_told(variant) for variant in task.variants],
+        "options": asdict(task.options),
+        "choice": choice_told(task.choice),
+        "data_version": list(task.data_version),
+        "settings": list(task.settings),
+        "sources": len(task.sources),
+        "missing": [[*name, why] for name, why in task.missing.items()],
+        "changed": [[*name, seconds] for name, seconds in task.changed_seconds.items()],
+        "may_lock": task.lock is not None,
+    }
+
+
+def _expect_version(binaries: ServerBinaries, data_version: Sequence[Any]) -> None:
+    """Raises TrialError where the program is of another product or release than the server whose files are copied."""
+    flavour, major, minor = data_version
+    wanted = f"{flavour}-{major}.{minor}"
+    if binaries.name != wanted:
+        raise TrialError(
+            f"{binaries.mysqld} is {binaries.name}, and the tables are of {wanted}: another release may read files and answer statements "
+            "otherwise. Give the program of the watched server (--server), or leave --server out."
+        )

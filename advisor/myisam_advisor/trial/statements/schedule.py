@@ -1,0 +1,196 @@
+"""A workload as files for the sender: every statement on its connection's thread, with its moment, its turn, and what is expected of it.
+
+The order of writes to a table is the order of the file, which the source gives by the end of each statement where it knows that: a
+table of MyISAM is written by one statement at a time, so the first to end was the first to write. A thread's own records are in the order of the file,
+too, so that turns are never waited for in a circle.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from myisam_advisor.trial.statements.records import (
+    CLOSE,
+    NANOSECONDS_PER_MICROSECOND,
+    OPEN,
+    STATEMENT,
+    USE,
+    write_record,
+)
+from myisam_advisor.trial.statements.survey import Judged, Judging, Survey, TableName, named
+from myisam_advisor.trial.statements.threads import Threads, divide
+from myisam_advisor.workload.events import Event
+
+# A larger result is read row by row, and never held whole.
+LARGE_ROWS = 10_000
+UNKNOWN = -1
+UTF8, ANY_BYTES = b"utf8mb4", b"binary"
+DEFINES = "changes definitions of tables"
+SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
+# Says why a table's statements cannot be replayed; "" for one that is there.
+WhyMissing = Callable[[TableName], str]
+
+
+@dataclass(slots=True)
+class ThreadPlan:
+    """What is expected of one thread's statements, in their order: kind, rows (UNKNOWN), number of the error (UNKNOWN)."""
+
+    kinds: array[int] = field(default_factory=lambda: array("I"))
+    rows: array[int] = field(default_factory=lambda: array("q"))
+    errors: array[int] = field(default_factory=lambda: array("i"))
+
+
+@dataclass(slots=True)
+class Schedule:
+    """What was written for the sender.
+
+    `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change.
+    """
+
+    folder: Path
+    kinds: Sequence[str]
+    plans: Sequence[ThreadPlan]
+    counters: int
+    connections: int
+    crowded: int
+    left_out: Mapping[str, int]
+    written: frozenset[TableName]
+
+    @property
+    def statements(self) -> list[int]:
+        """How many each thread sends."""
+        return [len(plan.kinds) for plan in self.plans]
+
+    @property
+    def total(self) -> int:
+        """How many are sent."""
+        return sum(self.statements)
+
+
+def write_schedule(
+    events: Iterable[Event],
+    found: Survey,
+    judging: Judging,
+    folder: Path,
+    databases: frozenset[str],
+    missing: WhyMissing,
+) -> Schedule:
+    """Write the threads' files into the folder, for a server that has these databases and tables."""
+    folder.mkdir(parents=True)
+    threads = divide(found.connections)
+    with ExitStack() as stack:
+        files = [stack.enter_context((folder / str(number)).open("wb")) for number in range(threads.count)]
+        writing = _Writing(files, threads, found, databases, missing)
+        for event in events:
+            writing.add(event, judging.of(event))
+    return Schedule(
+        folder,
+        list(judging.kinds),
+        writing.plans,
+        len(writing.turns),
+        len(found.connections),
+        threads.crowded,
+        dict(writing.left_out),
+        frozenset(writing.turns),
+    )
+
+
+@dataclass(slots=True)
+class _Open:
+    """A connection that is being written: its handle in its thread, its database, its temporary tables, and how many statements are to come."""
+
+    handle: int
+    remaining: int
+    database: bytes | None
+    temporary: set[TableName] = field(default_factory=set)
+
+
+class _Writing:
+    def __init__(
+        self, files: Sequence[BinaryIO], threads: Threads, found: Survey, databases: frozenset[str], missing: WhyMissing
+    ) -> None:
+        self.plans = [ThreadPlan() for _ in files]
+        self.turns: dict[TableName, list[int]] = {}
+        self.left_out: Counter[str] = Counter()
+        self._files, self._threads, self._found = files, threads, found
+        self._databases = {name.encode("utf-8", "surrogateescape") for name in databases}
+        self._missing = missing
+        self._open: dict[int, _Open] = {}
+        self._free: list[list[int]] = [[] for _ in files]
+        self._handles = [0] * len(files)
+
+    def add(self, event: Event, judged: Judged) -> None:
+        """Write the event's statement, with the beginning and the end of its connection around it."""
+        thread = self._threads.of_connection[event.connection]
+        file = self._files[thread]
+        at = max(event.start_microseconds - self._found.began_microseconds, 0) * NANOSECONDS_PER_MICROSECOND
+        connection = self._open.get(event.connection) or self._begun(event, thread, at)
+        reason = self._why_left_out(event, judged, connection)
+        if reason:
+            self.left_out[reason] += 1
+        else:
+            self._choose_database(event, judged, connection, file, at)
+            self._write(event, judged, connection, thread, at)
+        connection.remaining -= 1
+        if not connection.remaining:
+            write_record(file, CLOSE, connection.handle, at)
+            self._free[thread].append(connection.handle)
+            del self._open[event.connection]
+
+    def _begun(self, event: Event, thread: int, at: int) -> _Open:
+        span = self._found.connections[event.connection]
+        if self._free[thread]:
+            handle = self._free[thread].pop()
+        else:
+            handle = self._handles[thread]
+            self._handles[thread] += 1
+        database = event.database if event.database in self._databases else None
+        text = (UTF8 if span.is_utf8 else ANY_BYTES) + b"\0" + (database or b"")
+        write_record(self._files[thread], OPEN, handle, at, text)
+        begun = self._open[event.connection] = _Open(handle, span.statements, database)
+        return begun
+
+    def _why_left_out(self, event: Event, judged: Judged, connection: _Open) -> str:
+        if judged.refused:
+            return judged.refused
+        tables = judged.tables(event.database)
+        if judged.is_temporary:
+            made = named(judged.touched.writes, event.database)
+            reason = self._why_missing(tables - made - connection.temporary)
+            if not reason:
+                connection.temporary |= made
+            return reason
+        if judged.defines and not (tables and tables <= connection.temporary):
+            return DEFINES
+        return self._why_missing(tables - connection.temporary)
+
+    def _why_missing(self, tables: Iterable[TableName]) -> str:
+        reasons = (self._missing(table) for table in sorted(tables) if table[0].lower() not in SYSTEM_SCHEMAS)
+        return next((reason for reason in reasons if reason), "")
+
+    def _choose_database(self, event: Event, judged: Judged, connection: _Open, file: BinaryIO, at: int) -> None:
+        """Stand where the recorded connection stood: not every change of the database is a statement of the recording."""
+        if judged.is_use:
+            connection.database = None
+        elif event.database is not None and event.database != connection.database and event.database in self._databases:
+            write_record(file, USE, connection.handle, at, event.database)
+            connection.database = event.database
+
+    def _write(self, event: Event, judged: Judged, connection: _Open, thread: int, at: int) -> None:
+        tickets = []
+        for table in sorted(named(judged.touched.writes, event.database) - connection.temporary):
+            turn = self.turns.setdefault(table, [len(self.turns), 0])
+            tickets.append((turn[0], turn[1]))
+            turn[1] += 1
+        is_large = event.rows_sent is None or event.rows_sent > LARGE_ROWS
+        write_record(self._files[thread], STATEMENT, connection.handle, at, event.statement, tickets, is_large=is_large)
+        plan = self.plans[thread]
+        plan.kinds.append(judged.kind)
+        plan.rows.append(UNKNOWN if event.rows_sent is None else event.rows_sent)
+        plan.errors.append(UNKNOWN if event.error is None else min(event.error, 1 << 30))

@@ -1,0 +1,108 @@
+"""Sends the records of a schedule by sysbench, and reads what came of each statement."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.statements.records import (
+    Answer,
+    ThreadReport,
+    prepare_answers,
+    read_answers,
+    read_report,
+)
+
+SCRIPT = Path(__file__).with_name("sending.lua")
+# Read at once: where we were installed, the trial's own user may not be able to read.
+SCRIPT_TEXT = SCRIPT.read_bytes()
+MAXIMUM_SPEED, RECORDED_SPEED = "max", "1"
+# Above this share of the CPU time of sender and server, the sender hides a part of the server's differences.
+BUSY_SENDER_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One run: what each thread says of itself, and the files with the answers, in the order of the threads."""
+
+    folder: Path
+    reports: Sequence[ThreadReport]
+
+    @property
+    def seconds(self) -> float:
+        """From the first thread's beginning to the last one's end."""
+        return max(one.ended_seconds for one in self.reports) - min(one.begun_seconds for one in self.reports)
+
+    @property
+    def sender_cpu_seconds(self) -> float:
+        """CPU time of the sender between the first beginning and the last end."""
+        return max(one.cpu_ended_seconds for one in self.reports) - min(one.cpu_begun_seconds for one in self.reports)
+
+    @property
+    def lost_turns(self) -> int:
+        """Writes that were sent though their turn had not come."""
+        return sum(one.lost for one in self.reports)
+
+    def answers(self, thread: int) -> Iterator[Answer]:
+        """What came of each of a thread's statements, in their order."""
+        return read_answers((self.folder / f"{thread}.answers").read_bytes())
+
+
+def send(
+    server: PrivateServer,
+    folder: Path,
+    statements: Sequence[int],
+    counters: int,
+    account: str,
+    speed: str,
+    limit_seconds: float,
+    ready: Callable[[], None] = lambda: None,
+) -> Sent:
+    """Send the folder's records, of so many statements for each thread, and wait for the answers; `ready` is called just before.
+
+    Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
+    """
+    program = shutil.which("sysbench")
+    if program is None:
+        raise TrialError("sysbench is not installed: apt install sysbench.")
+    script = folder / SCRIPT.name
+    if not script.exists():
+        script.write_bytes(SCRIPT_TEXT)
+    prepare_answers(folder, statements, counters)
+    command = [
+        *words_before(), program, str(script), "--db-driver=mysql", f"--threads={len(statements)}", "--time=0", "--events=0",
+        f"--statements={folder}", f"--pace={speed}", f"--socket={server.socket}", f"--account={account}", "run",
+    ]  # fmt: skip
+    ready()
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit_seconds,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TrialError(
+            f"a run of the workload did not end within {limit_seconds:.0f} s: record a shorter one, or give it more time (--budget)."
+        ) from None
+    server.expect_alive()
+    if done.returncode != 0:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line or "cannot" in line]
+        raise TrialError(f"sysbench failed: {'; '.join(said[:2])[:500] or (done.stderr or done.stdout)[-500:]}")
+    return Sent(folder, [read_report(_head(folder, number)) for number in range(len(statements))])
+
+
+def _head(folder: Path, thread: int) -> bytes:
+    with (folder / f"{thread}.answers").open("rb") as file:
+        return file.read(64)

@@ -1,0 +1,186 @@
+"""Where variants run: private servers with the copied tables, and the tables as they were before each run.
+
+What changes tables, or options of the start, has a server and files of its own; what SET GLOBAL can change and change back runs on the
+server of the baseline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.statements.variants import Setting, Variant
+from myisam_advisor.trial.tables.sources import DATA, INDEX
+from myisam_exporter.server.sql import quote_identifier, quote_table, quote_value
+
+ACCOUNT = "replay"
+COPY_SECONDS = 3600
+READ_ONLY_VARIABLE, UNKNOWN_VARIABLE = 1238, 1193
+
+
+@dataclass(frozen=True, slots=True)
+class StagedTable:
+    """A table on a stage: its name, its files' folder and stem, and whether the workload writes it."""
+
+    schema: str
+    table: str
+    folder: str
+    stem: str
+    is_written: bool
+
+    @property
+    def name(self) -> str:
+        """The name in SQL."""
+        return quote_table(self.schema, self.table)
+
+
+class RefusedError(Exception):
+    """The private server refuses a variant, in its own words."""
+
+
+class Stage:
+    """A private server with the tables, which begin each run as they are when `keep` is called."""
+
+    def __init__(self, server: PrivateServer, tables: Sequence[StagedTable], folder: Path) -> None:
+        self.server, self.tables = server, tables
+        self._kept = folder / "kept"
+        self._written = [table for table in tables if table.is_written]
+
+    def keep(self) -> None:
+        """Keep the files of the tables that are written. Raises RefusedError where a change left no MyISAM table."""
+        self._flush()
+        for table in self.tables:
+            if not (self.server.data_directory / table.folder / f"{table.stem}{INDEX}").exists():
+                raise RefusedError(
+                    f"{table.name} is no MyISAM table any more, and a small private server says nothing of other engines"
+                )
+        for table in self._written:
+            kept = self._kept / table.folder
+            kept.mkdir(parents=True, exist_ok=True)
+            for ending in (DATA, INDEX):
+                name = f"{table.stem}{ending}"
+                shutil.copyfile(self.server.data_directory / table.folder / name, kept / name)
+
+    def restore(self) -> None:
+        """All tables as they were kept, closed, with their indexes in the key cache."""
+        self.server.expect_alive()
+        self._flush()
+        for table in self._written:
+            for ending in (DATA, INDEX):
+                name = f"{table.stem}{ending}"
+                shutil.copyfile(self._kept / table.folder / name, self.server.data_directory / table.folder / name)
+        for table in self.tables:
+            self.server.execute(f"LOAD INDEX INTO CACHE {table.name}")
+
+    def _flush(self) -> None:
+        if self.tables:
+            self.server.execute("FLUSH TABLES")
+
+
+def make_account(server: PrivateServer, databases: Sequence[str]) -> None:
+    """An account that may do anything with these databases, and nothing with the server: statements of a workload are not trusted."""
+    who = f"'{ACCOUNT}'@'localhost'"
+    server.execute(f"CREATE USER {who}", *(f"GRANT ALL PRIVILEGES ON {_pattern(one)}.* TO {who}" for one in databases))
+
+
+def _pattern(database: str) -> str:
+    """A database's name as GRANT takes it, where _ and % stand for anything else."""
+    return quote_identifier(database.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%"))
+
+
+@contextlib.contextmanager
+def stage_of(
+    variant: Variant, template: Path, binaries: ServerBinaries, options: Sequence[str], tables: Sequence[StagedTable], folder: Path
+) -> Iterator[Stage]:  # fmt: skip
+    """A server of the variant's own, on a copy of the stopped template's data. Raises RefusedError where it does not take the variant."""
+    folder.mkdir()
+    copy_directory(template, folder / "data")
+    server = PrivateServer(binaries, [*options, *variant.options], folder)
+    server.give_away(folder)
+    try:
+        try:
+            server.start()
+        except TrialError as error:
+            raise RefusedError(str(error)) from None
+        for setting in variant.settings:
+            set_global(server, setting)
+        run_statements(server, variant.statements)
+        yield Stage(server, tables, folder)
+    finally:
+        server.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def copy_directory(source: Path, target: Path) -> None:
+    """Copy a stopped server's data, sharing blocks where the file system can. Raises TrialError, as for a full disk."""
+    command = [*words_before(), "cp", "--archive", "--reflink=auto", "--", str(source), str(target)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=COPY_SECONDS, check=False
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise TrialError(f"a variant's tables could not be copied: {done.stderr.strip()[:300]}. Choose another TMPDIR.")
+
+
+def run_statements(server: PrivateServer, statements: Sequence[str]) -> None:
+    """Run a variant's statements. Raises RefusedError with the server's error; OPTIMIZE and its like tell theirs as rows."""
+    for statement in statements:
+        try:
+            rows = server.execute(statement)
+        except driver().error as error:
+            raise RefusedError(_words(error)) from None
+        for row in rows:
+            if len(row) == 4 and str(row[2]).lower() == "error":
+                raise RefusedError(str(row[3]))
+
+
+def set_global(server: PrivateServer, setting: Setting) -> None:
+    """Set it on the running server. Raises RefusedError with the server's error."""
+    try:
+        server.execute(f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
+    except driver().error as error:
+        raise RefusedError(_words(error)) from None
+
+
+def can_be_set(server: PrivateServer, setting: Setting) -> bool:
+    """Whether the running server lets it be set and set back. Raises RefusedError for a name or a value that it does not know."""
+    try:
+        with changed(server, (setting,)):
+            return True
+    except driver().error as error:
+        if error.args[0] == READ_ONLY_VARIABLE:
+            return False
+        raise RefusedError(_words(error)) from None
+
+
+@contextlib.contextmanager
+def changed(server: PrivateServer, settings: Sequence[Setting]) -> Iterator[None]:
+    """With these settings, and the former ones afterwards."""
+    before: list[tuple[Setting, str]] = []
+    try:
+        for setting in settings:
+            value = server.execute(f"SELECT @@GLOBAL.{setting.sql_name}")[0][0]
+            server.execute(f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
+            before.append((setting, _literal(value)))
+        yield
+    finally:
+        for setting, former in reversed(before):
+            server.execute(f"SET GLOBAL {setting.sql_name} = {former}")
+
+
+def _literal(value: object) -> str:
+    if value is None:
+        return "NULL"
+    return quote_value(value if isinstance(value, int | float) else str(value))
+
+
+def _words(error: Exception) -> str:
+    return f"{error.args[-1]} (error {error.args[0]})"

@@ -1,0 +1,113 @@
+"""What the answers of one run come to: the rate, times by kind, and what differs from the recording."""
+
+from __future__ import annotations
+
+import statistics
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND
+from myisam_advisor.trial.statements.replay_result import Latency, Measured
+from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
+
+NANOSECONDS_PER_MILLISECOND = 1_000_000
+
+
+@dataclass(slots=True)
+class KindTally:
+    """One kind in one run: how many were answered, and how long they took together."""
+
+    statements: int = 0
+    nanoseconds: int = 0
+
+
+@dataclass(slots=True)
+class Run:
+    """One run. `rates` are what variants are compared by: of the whole, and of each kind (statements a second of its own time)."""
+
+    seconds: float
+    answered: int
+    latency: Latency
+    mean_seconds: float
+    kinds: Mapping[int, KindTally]
+    lost_turns: int
+    late: int
+    sender_cpu_seconds: float
+    server_cpu_seconds: float
+    rows_equal: int = 0
+    rows_differ: int = 0
+    rows_unknown: int = 0
+    # (kind, number of the error or 0) -> statements; and of one of them the rows that were recorded and returned.
+    differences: Counter[tuple[int, int]] = field(default_factory=Counter)
+    examples: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def statements_per_second(self) -> float:
+        """Over the whole run."""
+        return self.answered / self.seconds if self.seconds else 0.0
+
+    def rate(self, speed: str) -> float:
+        """At full speed, statements a second; at the recorded speed, the inverse of how long one took."""
+        return self.statements_per_second if speed == MAXIMUM_SPEED else 1 / max(self.mean_seconds, 1e-9)
+
+    def kind_rate(self, kind: int) -> float:
+        """How many of the kind are done in a second that is spent on them; 0 where none was."""
+        found = self.kinds.get(kind)
+        return found.statements * NANOSECONDS_PER_SECOND / max(found.nanoseconds, 1) if found else 0.0
+
+
+def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
+    """Go through all answers once."""
+    durations, kinds = array("Q"), {number: KindTally() for number in range(len(schedule.kinds))}
+    run = Run(
+        sent.seconds, 0, Latency(0, 0, 0), 0, kinds, sent.lost_turns, sum(one.late for one in sent.reports),
+        sent.sender_cpu_seconds, server_cpu_seconds,
+    )  # fmt: skip
+    for number, plan in enumerate(schedule.plans):
+        for kind, rows, error, answer in zip(plan.kinds, plan.rows, plan.errors, sent.answers(number), strict=True):
+            if answer.was_sent:
+                durations.append(answer.duration_nanoseconds)
+                of_kind = kinds[kind]
+                of_kind.statements += 1
+                of_kind.nanoseconds += answer.duration_nanoseconds
+            if answer.error:
+                # Which error a recording does not tell, it did not have: statements that fail are rare.
+                if answer.error != error:
+                    run.differences[kind, answer.error] += 1
+            elif rows == UNKNOWN:
+                run.rows_unknown += 1
+            elif rows == answer.rows:
+                run.rows_equal += 1
+            else:
+                run.rows_differ += 1
+                run.differences[kind, 0] += 1
+                run.examples.setdefault((kind, 0), (rows, answer.rows))
+    run.answered = len(durations)
+    run.mean_seconds = sum(durations) / max(len(durations), 1) / NANOSECONDS_PER_SECOND
+    run.latency = _latency(durations)
+    return run
+
+
+def _latency(durations: array[int]) -> Latency:
+    ordered = sorted(durations)
+    if not ordered:
+        return Latency(0, 0, 0)
+    at = (ordered[int(share * (len(ordered) - 1))] / NANOSECONDS_PER_MILLISECOND for share in (0.5, 0.95, 0.99))
+    return Latency(*at)
+
+
+def measured(runs: Sequence[Run]) -> Measured:
+    """The medians over several runs."""
+    return Measured(
+        statistics.median(run.statements_per_second for run in runs),
+        statistics.median(run.seconds for run in runs),
+        Latency(
+            statistics.median(run.latency.median for run in runs),
+            statistics.median(run.latency.of_95_percent for run in runs),
+            statistics.median(run.latency.of_99_percent for run in runs),
+        ),
+        len(runs),
+    )

@@ -1,0 +1,81 @@
+"""What `trial replay` tries, from what the user wrote and from findings."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+
+from myisam_advisor.cli.replaying import ReplayWish, of_finding, variants_of
+from myisam_advisor.errors import TrialError
+from myisam_advisor.judging.findings import Finding
+from myisam_advisor.remedies.option_lines import comment_line, option_line
+from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.statements.base import remark
+from myisam_advisor.remedies.statements.key_caches import CacheIndex
+from myisam_advisor.remedies.statements.tables import AlterTable, option
+from myisam_advisor.remedies.statements.variables import set_global
+
+COPIED = frozenset({("shop", "words")})
+WISH = ReplayWish(Path("w"), (), (), (), "max", 10.0, None)
+
+
+def finding(*commands: object, my_cnf: tuple[object, ...] = (), about: str = "shop.words") -> Finding:
+    remedy = Remedy(commands=commands, my_cnf=my_cnf)  # type: ignore[arg-type]
+    return Finding("a-rule", "", "warning", "likely", "table", about, None, "words", (), "", "", "", "", "", (), remedy)
+
+
+def test_a_finding_is_tried_by_options_of_the_start_and_by_what_it_does_to_copied_tables() -> None:
+    words, other = ("shop", "words"), ("shop", "other")
+    one = finding(
+        set_global("key_buffer_size", 1 << 30), CacheIndex(words, "hot"), CacheIndex(other, "hot"), remark("read this"),
+        AlterTable(words, options=(option(PACK_KEYS=0),)),
+        my_cnf=(option_line("key_buffer_size", 1 << 20, "hot"), comment_line("and so on"), option_line("init_file", "/etc/x")),
+    )  # fmt: skip
+    variant = of_finding(one, COPIED)
+    assert variant is not None
+    assert (variant.name, variant.rules) == ("a-rule (shop.words)", ("a-rule",))
+    assert variant.options == ("--hot.key_buffer_size=1048576",)
+    assert variant.statements == ("CACHE INDEX `shop`.`words` IN `hot`", "ALTER TABLE `shop`.`words` PACK_KEYS=0")
+
+
+def test_without_a_line_of_my_cnf_the_statement_sets_it() -> None:
+    variant = of_finding(finding(set_global("concurrent_insert", 2), about=""), COPIED)
+    assert variant is not None
+    assert (variant.name, variant.statements) == ("a-rule", ("SET GLOBAL concurrent_insert = 2",))
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        (),
+        (remark("think about it"),),
+        (AlterTable(("shop", "words"), options=(option(ENGINE="InnoDB"),)),),
+        (AlterTable(("shop", "elsewhere"), options=(option(PACK_KEYS=0),)),),
+    ],
+)
+def test_what_cannot_be_tried_is_no_variant(commands: tuple[object, ...]) -> None:
+    assert of_finding(finding(*commands), COPIED) is None
+
+
+def test_what_keeps_tables_safe_is_weighed_only_where_it_is_asked_for() -> None:
+    safe = replace(finding(my_cnf=(option_line("myisam_recover_options", "BACKUP"),), about=""), variable="myisam_recover_options")
+    with pytest.raises(TrialError, match="no finding has a change"):
+        variants_of([], [safe], COPIED, WISH)
+    (variant,) = variants_of([], [safe], COPIED, replace(WISH, findings=("a-rule",)))
+    assert variant.options == ("--myisam_recover_options=BACKUP",)
+
+
+def test_no_two_variants_have_the_same_name() -> None:
+    twice = [finding(AlterTable(("shop", "words"), options=(option(PACK_KEYS=value),))) for value in (0, 1)]
+    assert [one.name for one in variants_of([], twice, COPIED, WISH)] == ["a-rule (shop.words)", "a-rule (shop.words) (2)"]
+
+
+def test_options_of_a_replay_belong_to_a_replay() -> None:
+    WISH.expect_fitting(is_replay=True)
+    with pytest.raises(click.UsageError, match="record --output"):
+        replace(WISH, workload=None).expect_fitting(is_replay=True)
+    for one in (WISH, replace(WISH, workload=None, settings=("a=1",)), replace(WISH, workload=None, findings=("pack-keys",))):
+        with pytest.raises(click.UsageError, match="belong to replay"):
+            one.expect_fitting(is_replay=False)
+    replace(WISH, workload=None).expect_fitting(is_replay=False)

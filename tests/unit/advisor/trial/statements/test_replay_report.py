@@ -1,0 +1,55 @@
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE
+from myisam_advisor.trial.statements.replay_report import as_json, as_text, conclusion, draw
+
+from .results import a_result
+
+GOLDEN = Path(__file__).with_name("replay_report.txt")
+
+
+def test_the_report_is_the_golden_one(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    text = as_text(a_result()) + "\n" + "=" * 20 + "\n" + as_text(a_result("1"))
+    if request.config.getoption("--update-golden"):
+        GOLDEN.write_text(text)
+    assert text == GOLDEN.read_text()
+
+
+def test_json_is_one_document_with_what_all_begin_with() -> None:
+    document = json.loads(as_json(a_result()))
+    assert document["tool"]["name"] == "myisam-advisor"
+    assert document["variants"][0]["verdict"] == "worth it"
+
+
+def test_names_of_others_cannot_speak_to_the_terminal() -> None:
+    result = a_result()
+    hostile = dataclasses.replace(result.variants[0], name="a\x1b[2J\nb", problem="", times=2.0)
+    text = as_text(dataclasses.replace(result, variants=(hostile,), tables=("x\x1b]0;y\x07",), kinds=()))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [(UNCLEAR, "not clear"), (NO_DIFFERENCE, "makes a difference"), (WORSE, "slower by key_buffer_size=1G")],
+)
+def test_the_first_sentence_says_no_more_than_is_known(verdict: str, said: str) -> None:
+    result = a_result()
+    one = dataclasses.replace(result.variants[0], verdict=verdict)
+    assert said in conclusion(dataclasses.replace(result, variants=(one,)))
+
+
+def test_where_nothing_could_be_tried_it_says_so() -> None:
+    result = a_result()
+    assert "Nothing could be tried" in conclusion(dataclasses.replace(result, variants=result.variants[2:]))
+
+
+def test_a_picture_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    draw(a_result(), tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text().startswith("<?xml")

@@ -1,0 +1,109 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+from myisam_advisor.trial.statements.records import CLOSE, OPEN, RECORD, STATEMENT, TICKET, USE
+from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, write_schedule
+from myisam_advisor.trial.statements.survey import Judging, TableName, survey
+from myisam_advisor.workload.events import Event
+from tests.support.workloads import BEGAN, event
+
+COPIED = {("shop", "words"), ("shop", "log")}
+
+
+def missing(table: TableName) -> str:
+    return "" if table in COPIED else f"{table[1]} is missing"
+
+
+def scheduled(folder: Path, events: Sequence[Event]) -> Schedule:
+    judging = Judging()
+    return write_schedule(events, survey(events, judging), judging, folder / "s", frozenset({"shop"}), missing)
+
+
+def records(schedule: Schedule, thread: int) -> list[tuple[int, int, bytes, list[tuple[int, int]]]]:
+    """(action, handle, text, tickets) of each."""
+    data, at, found = (schedule.folder / str(thread)).read_bytes(), 0, []
+    while at < len(data):
+        length, action, _, handle, tickets, _, _ = RECORD.unpack_from(data, at)
+        at += RECORD.size
+        turns = [TICKET.unpack_from(data, at + number * TICKET.size) for number in range(tickets)]
+        at += tickets * TICKET.size
+        found.append((action, handle, data[at : at + length], turns))
+        at += length + 8 - length % 8
+    return found
+
+
+def test_each_connection_is_opened_and_closed_around_its_statements(tmp_path: Path) -> None:
+    schedule = scheduled(tmp_path, [event(1, 0, b"SELECT 1"), event(2, 10_000, b"SELECT 2"), event(2, 11_000, b"SELECT 3")])
+    assert [(action, text) for action, _, text, _ in records(schedule, 0)] == [
+        (OPEN, b"utf8mb4\0shop"), (STATEMENT, b"SELECT 1"), (CLOSE, b""),
+        (OPEN, b"utf8mb4\0shop"), (STATEMENT, b"SELECT 2"), (STATEMENT, b"SELECT 3"), (CLOSE, b""),
+    ]  # fmt: skip
+    assert schedule.statements == [3]
+
+
+def test_writes_to_a_table_are_numbered_in_the_order_of_the_file(tmp_path: Path) -> None:
+    insert, delete = b"INSERT INTO log VALUES (1)", b"DELETE words, log FROM words JOIN log"
+    schedule = scheduled(tmp_path, [event(1, 5, insert), event(2, 0, insert), event(1, 200, delete)])
+    turns = {thread: [one[3] for one in records(schedule, thread) if one[0] == STATEMENT] for thread in (0, 1)}
+    assert sorted(turns.values()) == [[[(0, 0)], [(0, 2), (1, 0)]], [[(0, 1)]]]
+    assert schedule.written == COPIED
+
+
+def test_statements_stay_whole_and_bytes_that_are_no_utf8_are_sent_as_bytes(tmp_path: Path) -> None:
+    statement = b"SELECT 'a\0b\r\n\xff'"
+    schedule = scheduled(tmp_path, [event(1, 0, statement)])
+    opened, sent, _ = records(schedule, 0)
+    assert opened[2] == b"binary\0shop"
+    assert sent[2] == statement
+
+
+def test_what_cannot_be_sent_is_left_out_by_reason(tmp_path: Path) -> None:
+    schedule = scheduled(
+        tmp_path,
+        [
+            event(1, 0, b"SELECT * FROM kept"),
+            event(1, 1, b"LOAD DATA INFILE '/etc/passwd' INTO TABLE log"),
+            event(1, 2, b"ALTER TABLE words ADD x INT"),
+            event(1, 3, b"SHUTDOWN"),
+            event(1, 4, b"SELECT name FROM words INTO OUTFILE '/tmp/x'"),
+            event(1, 5, b"SELECT name FROM words", rows=7),
+        ],
+    )
+    assert schedule.total == 1
+    assert sum(schedule.left_out.values()) == 5
+    assert {"kept is missing", "LOAD DATA", "changes definitions of tables", "SHUTDOWN"} <= set(schedule.left_out)
+
+
+def test_temporary_tables_are_the_connections_own(tmp_path: Path) -> None:
+    schedule = scheduled(
+        tmp_path,
+        [
+            event(1, 0, b"CREATE TEMPORARY TABLE mine SELECT id FROM words"),
+            event(1, 1, b"INSERT INTO mine VALUES (1)"),
+            event(1, 2, b"DROP TABLE mine"),
+            event(2, 3, b"SELECT * FROM mine"),
+        ],
+    )
+    assert schedule.total == 3
+    assert schedule.left_out == {"mine is missing": 1}
+    assert schedule.written == frozenset()
+
+
+def test_the_database_follows_the_recording_where_no_statement_changes_it(tmp_path: Path) -> None:
+    events = [
+        event(1, 0, b"SELECT 1", database=None),
+        event(1, 1, b"SELECT 2", database=b"shop"),
+        event(1, 2, b"SELECT 3", database=b"elsewhere"),
+        event(1, 3, b"USE shop", database=b"elsewhere"),
+        event(1, 4, b"SELECT 4", database=b"shop"),
+    ]
+    actions = [(action, text) for action, _, text, _ in records(scheduled(tmp_path, events), 0)]
+    assert actions[:4] == [(OPEN, b"utf8mb4\0"), (STATEMENT, b"SELECT 1"), (USE, b"shop"), (STATEMENT, b"SELECT 2")]
+    assert actions[5:8] == [(STATEMENT, b"USE shop"), (USE, b"shop"), (STATEMENT, b"SELECT 4")]
+
+
+def test_rows_and_errors_that_are_not_told_are_unknown(tmp_path: Path) -> None:
+    told = Event(1, BEGAN, 5, b"shop", b"SELECT 1", 1, error=1146)
+    schedule = scheduled(tmp_path, [told, event(1, 9, b"SELECT 2", rows=None)])
+    assert list(schedule.plans[0].rows) == [1, UNKNOWN]
+    assert list(schedule.plans[0].errors) == [1146, UNKNOWN]

@@ -1,0 +1,59 @@
+import pytest
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.statements import survey as surveying
+from myisam_advisor.trial.statements.survey import Judging, TableUse, survey
+from tests.support.workloads import BEGAN, event
+
+
+def test_tables_are_counted_by_reads_and_writes() -> None:
+    found = survey(
+        [
+            event(1, 0, b"SELECT * FROM words WHERE id = 1"),
+            event(1, 1, b"INSERT INTO other.log SELECT * FROM words"),
+            event(1, 2, b"CREATE TABLE new (a INT)"),
+            event(1, 3, b"LOAD DATA INFILE 'x' INTO TABLE loaded"),
+            event(1, 4, b"CREATE TEMPORARY TABLE mine SELECT * FROM words"),
+            event(1, 5, b"SELECT * FROM mine"),
+            event(1, 6, b"SELECT * FROM nowhere", database=None),
+        ],
+        Judging(),
+    )
+    assert found.tables == {("shop", "words"): TableUse(3, 0), ("other", "log"): TableUse(0, 1), ("", "nowhere"): TableUse(1, 0)}
+    assert found.written == {("other", "log"): 1}
+
+
+def test_connections_have_their_time_and_the_workload_has_its_own() -> None:
+    found = survey([event(1, 50, b"SELECT 1", duration=100), event(2, 0, b"SELECT '\xff'", duration=10), event(1, 200, b"SELECT 2")], Judging())
+    span = found.connections[1]
+    assert (span.begin - BEGAN, span.end - BEGAN, span.statements, span.is_utf8) == (50, 300, 2, True)
+    assert not found.connections[2].is_utf8
+    assert found.seconds == pytest.approx(0.0003)
+
+
+def test_statements_that_differ_in_values_are_of_a_kind() -> None:
+    judging = Judging()
+    kinds = [judging.of(event(1, 0, text)).kind for text in (b"SELECT 1", b"SELECT  2", b"SELECT a FROM t")]
+    assert kinds == [0, 0, 1]
+    assert list(judging.kinds) == ["select ?", "select a from t"]
+
+
+def test_kinds_beyond_measure_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying, "MAXIMUM_KINDS", 2)
+    judging = Judging()
+    kinds = [judging.of(event(1, 0, b"SELECT a%d FROM t" % number)).kind for number in range(5)]
+    assert kinds == [0, 1, 2, 2, 2]
+
+
+def test_a_workload_of_nothing_is_refused_with_what_to_do() -> None:
+    with pytest.raises(TrialError, match="record a longer time"):
+        survey([], Judging())
+
+
+def test_tables_and_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying, "MAXIMUM_TABLES", 3)
+    with pytest.raises(TrialError, match="more than 3 tables"):
+        survey([event(1, 0, b"SELECT * FROM t%d" % number) for number in range(5)], Judging())
+    monkeypatch.setattr(surveying, "MAXIMUM_CONNECTIONS", 3)
+    with pytest.raises(TrialError, match="more than 3 connections"):
+        survey([event(number, 0, b"SELECT 1") for number in range(5)], Judging())

@@ -1,0 +1,26 @@
+from array import array
+from pathlib import Path
+
+from myisam_advisor.trial.statements.records import ANSWER, THREAD, read_report
+from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, ThreadPlan
+from myisam_advisor.trial.statements.sender import Sent
+from myisam_advisor.trial.statements.tally import measured, tally
+
+MILLISECOND = 1_000_000
+
+
+def test_rows_errors_and_times_are_counted_by_kind(tmp_path: Path) -> None:
+    plan = ThreadPlan(array("I", [0, 0, 1, 1, 1]), array("q", [1, 2, UNKNOWN, 0, 0]), array("i", [UNKNOWN, UNKNOWN, UNKNOWN, 1062, UNKNOWN]))
+    answers = [(1, 1 * MILLISECOND, 1, 0, 0, 1), (2, 3 * MILLISECOND, 5, 0, 0, 1), (3, MILLISECOND, 9, 0, 0, 1), (4, MILLISECOND, 0, 0, 1062, 1), (0, 0, 0, 0, 2013, 0)]
+    head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 1, 0, 0)
+    (tmp_path / "0.answers").write_bytes(head + b"".join(ANSWER.pack(*one) for one in answers))
+    schedule = Schedule(tmp_path, ["select", "insert"], [plan], 0, 1, 0, {}, frozenset())
+    run = tally(schedule, Sent(tmp_path, [read_report(head)]), 0.5)
+    assert (run.rows_equal, run.rows_differ, run.rows_unknown) == (1, 1, 1)
+    # 1062 was recorded, too; 2013 was not.
+    assert dict(run.differences) == {(0, 0): 1, (1, 2013): 1}
+    assert run.examples == {(0, 0): (2, 5)}
+    assert (run.answered, run.statements_per_second, run.lost_turns) == (4, 2.0, 1)
+    assert run.kind_rate(0) == 2 / 0.004
+    assert run.rate("1") == 1 / 0.0015
+    assert measured([run]).latency_milliseconds.median == 1.0
