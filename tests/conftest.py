@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # One trial at a time runs on a machine: advisor/myisam_advisor/trial/private/machine.py.
-TRIALS = ("tests/servers/test_trial", "tests/servers/test_proofs", "tests/servers/test_secrets.py::test_what_a_trial_starts")
+TRIALS = ("tests/servers/test_trial", "tests/servers/test_proofs", "tests/servers/test_prove", "tests/servers/test_secrets.py::test_what_a_trial_starts")
 PREPARED = pytest.StashKey[ReapedDirectory]()
 
 

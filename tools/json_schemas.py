@@ -212,10 +212,15 @@ def _trial() -> Schema:
     texts = dict.fromkeys(
         ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT
     )
-    kept = _list_of(_object({"rule": TEXT, "id": TEXT, "path": TEXT}))
-    properties = {**texts, "kept": kept, "not_kept": {"type": ["string", "null"]}}
+    properties = {**texts, **_keeping()}
     properties |= {"settings": TEXTS, "workloads": _list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
     return _document("A trial", "`trial --format json`.", properties)
+
+
+def _keeping() -> dict[str, Schema]:
+    """What was kept of it as a proof."""
+    kept = _list_of(_object({"rule": TEXT, "id": TEXT, "path": TEXT}))
+    return {"kept": kept, "not_kept": {"type": ["string", "null"]}}
 
 
 def _proofs() -> Schema:
@@ -252,7 +257,7 @@ def _replay() -> Schema:
         "variants": _list_of(variant), "kinds": _list_of(kind) | {"description": "Those that became slower first."}, "fidelity": fidelity,
         "baseline": _measured(), "speed": {"enum": ["max", "1"]}, "server": TEXT, "version": TEXT, "tables": TEXTS, "settings": TEXTS,
         "workload": {"type": "object", "additionalProperties": TEXT}, "machine": TEXT,
-        "taken_at": {"type": "number", "description": "Seconds since 1970."}, "course": _or_null(course),
+        "taken_at": {"type": "number", "description": "Seconds since 1970."}, "course": _or_null(course), **_keeping(),
     }  # fmt: skip
     return _document("A replay", "`trial replay --format json`.", properties)
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import click
@@ -34,6 +36,16 @@ def keep_traces() -> None:
 def wants_traces() -> bool:
     """Whether traces are to be printed."""
     return _asked_for_traces or os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0")
+
+
+def end_as_by_interrupt() -> None:
+    """SIGTERM and SIGHUP end the command as Ctrl-C does from now on: everything is cleared away."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:

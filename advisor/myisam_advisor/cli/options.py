@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
@@ -12,7 +13,7 @@ import click
 
 from myisam_advisor.cli.described import ConnectionOption
 from myisam_advisor.cli.own_password import OwnPassword
-from myisam_exporter.outside.quantities import seconds_in
+from myisam_exporter.outside.quantities import seconds_in, size_in
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
@@ -22,6 +23,21 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT_SECONDS = 10
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """Bytes, as 500M or 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes."""
+        if isinstance(value, int):
+            return value
+        found = size_in(str(value))
+        if found is None or not math.isfinite(found):
+            self.fail(f"{value!r} is no size: write 500M or 2G", param, ctx)
+        return int(found)
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from myisam_exporter.server.location import Location
     from myisam_exporter.server.session import Session
 
+NOTHING_TO_TRY = (
+    "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
+)
 # What keeps tables and replicas safe is not weighed against speed, and two things a private server has of its own; unless somebody asks.
 NOT_WEIGHED = frozenset(
     (
@@ -47,6 +50,15 @@ class CopyOptions:
     tables: tuple[str, ...]
     copy_limit: int
     allow_lock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of a replay, and what a proof of it needs to know of the watched server: its key, and its load (None: not known)."""
+
+    result: ReplayResult
+    server: str
+    statements_per_second: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ class ReplayWish:
 
 def replay(
     wish: ReplayWish, copy: CopyOptions, server: ServerOptions, site: SiteOptions, program: str, chosen: TrialOptions,
-    format_name: str, chart_path: Path | None,
+    keeps: bool, format_name: str, chart_path: Path | None,
 ) -> None:  # fmt: skip
     """Replay, and print what came of it."""
     from myisam_advisor.trial import chart
@@ -83,34 +95,71 @@ def replay(
     if chart_path is not None:
         chart.expect_drawable(chart_path)
     options = ReplayOptions(wish.speed, chosen.budget_seconds, chosen.rounds or None)
-    result = replayed(wish, copy, server, site, program, options)
-    if format_name == "json":
-        click.echo(replay_report.as_json(result))
-    else:
-        print(replay_report.as_text(result, sys.stdout), end="")
+    replay = replayed(wish, copy, server, site, program, options)
+    tell(replay, keeps, format_name)
     if chart_path is not None:
-        replay_report.draw(result, chart_path)
+        replay_report.draw(replay.result, chart_path)
+
+
+def tell(replay: Replay, keeps: bool, format_name: str) -> None:
+    """Print what came of it, and keep what it proves of rules."""
+    from myisam_advisor.cli.kept_replays import keep_replay
+    from myisam_advisor.cli.kept_trials import Keeping
+    from myisam_advisor.texts.templates import printable
+    from myisam_advisor.trial.statements import replay_report
+
+    result = replay.result
+    table_bytes = {one.table: one.bytes for one in result.fidelity.tables}
+    keeping = keep_replay(result, replay.server, replay.statements_per_second, table_bytes) if keeps else Keeping()
+    if format_name == "json":
+        click.echo(replay_report.as_json(result, keeping.as_values()))
+        return
+    print(replay_report.as_text(result, sys.stdout), end="")
+    for line in keeping.in_words():
+        click.echo(printable(line))
 
 
 def replayed(
-    wish: ReplayWish, copy: CopyOptions, server: ServerOptions, site: SiteOptions, program: str, options: ReplayOptions
-) -> ReplayResult:
-    """What came of a replay."""
+    wish: ReplayWish,
+    copy: CopyOptions,
+    server: ServerOptions,
+    site: SiteOptions,
+    program: str,
+    options: ReplayOptions,
+    recorded: Callable[[], Path] | None = None,
+) -> Replay:
+    """What came of a replay: of the workload that was named, or of one that `recorded` makes once it is known that there is something to try."""
+    from myisam_advisor.cli.kept_trials import statements_per_second
+    from myisam_advisor.proofs.proof import server_key
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
+    from myisam_exporter.server.session import Session
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_replay_task) as place, ExitStack() as stack:
-        task = _task(wish, copy, server, site, program, options, stack)
+        survey = _surveyed(wish.workload) if wish.workload else None
+        session = stack.enter_context(Session(server.target(), server.timeout_seconds))
+        variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+        key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
+        load = statements_per_second(session)
+        named = _named(wish, variables)
+        findings = _findings(wish, server, site) if wish.findings or not named else []
+        if survey is None:
+            _expect_something(named, findings)
+            path = recorded() if recorded else Path()
+            wish, survey = replace(wish, workload=path), _surveyed(path)
+        task = _task(wish, copy, session, variables, survey, (named, findings), program, options, stack)
         with trial_progress(options.budget_seconds) as listener:
-            return run_replay_task(place, task, listener)
+            return Replay(run_replay_task(place, task, listener), key, load)
 
 
 def _task(
     wish: ReplayWish,
     copy: CopyOptions,
-    server: ServerOptions,
-    site: SiteOptions,
+    session: Session,
+    variables: Mapping[str, str],
+    survey: tuple[Survey, Mapping[str, str], int | None],
+    tried: tuple[Sequence[Variant], Sequence[Finding]],
     program: str,
     options: ReplayOptions,
     stack: ExitStack,
@@ -120,14 +169,9 @@ def _task(
     from myisam_advisor.trial.statements.replaying import changed_since, replay_settings
     from myisam_advisor.trial.tables.sources import find_copyable
     from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.server.session import Session
 
     path = wish.workload or Path()
-    found, described, began_at = _surveyed(path)
-    session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-    variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
-    named = _named(wish, variables)
-    findings = _findings(wish, server, site) if wish.findings or not named else []
+    found, described, began_at = survey
     location = _located(session, variables)
     directory = location.data_directory
     if isinstance(directory, Unknown):
@@ -138,7 +182,7 @@ def _task(
     sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
     missing = {**missing, **_left_aside(found, wanted)}
     _expect_tables(sources, missing, path)
-    chosen = variants_of(named, findings, frozenset((source.schema, source.table) for source in sources), wish)
+    chosen = variants_of(*tried, frozenset((source.schema, source.table) for source in sources), wish)
     pid = None if isinstance(location.pid, Unknown) else location.pid
     began_at = began_at if began_at is not None else found.began_microseconds
     changed = {
@@ -224,6 +268,14 @@ def _left_aside(found: Survey, wanted: Sequence[TableName]) -> dict[TableName, s
     return {table: why(table) for table in found.tables if table not in wanted}
 
 
+def _expect_something(named: Sequence[Variant], findings: Sequence[Finding]) -> None:
+    """Raises TrialError where nothing is to be tried: then nothing is recorded for it."""
+    from myisam_advisor.errors import TrialError
+
+    if not named and not any(finding.my_cnf or finding.remedy.commands for finding in findings):
+        raise TrialError(NOTHING_TO_TRY)
+
+
 def _expect_tables(sources: Sequence[object], missing: Mapping[TableName, str], path: Path) -> None:
     from myisam_advisor.errors import TrialError
 
@@ -274,9 +326,7 @@ def variants_of(
                 f"{finding.rule}: nothing of its change can be tried on copies of these tables: {finding.to_do or finding.recommendation}"
             )
     if not chosen:
-        raise TrialError(
-            "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
-        )
+        raise TrialError(NOTHING_TO_TRY)
     return _apart(chosen)
 
 

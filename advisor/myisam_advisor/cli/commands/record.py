@@ -10,14 +10,12 @@ import click
 
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
-from myisam_exporter.errors import UserError
+from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask, record_live
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded
 
 FORMATS = ("text", "json")
-MAXIMUM_SECONDS = 3600.0
-NOBODY_ASKED = "record --seconds changes settings of the server for that time, and there is no terminal to ask on: look at what its page of the guide says, then add --yes."
 _FILE = click.Path(path_type=Path)
 
 
@@ -25,10 +23,10 @@ _FILE = click.Path(path_type=Path)
     cls=Described,
     task=CHANGE,
     examples=(
-        ("myisam-advisor record --output monday.workload --slow-log /var/log/mysql/slow.log", "The statements of a slow log."),
-        ("zcat general.log.*.gz | myisam-advisor record --output week.workload --general-log -", "Those of packed general logs."),
-        ("myisam-advisor record --output now.workload --seconds 60", "Those of the running server, for a minute."),
-        ("myisam-advisor record --show now.workload", "Which kinds of statements took which share of the time."),
+        ("myisam-advisor record --output w.gz --slow-log /var/log/mysql/slow.log", "The statements of a slow log."),
+        ("myisam-advisor record --output w.gz --general-log general.log", "Those of a general log."),
+        ("sudo myisam-advisor record --output w.gz --seconds 60", "Those of the running server, for a minute."),
+        ("myisam-advisor record --show w.gz", "Which kinds of statements took which share of the time."),
     ),
 )  # fmt: skip
 @click.option(
@@ -49,7 +47,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--maximum-rate",
     type=click.IntRange(1),
-    default=10_000,
+    default=MAXIMUM_RATE,
     show_default=True,
     help="With --seconds: refuse a server with more statements a second.",
 )
@@ -92,7 +90,8 @@ def record(
         return
     assert output is not None
     if seconds is not None:
-        _live(output, seconds, maximum_rate, is_sure, server, format_name)
+        expect_somebody_to_ask(is_sure)
+        _tell(record_live(output, seconds, maximum_rate, is_sure, server), format_name)
     elif slow_log is not None:
         _log("slow_log", slow_log, output, format_name)
     elif general_log is not None:
@@ -151,21 +150,3 @@ def _tell(recorded: Recorded, format_name: str) -> None:
     for sentence in said(recorded.header, recorded.totals):
         click.echo(f"  {printable(sentence)}")
     click.echo("  What is in it: " + printable(f"myisam-advisor record --show {recorded.path}"))
-
-
-def _live(
-    output: Path, seconds: float, maximum_rate: int, is_sure: bool, server: ServerOptions, format_name: str
-) -> None:
-    from myisam_advisor.workload.live import LiveRecording
-
-    if not is_sure and not (sys.stdin is not None and sys.stdin.isatty()):
-        raise UserError(NOBODY_ASKED)
-    target = server.target()
-    with LiveRecording(target, server.timeout_seconds, seconds, maximum_rate) as recording:
-        prospect = recording.prospect()
-        for sentence in prospect.sentences():
-            click.echo(sentence, err=True)
-        if not is_sure:
-            click.confirm("Do it?", abort=True, err=True)
-        recorded = recording.record(output, prospect)
-    _tell(recorded, format_name)

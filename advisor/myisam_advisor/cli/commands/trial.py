@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import signal
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE, Described
+from myisam_advisor.cli.ending import end_as_by_interrupt
 from myisam_advisor.cli.options import (
     Duration,
     ServerOptions,
     SiteOptions,
+    Size,
     gathered,
     history_option,
     interval_option,
@@ -28,7 +27,6 @@ from myisam_advisor.cli.options import (
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replay
 from myisam_advisor.texts.units import unit_names
-from myisam_exporter.outside.quantities import size_in
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.kept_trials import Ground
@@ -38,21 +36,6 @@ if TYPE_CHECKING:
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
 DROPS_INDEX, REPLAY = "drop-index", "replay"
 DEFAULT_INTERVAL, BUDGET_SECONDS = "10s", 300.0
-
-
-class Size(click.ParamType):  # type: ignore[type-arg]
-    """Bytes, as 500M or 2G."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Bytes."""
-        if isinstance(value, int):
-            return value
-        found = size_in(str(value))
-        if found is None or not math.isfinite(found):
-            self.fail(f"{value!r} is no size: write 500M or 2G", param, ctx)
-        return int(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +141,7 @@ class Wanted:
     "--keep/--no-keep",
     "keeps",
     default=True,
-    help="Keep what was proved on copies of your own tables (--table) for check, plan and the page [default: yes].",
+    help="Keep what was proved on copies of your own tables (--table, replay) for check, plan and the page [default: yes].",
 )
 @click.option(
     "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
@@ -195,8 +178,7 @@ def trial(
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.private.machine import be_polite, only_one
 
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
+    end_as_by_interrupt()
     for name, value in (("--seconds", seconds), ("--budget", budget)):
         if value is not None and value <= 0:
             raise click.UsageError(f"{name} must be more than 0.")
@@ -210,14 +192,9 @@ def trial(
         if nice:
             be_polite()
         if experiment == REPLAY:
-            replay(wish, copy, server, site, program, chosen, format_name, chart_path)
+            replay(wish, copy, server, site, program, chosen, keeps, format_name, chart_path)
             return
         _run_one(Wanted(experiment, program, chosen, copy, server, keeps), format_name, chart_path)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """SIGTERM and SIGHUP end a trial as Ctrl-C does: everything is cleared away."""
-    raise KeyboardInterrupt
 
 
 def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -37,9 +37,9 @@ SHOWN_KIND_CHARACTERS = 300
 MOST_REASONS = 8
 
 
-def as_json(result: ReplayResult) -> str:
-    """The whole result as one document."""
-    return json.dumps({**heading(), **as_document(result)}, indent=1)
+def as_json(result: ReplayResult, further: Mapping[str, object]) -> str:
+    """The whole result as one document, and what else there is to say."""
+    return json.dumps({**heading(), **as_document(result), **further}, indent=1)
 
 
 def draw(result: ReplayResult, path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from myisam_advisor.cli.commands.trial import Size
+from myisam_advisor.cli.options import Size
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.chart import draw
 from myisam_advisor.trial.comparison import Run

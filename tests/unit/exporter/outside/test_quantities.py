@@ -6,7 +6,7 @@ import pytest
 from click import BadParameter
 
 from myisam_advisor.catalogue.thresholds import threshold_value
-from myisam_advisor.cli.commands.trial import Size
+from myisam_advisor.cli.options import Size
 from myisam_advisor.cli.options import Duration
 from myisam_exporter.outside.quantities import seconds_in, size_in
 

@@ -1,0 +1,90 @@
+"""`myisam-advisor prove`: from doubt to answer. The running server's statements are recorded, every change of the findings is replayed, the proofs are kept."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from myisam_advisor.cli.completion import rule_ids
+from myisam_advisor.cli.described import CHANGE, Described
+from myisam_advisor.cli.ending import end_as_by_interrupt
+from myisam_advisor.cli.options import (
+    Duration,
+    ServerOptions,
+    SiteOptions,
+    Size,
+    gathered,
+    history_option,
+    interval_option,
+    server_options,
+    site_options,
+)
+from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask, record_live
+from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replayed, tell
+
+
+@click.command(
+    cls=Described,
+    task=CHANGE,
+    examples=(
+        ("sudo myisam-advisor prove", "Record a minute, try every change of the findings on it, keep what was proved."),
+        ("sudo myisam-advisor prove key-buffer-too-small --seconds 5m --yes", "One rule's change, on five minutes."),
+    ),
+)
+@click.argument("findings", nargs=-1, metavar="[RULE ...]", shell_complete=rule_ids)
+@server_options
+@click.option("--seconds", type=Duration(), default="60", show_default=True, help="How long to record.")
+@click.option(
+    "--maximum-rate",
+    type=click.IntRange(1),
+    default=MAXIMUM_RATE,
+    show_default=True,
+    help="Refuse a server with more statements a second.",
+)
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask before settings of the server are changed to record.")
+@click.option("--budget", type=Duration(), default="5m", show_default=True, help="Time for all rounds together.")
+@click.option("--table", "tables", multiple=True, metavar="DB.TABLE", help="Copy this table of those that are touched.")
+@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit of what is copied.")
+@click.option("--allow-lock", is_flag=True, help="Lock each table against writes while it is copied.")
+@interval_option("10s")
+@click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the report.")  # fmt: skip
+@site_options
+@history_option
+@gathered(CopyOptions, "copy")
+def prove(
+    findings: tuple[str, ...],
+    seconds: float,
+    maximum_rate: int,
+    is_sure: bool,
+    budget: float,
+    interval: float,
+    format_name: str,
+    history_file: Path | None,
+    server: ServerOptions,
+    site: SiteOptions,
+    copy: CopyOptions,
+) -> None:
+    """Prove advice on your own statements: record them, replay them on copies of the tables under every change of the findings, keep what came of it.
+
+    It is `record`, `trial replay` and `check` in one. The recording is removed when it ends; what was proved is kept, without statements' values.
+    """
+    from myisam_advisor.trial.private.machine import be_polite, only_one
+    from myisam_advisor.trial.statements.replaying import ReplayOptions
+
+    if not 1 <= seconds <= MAXIMUM_SECONDS or budget <= 0:
+        raise click.UsageError(f"--seconds is from 1 to {MAXIMUM_SECONDS:.0f}, and --budget more than 0.")
+    expect_somebody_to_ask(is_sure)
+    end_as_by_interrupt()
+    wish = ReplayWish(None, findings, (), (), "max", interval, history_file)
+    with only_one(), tempfile.TemporaryDirectory(prefix="myisam-prove-") as folder:
+        output = Path(folder) / "workload"
+
+        def recorded() -> Path:
+            record_live(output, seconds, maximum_rate, is_sure, server)
+            be_polite()
+            return output
+
+        replay = replayed(wish, copy, server, site, "", ReplayOptions("max", budget, None), recorded)
+    tell(replay, True, format_name)

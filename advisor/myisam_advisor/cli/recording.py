@@ -1,0 +1,39 @@
+"""A recording of the running server as commands make it: what it does is said first, and somebody agrees."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from myisam_advisor.cli.options import ServerOptions
+from myisam_exporter.errors import UserError
+
+if TYPE_CHECKING:
+    from myisam_advisor.workload.recording import Recorded
+
+MAXIMUM_SECONDS = 3600.0
+# Statements a second above which nobody records without having said so.
+MAXIMUM_RATE = 10_000
+NOBODY_ASKED = "to record changes settings of the server for that time, and there is no terminal to ask on: look at what `record` says in the guide, then add --yes."
+
+
+def expect_somebody_to_ask(is_sure: bool) -> None:
+    """Raises UserError where nobody said --yes, and nobody can be asked."""
+    if not is_sure and not (sys.stdin is not None and sys.stdin.isatty()):
+        raise UserError(NOBODY_ASKED)
+
+
+def record_live(output: Path, seconds: float, maximum_rate: int, is_sure: bool, server: ServerOptions) -> Recorded:
+    """Record for so long into this file, once it was agreed to. Raises UserError, and click's Abort."""
+    from myisam_advisor.workload.live import LiveRecording
+
+    with LiveRecording(server.target(), server.timeout_seconds, seconds, maximum_rate) as recording:
+        prospect = recording.prospect()
+        for sentence in prospect.sentences():
+            click.echo(sentence, err=True)
+        if not is_sure:
+            click.confirm("Do it?", abort=True, err=True)
+        return recording.record(output, prospect)
