@@ -6,8 +6,7 @@ import pytest
 from click import BadParameter
 
 from myisam_advisor.catalogue.thresholds import threshold_value
-from myisam_advisor.cli.options import Size
-from myisam_advisor.cli.options import Duration
+from myisam_advisor.cli.options import Duration, Size
 from myisam_exporter.outside.quantities import seconds_in, size_in
 
 SIZES = {"0": 0, "64M": 64 << 20, "64 mb": 64 << 20, "1.5GiB": 3 << 29, "2t": 2 << 40, "16k": 16384, "10B": 10, " 7 ": 7}
