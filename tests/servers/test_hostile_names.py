@@ -123,7 +123,7 @@ def test_what_every_rule_would_have_one_run_does_what_it_says(kind: str) -> None
                         cursor.execute("UNLOCK TABLES")
                     run[finding.rule] = run.get(finding.rule, 0) + 1
         assert state(cursor) == before
-    assert {"table-crashed", "pack-keys", "key-cache-contention", "fragmented-table", "fixed-row-format", "bulk-load-with-keys", "table-near-size-limit", "migrate-engine"} <= run.keys()
+    assert {"table-crashed", "pack-keys", "key-cache-contention", "fragmented-table", "bulk-load-with-keys", "table-near-size-limit", "migrate-engine"} <= run.keys()
 
 
 def under_names(facts: dict[str, Any], database: str, names: list[str]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def test_a_trial_is_kept_and_decides_what_is_said_next(shop: PrivateServer, stat
     before = finding(checked(state, shop))
     assert before["commands"] == [f"myisam-advisor trial row-format --table '{OBJECT}'"]
     assert before["proof"] is None
-    measured = tried(state, shop, "--seconds", "0.3", "--rounds", "3")
+    measured = tried(state, shop, "--seconds", "0.3", "--rounds", "4")
     (proof,) = ProofStore(state / "proofs").current().proofs
     path = state / "proofs" / f"{proof.id}.json"
     assert f"Kept as proof {proof.id} for {RULE} in {path}" in " ".join(measured.stdout.split())
@@ -130,7 +130,7 @@ def test_a_trial_is_kept_and_decides_what_is_said_next(shop: PrivateServer, stat
 
 
 def test_what_is_not_to_be_kept_or_cannot_be_stops_no_trial(shop: PrivateServer, state: Path) -> None:
-    words = ("--seconds", "0.02", "--rounds", "3", "--format", "json")
+    words = ("--seconds", "0.02", "--rounds", "4", "--format", "json")
     left = json.loads(tried(state, shop, *words, "--no-keep").stdout)
     assert (left["kept"], left["not_kept"]) == ([], None)
     (state / "proofs").write_text("no directory")

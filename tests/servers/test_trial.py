@@ -260,11 +260,11 @@ def test_without_mysqlclient_a_trial_measures_by_the_other_library(mariadb: Priv
     monkeypatch.setenv("PYTHONPATH", str(hidden.parent))
     with schema(mariadb, "shop"):
         make_table(mariadb, "shop", ODD)
-        words = ("--socket", mariadb.socket, "--user", "root", "--table", f"`shop`.`{ODD.replace('`', '``')}`", "--seconds", "0.1", "--rounds", "3")
+        words = ("--socket", mariadb.socket, "--user", "root", "--table", f"`shop`.`{ODD.replace('`', '``')}`", "--seconds", "0.1", "--rounds", "4")
         document = measured(temporary, "delay-key-write", *words)
     assert "(copy)" in document["tables"]
     assert all(run["operations"] > 0 for workload in document["workloads"] for variant in workload["variants"].values() for run in variant["runs"])
-    assert "Of 3 crashes 3 left an index that had to be repaired" in document["conclusion"]
+    assert "Of 4 crashes 4 left an index that had to be repaired" in document["conclusion"]
 
 
 DOUBLED = "a'b\"c`d\\ \N{CYRILLIC SMALL LETTER ZHE}"
@@ -357,7 +357,7 @@ def test_indexes_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) -
 def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
     with schema(mariadb, "shop") as database:
         make_table(mariadb, database, doublings=7)  # large enough for an index to win on a busy machine, too
-        words = ("columns", "--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", "--seconds", "0.05", "--rounds", "3")
+        words = ("columns", "--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", "--seconds", "0.05", "--rounds", "4")
         document = measured(temporary, *words, "--column", "number")
         assert "ALTER TABLE `shop`.`orders` ADD INDEX (`number`);" in document["conclusion"]
         fails(temporary, r"name the column to search by \(--column\): shop.orders \(copy\) has id, name, number", *words)

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.container import in_container
 from myisam_exporter.kernel.rights import SHOW_PROCESS
 from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.outside.foreign_files import read_small
@@ -51,8 +52,9 @@ def server_process(pid_file: Path, uptime_seconds: float | None, peer_pid: int |
             SHOW_PROCESS,
         )
     program = _program(named, proc)
-    if program not in SERVER_PROGRAMS:
-        # In a container of its own the first process is of this program, and may be as old as the server whose file says 1.
+    if named == os.getpid() or (in_container() and program not in SERVER_PROGRAMS):
+        # In a container of its own the first process is ours, or its init, and may be as old as the server whose file says 1. On a host servers have
+        # other names too (mysqld.bin, a loader's).
         return Unknown(
             f"process {named} (from {pid_file}) is {program or 'unknown'} here, and no server: the server may run in a container",
             SHOW_PROCESS,

@@ -56,16 +56,27 @@ def test_a_pid_file_that_cannot_be_read_still_has_an_owner(proc: Path, tmp_path:
     assert isinstance(server_process(pid_file, UPTIME, 1, proc), Unknown)  # two: neither is taken
 
 
-def test_a_number_of_another_container_is_no_server_here(proc: Path, tmp_path: Path) -> None:
-    """The first process of a container is this program, and as old as the server beside it."""
+def test_a_number_of_another_container_is_no_server_here(proc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first process of a container is this program, or its init, and as old as the server beside it."""
+    monkeypatch.setenv("container", "oci")
     pid_file = tmp_path / "server.pid"
-    pid_file.write_text("1\n")
     process(proc, 60, "myisam-advisor", UPTIME)
     for number, program in ((60, "myisam-advisor"), (40, "munin-node"), (1, "systemd")):
         pid_file.write_text(f"{number}\n")
         named = server_process(pid_file, UPTIME, None, proc)
         assert isinstance(named, Unknown)
         assert f"is {program} here, and no server" in named.reason
+
+
+def test_on_a_host_a_server_may_have_any_name_but_is_not_ourselves(proc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("container", raising=False)
+    pid_file = tmp_path / "server.pid"
+    process(proc, 60, "ld-linux-x86-64", UPTIME)
+    pid_file.write_text("60\n")
+    assert server_process(pid_file, UPTIME, None, proc) == 60
+    process(proc, os.getpid(), "myisam-advisor", UPTIME)
+    pid_file.write_text(f"{os.getpid()}\n")
+    assert isinstance(server_process(pid_file, UPTIME, None, proc), Unknown)
 
 
 def test_a_process_has_a_number_in_each_container_around_it(proc: Path) -> None:
