@@ -354,6 +354,7 @@ def test_indexes_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) -
     fails(temporary, "--index belongs to drop-index: pack-keys drops no index", "pack-keys", "--server", MARIADB, "--index", "k", *SMALL)
 
 
+@pytest.mark.alone
 def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
     with schema(mariadb, "shop") as database:
         make_table(mariadb, database, doublings=7)  # large enough for an index to win on a busy machine, too
