@@ -114,6 +114,36 @@ def test_a_recorder_that_is_interrupted_gives_everything_back(mariadb: PrivateSe
     assert leftovers(mariadb) == []
 
 
+def test_a_second_recording_waits_for_the_first_to_end(mariadb: PrivateServer, tmp_path: Path) -> None:
+    before = settings(mariadb)
+    first = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "60", "--yes"), start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        assert wait_for(lambda: bool(leftovers(mariadb)), 60)
+        done = subprocess.run(command(mariadb, "--output", str(tmp_path / "v"), "--seconds", "1", "--yes"), capture_output=True, text=True, check=False)
+    finally:
+        os.killpg(first.pid, signal.SIGINT)
+        first.wait()
+    assert (done.returncode, "another recording" in done.stderr) == (2, True)
+    assert (settings(mariadb), leftovers(mariadb)) == (before, [])
+
+
+def test_the_settings_of_a_recording_that_was_cut_off_are_not_taken_for_the_sites_own(mariadb: PrivateServer, tmp_path: Path) -> None:
+    before = settings(mariadb)
+    mariadb.execute("SET GLOBAL slow_query_log_file = 'myisam-advisor-0123456789abcdef.log'", "SET GLOBAL long_query_time = 0", "SET GLOBAL slow_query_log = ON")
+    try:
+        done = subprocess.run(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "1", "--yes"), capture_output=True, text=True, check=False)
+        assert (done.returncode, "was cut off" in done.stderr) == (2, True)
+        by_hand = " ".join(done.stderr.split()).partition("that file: ")[2]
+        mariadb.execute(*(one for one in by_hand.split("; ") if one.strip(" ;")))
+        now = settings(mariadb)
+        assert (now["slow_query_log"], float(now["long_query_time"])) == ("OFF", 10)
+        assert "myisam-advisor-" not in now["slow_query_log_file"]
+    finally:
+        mariadb.execute("SET GLOBAL slow_query_log = OFF", "SET GLOBAL long_query_time = 10", f"SET GLOBAL slow_query_log_file = '{before['slow_query_log_file']}'")
+        for name in leftovers(mariadb):
+            (Path(str(mariadb.execute("SELECT @@datadir")[0][0])) / name).unlink()
+
+
 def test_who_may_not_set_variables_is_told_the_right(flavour: PrivateServer, tmp_path: Path) -> None:
     flavour.execute("DROP USER IF EXISTS 'low'@'localhost'", "CREATE USER 'low'@'localhost'")
     try:

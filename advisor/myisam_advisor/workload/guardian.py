@@ -1,8 +1,8 @@
 """A process that gives a server's settings back: at the end of a recording, and when the recorder is gone, however it ended.
 
 It is forked before the recorder has threads or a connection, in a session of its own, so that no signal of a terminal or for the recorder's
-group reaches it. It learns over a pipe what to give back, connects, says that it is ready - only then is anything changed - and waits for
-the pipe's end. The log that was written is removed with the rights of the server's own user.
+group reaches it. It connects and takes a lock, so that no other recording begins on that server; it learns over a pipe what to give back,
+says that it is ready - only then is anything changed - and waits for the pipe's end. The log that was written is removed with the rights of the server's own user.
 
 Sources: fork(2), setsid(2), pipe(7): the end of a pipe is seen when the last process that has its other side is gone, SIGKILL or not.
 """
@@ -24,11 +24,14 @@ from myisam_advisor.workload.log_settings import assignment, give_back
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.session import Session
+from myisam_exporter.server.sql import quote_text, statement
 from myisam_exporter.server.target import Target
 
 # A connection that is idle for long is ended by some sites within half a minute.
 _ASK_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
+# A recording's own name for the server's GET_LOCK: two at once would take each other's settings for the former ones.
+_LOCK = statement("SELECT GET_LOCK({}, 0)", quote_text("myisam-advisor-record"))
 _MAXIMUM_MESSAGE = 1 << 20
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 
@@ -71,21 +74,35 @@ class Guardian:
         with contextlib.suppress(OSError, UserError):
             self.finish()
 
-    def charge(self, duty: Duty) -> int:
-        """Tell it its duty, and wait until it is ready: the number of its connection. Raises UserError where it cannot be."""
+    def hold(self) -> int:
+        """Let it connect and keep every other recording away: the number of its connection. Raises UserError where it cannot."""
+        self._order({"hold": True})
+        report = _message(self._reports, _PATIENCE_SECONDS)
+        if report.get("busy"):
+            raise UserError(
+                "another recording of this server is going on: two at once would mix up its settings. Run this again when that one has ended."
+            )
+        if "connection" not in report:
+            raise _not_ready(report)
+        return int(report["connection"])
+
+    def charge(self, duty: Duty) -> None:
+        """Tell it its duty, and wait until it is ready. Raises UserError where it cannot be."""
         order = {
             "former": dict(duty.former),
             "directory": str(duty.directory),
             "name": duty.name,
             "owner": duty.owner,
         }
-        os.write(self._orders, json.dumps(order).encode() + b"\n")
+        self._order(order)
         report = _message(self._reports, _PATIENCE_SECONDS)
-        if "connection" not in report:
-            raise UserError(
-                f"nothing was changed: the process that gives the settings back cannot connect ({report.get('problem', 'it ended')})."
-            )
-        return int(report["connection"])
+        if "ready" not in report:
+            raise _not_ready(report)
+
+    def _order(self, order: Mapping[str, object]) -> None:
+        # Where it is gone, there is no answer: that is seen when one is waited for.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._orders, json.dumps(order).encode() + b"\n")
 
     def finish(self) -> Sequence[str]:
         """Let it give everything back, and wait for it: what could not be. Raises UserError where it is gone without a word."""
@@ -102,6 +119,11 @@ class Guardian:
         if "problems" not in report:
             raise UserError("the process that gives the settings back is gone.")
         return [str(problem) for problem in report["problems"]]
+
+
+def _not_ready(report: Mapping[str, Any]) -> UserError:
+    why = report.get("problem", "it ended")
+    return UserError(f"nothing was changed: the process that gives the settings back is not ready ({why}).")
 
 
 def _message(descriptor: int, seconds: float) -> dict[str, Any]:
@@ -127,9 +149,8 @@ def _live(target: Target, timeout_seconds: int, own: tuple[int, int], others: tu
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         orders, reports = own
-        order = _message(orders, 3600.0)
-        if order:
-            _watch(target, timeout_seconds, order, orders, reports)
+        if _message(orders, 3600.0):
+            _watch(target, timeout_seconds, orders, reports)
         else:
             _say(reports, {"problems": []})
         status = 0
@@ -137,22 +158,40 @@ def _live(target: Target, timeout_seconds: int, own: tuple[int, int], others: tu
         os._exit(status)
 
 
-def _watch(target: Target, timeout_seconds: int, order: Mapping[str, Any], orders: int, reports: int) -> None:
-    former: Mapping[str, str] = order["former"]
-    uid, gid = (int(number) for number in order["owner"])
+def _watch(target: Target, timeout_seconds: int, orders: int, reports: int) -> None:
     try:
-        directory = ForeignFiles(uid).open_directory(str(order["directory"]))
         session: Session | None = Session(target, timeout_seconds)
         assert session is not None
+        if session.row(_LOCK, 1)[0] != "1":
+            _say(reports, {"busy": True})
+            return
         _say(reports, {"connection": session.row("SELECT CONNECTION_ID()", 1)[0]})
+        session = _until_said(session, orders)
+        order = _message(orders, _PATIENCE_SECONDS)
+        if not order:
+            _say(reports, {"problems": []})
+            return
+        if session is None:
+            _say(reports, {"problem": "it lost its connection"})
+            return
+        former: Mapping[str, str] = order["former"]
+        uid, gid = (int(number) for number in order["owner"])
+        directory = ForeignFiles(uid).open_directory(str(order["directory"]))
     except (OSError, UserError) as error:
         _say(reports, {"problem": str(error)})
         return
-    while not select.select([orders], [], [], _ASK_SECONDS)[0]:
-        session = _awake(session)
+    _say(reports, {"ready": True})
+    session = _until_said(session, orders)
     problems = _given_back(session, target, timeout_seconds, former)
     problem = remove_as(uid, gid, directory, str(order["name"]))
     _say(reports, {"problems": [*problems, *([problem] if problem else [])]})
+
+
+def _until_said(session: Session | None, orders: int) -> Session | None:
+    """Wait for an order, or the pipe's end: the session, or None where it was lost meanwhile."""
+    while not select.select([orders], [], [], _ASK_SECONDS)[0]:
+        session = _awake(session)
+    return session
 
 
 def _awake(session: Session | None) -> Session | None:

@@ -20,6 +20,7 @@ from myisam_advisor.workload.log_settings import (
     assignment,
     former_settings,
     present_settings,
+    refuse_left_over,
     refuse_without_right,
     wanted_settings,
 )
@@ -82,7 +83,10 @@ class LiveRecording:
         self._guardian = self._closing.enter_context(Guardian(target, timeout_seconds))
         try:
             self._session = self._closing.enter_context(Session(target, timeout_seconds))
+            # Nobody else records from here on: what is found now are the site's own settings.
+            self._guarded_by = self._guardian.hold()
             self._present = present_settings(self._session)
+            refuse_left_over(self._present)
             self._directory, self._path, self._owner, self._pid = self._place()
             refuse_without_right(self._session, self._present, self._session.account())
         except BaseException:
@@ -128,7 +132,8 @@ class LiveRecording:
             raise UserError(f"{output} is there already. Give another --output, or remove it.")
         name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
         duty = Duty(prospect.former, self._path, name, self._owner)
-        ours = frozenset((int(self._session.row("SELECT CONNECTION_ID()", 1)[0]), self._guardian.charge(duty)))
+        ours = frozenset((int(self._session.row("SELECT CONNECTION_ID()", 1)[0]), self._guarded_by))
+        self._guardian.charge(duty)
         log: int | None = None
         try:
             self._switch(prospect.changed)

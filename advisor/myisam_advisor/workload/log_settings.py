@@ -33,6 +33,10 @@ _WANTED: Mapping[str, str] = {
 _PERCONA = {"slow_query_log_use_global_control": "all", "log_slow_verbosity": "microtime"}
 
 
+# What a recording calls its log; where it stands after the end, the recording was cut off together with its guardian.
+_LEFT_OVER = re.compile(r"(.*/)?myisam-advisor-[^/]*\.log", re.DOTALL)
+
+
 class Asked(Protocol):
     """What answers statements: a Session."""
 
@@ -64,6 +68,31 @@ def former_settings(present: Mapping[str, str], changed: Mapping[str, str]) -> d
         # It was off: before anything else is written into the site's own file.
         order = [SWITCH, *(name for name in order if name != SWITCH)]
     return {name: present[name] for name in order}
+
+
+def refuse_left_over(present: Mapping[str, str]) -> None:
+    """Raises UserError where the settings are still those of a recording that was cut off: they are nobody's former ones."""
+    file = present.get(FILE, "")
+    if not _LEFT_OVER.fullmatch(file):
+        return
+    names = (
+        SWITCH,
+        FILE,
+        *(name for name, value in _WANTED.items() if name in present and _same(present[name], value)),
+    )
+    names = (*names, *(name for name in _PERCONA if name in present and name not in names))
+    by_hand = " ".join(statement("SET GLOBAL {} = DEFAULT;", quote_variable(name)) for name in names)
+    raise UserError(
+        f"a recording of this server was cut off and left its settings: {FILE} is {file}. What they were before is not known. "
+        f"Set them back, then what your option file has otherwise, and remove that file: {by_hand}"
+    )
+
+
+def _same(value: str, other: str) -> bool:
+    """Two values of a variable, 0 and 0.000000 alike."""
+    if _NUMBER.fullmatch(value) and _NUMBER.fullmatch(other):
+        return float(value) == float(other)
+    return value == other
 
 
 def assignment(name: str, value: str) -> Sql:
