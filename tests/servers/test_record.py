@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -112,6 +113,24 @@ def test_a_recorder_that_is_interrupted_gives_everything_back(mariadb: PrivateSe
     recorder.communicate()
     assert settings(mariadb) == before
     assert leftovers(mariadb) == []
+
+
+def test_everything_is_given_back_when_the_guardian_is_killed(mariadb: PrivateServer, tmp_path: Path) -> None:
+    before = settings(mariadb)
+    with schema(mariadb, "unguarded") as database:
+        mariadb.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+        with sending(mariadb, database):
+            recorder = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "120", "--yes"), start_new_session=True, stderr=subprocess.DEVNULL)
+            try:
+                assert wait_for(lambda: bool(leftovers(mariadb)), 60)
+                time.sleep(1)
+                (guardian,) = (child for child in psutil.Process(recorder.pid).children() if child.pid == os.getsid(child.pid))
+                guardian.kill()
+                assert wait_for(lambda: settings(mariadb) == before and not leftovers(mariadb), 30)
+                assert recorder.wait(60) == 0
+            finally:
+                recorder.kill()
+    assert "was ended" in recorded(tmp_path / "w")[0].totals.note["stopped early"]
 
 
 def test_a_second_recording_waits_for_the_first_to_end(mariadb: PrivateServer, tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ class Duty:
     owner: tuple[int, int]
 
 
+class GuardianGoneError(UserError):
+    """The process was ended before it gave anything back."""
+
+
 class Guardian:
     """The process, seen from the recorder. Make it before there is a thread or a connection."""
 
@@ -104,8 +108,15 @@ class Guardian:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._orders, json.dumps(order).encode() + b"\n")
 
+    def is_gone(self) -> bool:
+        """Somebody ended it: the recorder is alone with its duty."""
+        try:
+            return os.waitpid(self.process, os.WNOHANG)[0] != 0
+        except ChildProcessError:
+            return True
+
     def finish(self) -> Sequence[str]:
-        """Let it give everything back, and wait for it: what could not be. Raises UserError where it is gone without a word."""
+        """Let it give everything back, and wait for it: what could not be. Raises GuardianGoneError where it is gone without a word."""
         if self._ended:
             return []
         self._ended = True
@@ -117,7 +128,7 @@ class Guardian:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.process, 0)
         if "problems" not in report:
-            raise UserError("the process that gives the settings back is gone.")
+            raise GuardianGoneError("the process that gives the settings back is gone.")
         return [str(problem) for problem in report["problems"]]
 
 
@@ -174,17 +185,22 @@ def _watch(target: Target, timeout_seconds: int, orders: int, reports: int) -> N
         if session is None:
             _say(reports, {"problem": "it lost its connection"})
             return
-        former: Mapping[str, str] = order["former"]
         uid, gid = (int(number) for number in order["owner"])
-        directory = ForeignFiles(uid).open_directory(str(order["directory"]))
+        duty = Duty(order["former"], Path(order["directory"]), str(order["name"]), (uid, gid))
+        directory = ForeignFiles(uid).open_directory(str(duty.directory))
     except (OSError, UserError) as error:
         _say(reports, {"problem": str(error)})
         return
     _say(reports, {"ready": True})
     session = _until_said(session, orders)
-    problems = _given_back(session, target, timeout_seconds, former)
-    problem = remove_as(uid, gid, directory, str(order["name"]))
-    _say(reports, {"problems": [*problems, *([problem] if problem else [])]})
+    _say(reports, {"problems": fulfil(duty, directory, session, target, timeout_seconds)})
+
+
+def fulfil(duty: Duty, directory: int, session: Session | None, target: Target, timeout_seconds: int) -> list[str]:
+    """Give the settings back and remove the log from the directory, which is open; what could not be done."""
+    problems = _given_back(session, target, timeout_seconds, duty.former)
+    problem = remove_as(*duty.owner, directory, duty.name)
+    return [*problems, *([problem] if problem else [])]
 
 
 def _until_said(session: Session | None, orders: int) -> Session | None:

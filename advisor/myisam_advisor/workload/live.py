@@ -1,6 +1,6 @@
 """A recording of the running server: its slow log, for a while into a file of its own, with every statement in it.
 
-What is changed is given back by a process of its own (guardian.py), whatever becomes of this one. Connections that are there before keep
+What is changed is given back by a process of its own (guardian.py), whatever becomes of this one; by this one, where that one is ended. Connections that are there before keep
 their own long_query_time: how much of all that the server answered was recorded is counted, and said.
 """
 
@@ -10,12 +10,12 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.texts.templates import count, percent, rate, size
-from myisam_advisor.workload.guardian import Duty, Guardian
+from myisam_advisor.workload.guardian import Duty, Guardian, GuardianGoneError, fulfil
 from myisam_advisor.workload.log_settings import (
     assignment,
     former_settings,
@@ -143,7 +143,7 @@ class LiveRecording:
             lasted, asked = time.monotonic() - begin, self._questions() - before
             used = None if used is None else (self._processor_seconds() or 0.0) - used
         finally:
-            problems = self._guardian.finish()
+            problems = self._put_back(duty)
             if log is not None and problems:
                 os.close(log)
         if problems:
@@ -199,12 +199,21 @@ class LiveRecording:
                 f"the log {self._path / name} cannot be read: {error.strerror}. Run this as root."
             ) from None
 
+    def _put_back(self, duty: Duty) -> Sequence[str]:
+        try:
+            return self._guardian.finish()
+        except GuardianGoneError:
+            target, timeout_seconds = self._session.target, self._session.timeout_seconds
+            return fulfil(duty, self._directory, self._session, target, timeout_seconds)
+
     def _wait(self, log: int, prospect: Prospect, tick: Callable[[float], None]) -> str:
         """Let it write; why it was stopped before its time, if it was."""
         end = time.monotonic() + self._seconds
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(0.5, left))
             tick(max(0.0, left))
+            if self._guardian.is_gone():
+                return "the process that gives the settings back was ended: they were given back at once"
             if self._free_bytes() < _SPARE_BYTES:
                 return f"the disk of {self._path} was nearly full"
             if os.fstat(log).st_size > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
