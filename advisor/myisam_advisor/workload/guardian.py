@@ -15,7 +15,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,9 @@ from myisam_exporter.server.target import Target
 # A connection that is idle for long is ended by some sites within half a minute.
 _ASK_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
+# A server that lets nobody in (too many connections, a password changed) keeps our settings until somebody is let in again.
+_TRYING_SECONDS = 24 * 3600.0
+_LONGEST_PAUSE_SECONDS = 60.0
 # A recording's own name for the server's GET_LOCK: two at once would take each other's settings for the former ones.
 _LOCK = statement("SELECT GET_LOCK({}, 0)", quote_text("myisam-advisor-record"))
 _MAXIMUM_MESSAGE = 1 << 20
@@ -45,12 +48,14 @@ class Duty:
         directory: the server's own, with the log.
         name: the log's name in it.
         owner: the server's user, and group.
+        server: its process, where that is known: settings end with it.
     """
 
     former: Mapping[str, str]
     directory: Path
     name: str
     owner: tuple[int, int]
+    server: int | None = None
 
 
 class GuardianGoneError(UserError):
@@ -97,6 +102,7 @@ class Guardian:
             "directory": str(duty.directory),
             "name": duty.name,
             "owner": duty.owner,
+            "server": duty.server,
         }
         self._order(order)
         report = _message(self._reports, _PATIENCE_SECONDS)
@@ -125,6 +131,9 @@ class Guardian:
             report = _message(self._reports, 2 * _PATIENCE_SECONDS)
         finally:
             os.close(self._reports)
+        if not report and not self.is_gone():
+            return [f"process {self.process} still tries to give the settings back"]
+        if not report.get("goes on"):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.process, 0)
         if "problems" not in report:
@@ -186,21 +195,40 @@ def _watch(target: Target, timeout_seconds: int, orders: int, reports: int) -> N
             _say(reports, {"problem": "it lost its connection"})
             return
         uid, gid = (int(number) for number in order["owner"])
-        duty = Duty(order["former"], Path(order["directory"]), str(order["name"]), (uid, gid))
+        duty = Duty(order["former"], Path(order["directory"]), str(order["name"]), (uid, gid), order["server"])
         directory = ForeignFiles(uid).open_directory(str(duty.directory))
     except (OSError, UserError) as error:
         _say(reports, {"problem": str(error)})
         return
     _say(reports, {"ready": True})
     session = _until_said(session, orders)
-    _say(reports, {"problems": fulfil(duty, directory, session, target, timeout_seconds)})
+
+    def meanwhile(problem: str) -> None:
+        goes_on = f"process {os.getpid()} goes on trying while the server runs"
+        _say(reports, {"problems": [f"{problem} {goes_on}"], "goes on": True})
+
+    problems = fulfil(duty, directory, session, target, timeout_seconds, (_TRYING_SECONDS, meanwhile))
+    _say(reports, {"problems": problems})
 
 
-def fulfil(duty: Duty, directory: int, session: Session | None, target: Target, timeout_seconds: int) -> list[str]:
-    """Give the settings back and remove the log from the directory, which is open; what could not be done."""
-    problems = _given_back(session, target, timeout_seconds, duty.former)
+def fulfil(
+    duty: Duty,
+    directory: int,
+    session: Session | None,
+    target: Target,
+    timeout_seconds: int,
+    trying: tuple[float, Callable[[str], None]] = (_PATIENCE_SECONDS, lambda _: None),
+) -> list[str]:
+    """Give the settings back, then remove the log from the directory, which is open; what could not be done.
+
+    `trying` is for how long, and whom to tell when it takes more than a minute. A log that the server may still write is not removed:
+    it would go on to grow without a name.
+    """
+    problems = _given_back(session, target, timeout_seconds, duty, trying)
+    if problems:
+        return [*problems, f"the log {duty.directory / duty.name} is still there"]
     problem = remove_as(*duty.owner, directory, duty.name)
-    return [*problems, *([problem] if problem else [])]
+    return [problem] if problem else []
 
 
 def _until_said(session: Session | None, orders: int) -> Session | None:
@@ -221,19 +249,55 @@ def _awake(session: Session | None) -> Session | None:
     return session
 
 
-def _given_back(session: Session | None, target: Target, timeout_seconds: int, former: Mapping[str, str]) -> list[str]:
+def _given_back(
+    session: Session | None,
+    target: Target,
+    timeout_seconds: int,
+    duty: Duty,
+    trying: tuple[float, Callable[[str], None]],
+) -> list[str]:
     """Give the settings back, over a new connection where the old one is gone; what could not be."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while True:
+    begin, (longest, meanwhile) = time.monotonic(), trying
+    has_ended, pause, is_told = _end_of(duty.server), 1.0, False
+    while not has_ended():
         try:
             session = session or Session(target, timeout_seconds)
-            return give_back(session, former)
+            problems = give_back(session, duty.former)
+            if not problems:
+                return []
+            why = "; ".join(problems)
         except UserError as error:
-            session = None
-            if time.monotonic() > deadline:
-                by_hand = "; ".join(assignment(name, value) for name, value in former.items())
-                return [f"the settings could not be given back ({error}) By hand: {by_hand};"]
-            time.sleep(1)
+            session, why = None, str(error)
+        by_hand = "; ".join(assignment(name, value) for name, value in duty.former.items())
+        problem = f"the settings could not be given back ({why}) By hand: {by_hand};"
+        passed = time.monotonic() - begin
+        if passed > longest:
+            return [problem]
+        if passed > _PATIENCE_SECONDS and not is_told:
+            meanwhile(problem)
+            is_told = True
+        time.sleep(pause)
+        pause = min(1.5 * pause, _LONGEST_PAUSE_SECONDS)
+    # What was set globally ended with the server, and another one read its own option file.
+    return []
+
+
+def _end_of(pid: int | None) -> Callable[[], bool]:
+    """Says whether this process has ended; of one that is not known, never."""
+    import psutil
+
+    try:
+        process = None if pid is None else psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return lambda: True
+
+    def has_ended() -> bool:
+        try:
+            return process is not None and (not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+        except psutil.NoSuchProcess:
+            return True
+
+    return has_ended
 
 
 def _say(descriptor: int, report: Mapping[str, object]) -> None:

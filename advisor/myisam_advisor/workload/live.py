@@ -131,7 +131,7 @@ class LiveRecording:
         if os.path.lexists(output):
             raise UserError(f"{output} is there already. Give another --output, or remove it.")
         name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
-        duty = Duty(prospect.former, self._path, name, self._owner)
+        duty = Duty(prospect.former, self._path, name, self._owner, self._pid)
         ours = frozenset((int(self._session.row("SELECT CONNECTION_ID()", 1)[0]), self._guarded_by))
         self._guardian.charge(duty)
         log: int | None = None
