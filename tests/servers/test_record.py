@@ -133,6 +133,31 @@ def test_everything_is_given_back_when_the_guardian_is_killed(mariadb: PrivateSe
     assert "was ended" in recorded(tmp_path / "w")[0].totals.note["stopped early"]
 
 
+def test_no_statement_is_left_in_a_table_of_the_server(mariadb: PrivateServer, tmp_path: Path) -> None:
+    mariadb.execute("SET GLOBAL log_output = 'FILE,TABLE'", "SET GLOBAL slow_query_log = ON", "TRUNCATE mysql.slow_log")
+    before = settings(mariadb)
+    try:
+        with schema(mariadb, "tabled") as database:
+            mariadb.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+            with sending(mariadb, database):
+                done = subprocess.run(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "2", "--yes"), capture_output=True, text=True, check=False)
+        assert (done.returncode, settings(mariadb)) == (0, before), done.stderr
+        # Connections made meanwhile that have not ended may still write some; those of the recording's time are in its file alone.
+        assert mariadb.execute("SELECT COUNT(*) FROM mysql.slow_log WHERE sql_text LIKE '%xxxx%'") == [(0,)]
+    finally:
+        mariadb.execute("SET GLOBAL log_output = 'FILE'", "SET GLOBAL slow_query_log = OFF", "TRUNCATE mysql.slow_log")
+
+
+def test_a_general_log_in_a_table_is_not_diverted_into_a_file(mariadb: PrivateServer, tmp_path: Path) -> None:
+    mariadb.execute("SET GLOBAL log_output = 'TABLE'", "SET GLOBAL general_log = ON")
+    before = settings(mariadb)
+    try:
+        done = subprocess.run(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "1", "--yes"), capture_output=True, text=True, check=False)
+        assert (done.returncode, "the general log is on" in done.stderr, settings(mariadb)) == (2, True, before)
+    finally:
+        mariadb.execute("SET GLOBAL general_log = OFF", "SET GLOBAL log_output = 'FILE'", "TRUNCATE mysql.general_log")
+
+
 def test_a_second_recording_waits_for_the_first_to_end(mariadb: PrivateServer, tmp_path: Path) -> None:
     before = settings(mariadb)
     first = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "60", "--yes"), start_new_session=True, stderr=subprocess.DEVNULL)

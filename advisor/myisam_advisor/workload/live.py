@@ -20,6 +20,7 @@ from myisam_advisor.workload.log_settings import (
     assignment,
     former_settings,
     present_settings,
+    refuse_general_log_elsewhere,
     refuse_left_over,
     refuse_without_right,
     wanted_settings,
@@ -87,6 +88,7 @@ class LiveRecording:
             self._guarded_by = self._guardian.hold()
             self._present = present_settings(self._session)
             refuse_left_over(self._present)
+            refuse_general_log_elsewhere(self._present)
             self._directory, self._path, self._owner, self._pid = self._place()
             refuse_without_right(self._session, self._present, self._session.account())
         except BaseException:

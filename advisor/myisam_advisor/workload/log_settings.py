@@ -54,7 +54,8 @@ def wanted_settings(present: Mapping[str, str], file: str) -> dict[str, str]:
     wanted = {**_WANTED, **(_PERCONA if "slow_query_log_use_global_control" in present else {})}
     changed = {FILE: file, OUTPUT: "FILE"}
     changed.update((name, value) for name, value in wanted.items() if name in present and present[name] != value)
-    if "FILE" in present.get(OUTPUT, "").split(","):
+    # Into the file alone: in mysql.slow_log statements would stay with their values.
+    if present.get(OUTPUT) == "FILE":
         del changed[OUTPUT]
     if present.get(SWITCH) != "ON":
         changed[SWITCH] = "ON"
@@ -68,6 +69,16 @@ def former_settings(present: Mapping[str, str], changed: Mapping[str, str]) -> d
         # It was off: before anything else is written into the site's own file.
         order = [SWITCH, *(name for name in order if name != SWITCH)]
     return {name: present[name] for name in order}
+
+
+def refuse_general_log_elsewhere(present: Mapping[str, str]) -> None:
+    """Raises UserError where log_output cannot become FILE without the general log going somewhere else as well."""
+    output = present.get(OUTPUT, "FILE")
+    if output != "FILE" and present.get("general_log") == "ON":
+        raise UserError(
+            f"the general log is on and {OUTPUT} is {output}: a recording needs FILE, and the general log would go into its file for that time. "
+            "Switch it off meanwhile (SET GLOBAL general_log = 'OFF';), or record the general log itself: --general-log FILE."
+        )
 
 
 def refuse_left_over(present: Mapping[str, str]) -> None:
