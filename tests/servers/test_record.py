@@ -158,6 +158,24 @@ def test_a_general_log_in_a_table_is_not_diverted_into_a_file(mariadb: PrivateSe
         mariadb.execute("SET GLOBAL general_log = OFF", "SET GLOBAL log_output = 'FILE'", "TRUNCATE mysql.general_log")
 
 
+def test_what_somebody_sets_meanwhile_stays_and_is_named(mariadb: PrivateServer, tmp_path: Path) -> None:
+    before = settings(mariadb)
+    with schema(mariadb, "changed") as database:
+        mariadb.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+        with sending(mariadb, database):
+            recorder = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "6", "--yes"), stderr=subprocess.DEVNULL)
+            assert wait_for(lambda: bool(leftovers(mariadb)), 60)
+            time.sleep(2)
+            mariadb.execute("SET GLOBAL long_query_time = 3")
+            status = recorder.wait(60)
+    after = settings(mariadb)
+    mariadb.execute("SET GLOBAL long_query_time = 10")
+    assert (status, float(after["long_query_time"])) == (0, 3)
+    # MariaDB has the variable by two names.
+    assert {name for name in after if after[name] != before[name]} <= {"long_query_time", "log_slow_query_time"}
+    assert "long_query_time" in recorded(tmp_path / "w")[0].totals.note["changed meanwhile"]
+
+
 def test_a_second_recording_waits_for_the_first_to_end(mariadb: PrivateServer, tmp_path: Path) -> None:
     before = settings(mariadb)
     first = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "60", "--yes"), start_new_session=True, stderr=subprocess.DEVNULL)

@@ -16,11 +16,11 @@ import select
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.workload.log_settings import assignment, give_back
+from myisam_advisor.workload.log_settings import assignment, changed_since, give_back
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.session import Session
@@ -49,6 +49,7 @@ class Duty:
         name: the log's name in it.
         owner: the server's user, and group.
         server: its process, where that is known: settings end with it.
+        ours: what the recording set, as the server tells it; what is otherwise then is somebody else's, and stays.
     """
 
     former: Mapping[str, str]
@@ -56,6 +57,7 @@ class Duty:
     name: str
     owner: tuple[int, int]
     server: int | None = None
+    ours: Mapping[str, str] = field(default_factory=dict)
 
 
 class GuardianGoneError(UserError):
@@ -75,6 +77,7 @@ class Guardian:
         os.close(report_write)
         self._orders, self._reports = order_write, report_read
         self._ended = False
+        self.left: Sequence[str] = ()
 
     def __enter__(self) -> Guardian:
         return self
@@ -114,6 +117,10 @@ class Guardian:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._orders, json.dumps(order).encode() + b"\n")
 
+    def tell_ours(self, ours: Mapping[str, str]) -> None:
+        """Tell it what was set, as the server tells it: until then it gives everything back."""
+        self._order({"ours": dict(ours)})
+
     def is_gone(self) -> bool:
         """Somebody ended it: the recorder is alone with its duty."""
         try:
@@ -138,6 +145,7 @@ class Guardian:
                 os.waitpid(self.process, 0)
         if "problems" not in report:
             raise GuardianGoneError("the process that gives the settings back is gone.")
+        self.left = [str(name) for name in report.get("left", ())]
         return [str(problem) for problem in report["problems"]]
 
 
@@ -202,13 +210,17 @@ def _watch(target: Target, timeout_seconds: int, orders: int, reports: int) -> N
         return
     _say(reports, {"ready": True})
     session = _until_said(session, orders)
+    if said := _message(orders, _PATIENCE_SECONDS):
+        duty = replace(duty, ours=said["ours"])
+        session = _until_said(session, orders)
+    left: list[str] = []
 
     def meanwhile(problem: str) -> None:
         goes_on = f"process {os.getpid()} goes on trying while the server runs"
         _say(reports, {"problems": [f"{problem} {goes_on}"], "goes on": True})
 
-    problems = fulfil(duty, directory, session, target, timeout_seconds, (_TRYING_SECONDS, meanwhile))
-    _say(reports, {"problems": problems})
+    problems = fulfil(duty, directory, session, target, timeout_seconds, left, (_TRYING_SECONDS, meanwhile))
+    _say(reports, {"problems": problems, "left": left})
 
 
 def fulfil(
@@ -217,14 +229,16 @@ def fulfil(
     session: Session | None,
     target: Target,
     timeout_seconds: int,
+    left: list[str],
     trying: tuple[float, Callable[[str], None]] = (_PATIENCE_SECONDS, lambda _: None),
 ) -> list[str]:
     """Give the settings back, then remove the log from the directory, which is open; what could not be done.
 
-    `trying` is for how long, and whom to tell when it takes more than a minute. A log that the server may still write is not removed:
+    `left` gets the variables that somebody else set meanwhile: they stay as they are. `trying` is for how long, and whom to tell when it takes more than a minute.
+    A log that the server may still write is not removed:
     it would go on to grow without a name.
     """
-    problems = _given_back(session, target, timeout_seconds, duty, trying)
+    problems = _given_back(session, target, timeout_seconds, duty, left, trying)
     if problems:
         return [*problems, f"the log {duty.directory / duty.name} is still there"]
     problem = remove_as(*duty.owner, directory, duty.name)
@@ -254,6 +268,7 @@ def _given_back(
     target: Target,
     timeout_seconds: int,
     duty: Duty,
+    left: list[str],
     trying: tuple[float, Callable[[str], None]],
 ) -> list[str]:
     """Give the settings back, over a new connection where the old one is gone; what could not be."""
@@ -262,7 +277,9 @@ def _given_back(
     while not has_ended():
         try:
             session = session or Session(target, timeout_seconds)
-            problems = give_back(session, duty.former)
+            left[:] = changed_since(session, duty.ours, duty.former)
+            former = {name: value for name, value in duty.former.items() if name not in left}
+            problems = give_back(session, former)
             if not problems:
                 return []
             why = "; ".join(problems)

@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from myisam_advisor.texts.templates import count, percent, rate, size
@@ -139,13 +139,16 @@ class LiveRecording:
         log: int | None = None
         try:
             self._switch(prospect.changed)
+            now = present_settings(self._session)
+            duty = replace(duty, ours={name: now[name] for name in prospect.changed})
+            self._guardian.tell_ours(duty.ours)
             log = self._opened(name)
             begin, before, used = time.monotonic(), self._questions(), self._processor_seconds()
             stopped = self._wait(log, prospect, tick)
             lasted, asked = time.monotonic() - begin, self._questions() - before
             used = None if used is None else (self._processor_seconds() or 0.0) - used
         finally:
-            problems = self._put_back(duty)
+            problems, left = self._put_back(duty)
             if log is not None and problems:
                 os.close(log)
         if problems:
@@ -153,6 +156,10 @@ class LiveRecording:
         later = dict(self._cost(prospect, asked / lasted, used, lasted))
         if stopped:
             later["stopped early"] = stopped
+        if left:
+            later["changed meanwhile"] = (
+                f"somebody set {', '.join(left)} meanwhile: left so, and the recording may lack statements"
+            )
         told = Told("live", self._session.version.text, self._flavour(), _notes(prospect), later, ours)
         assert log is not None
         return record_log(source_named("slow_log"), self._path / name, output, told, log)
@@ -201,12 +208,14 @@ class LiveRecording:
                 f"the log {self._path / name} cannot be read: {error.strerror}. Run this as root."
             ) from None
 
-    def _put_back(self, duty: Duty) -> Sequence[str]:
+    def _put_back(self, duty: Duty) -> tuple[Sequence[str], Sequence[str]]:
+        """What could not be given back, and what somebody else set meanwhile."""
+        left: list[str] = []
         try:
-            return self._guardian.finish()
+            return self._guardian.finish(), self._guardian.left
         except GuardianGoneError:
             target, timeout_seconds = self._session.target, self._session.timeout_seconds
-            return fulfil(duty, self._directory, self._session, target, timeout_seconds)
+            return fulfil(duty, self._directory, self._session, target, timeout_seconds, left), left
 
     def _wait(self, log: int, prospect: Prospect, tick: Callable[[float], None]) -> str:
         """Let it write; why it was stopped before its time, if it was."""

@@ -130,6 +130,12 @@ def refuse_without_right(asked: Asked, present: Mapping[str, str], account: str)
         ) from None
 
 
+def changed_since(asked: Asked, ours: Mapping[str, str], former: Mapping[str, str]) -> dict[str, str]:
+    """The variables that have neither our value nor their former one: somebody set them meanwhile; what they are now."""
+    now = present_settings(asked)
+    return {name: now[name] for name, value in ours.items() if name in now and now[name] not in (value, former[name])}
+
+
 def give_back(asked: Asked, former: Mapping[str, str]) -> list[str]:
     """Set each variable to what it was, and read it back; what is not as it was, a sentence each. Raises ServerLostError."""
     problems = []

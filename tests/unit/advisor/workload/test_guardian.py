@@ -34,11 +34,12 @@ def test_the_log_stays_until_the_settings_were_given_back(log: Path, monkeypatch
         return object()
 
     monkeypatch.setattr(guardian, "Session", session)
+    monkeypatch.setattr(guardian, "changed_since", lambda *_: {})
     monkeypatch.setattr(guardian, "give_back", lambda *_: [])
     monkeypatch.setattr(guardian, "_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(guardian, "_LONGEST_PAUSE_SECONDS", 0.01)
     directory = os.open(log.parent, os.O_RDONLY)
-    assert fulfil(duty_for(log, os.getpid()), directory, None, Target("root"), 1, (3600.0, told.append)) == []
+    assert fulfil(duty_for(log, os.getpid()), directory, None, Target("root"), 1, [], (3600.0, told.append)) == []
     os.close(directory)
     assert not log.exists()
     assert len(told) == 1
@@ -47,9 +48,10 @@ def test_the_log_stays_until_the_settings_were_given_back(log: Path, monkeypatch
 
 def test_a_log_whose_settings_stay_is_kept_and_named(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guardian, "Session", lambda *_: object())
+    monkeypatch.setattr(guardian, "changed_since", lambda *_: {})
     monkeypatch.setattr(guardian, "give_back", lambda *_: ["long_query_time: Access denied"])
     directory = os.open(log.parent, os.O_RDONLY)
-    problems = fulfil(duty_for(log, None), directory, None, Target("root"), 1, (0.0, lambda _: None))
+    problems = fulfil(duty_for(log, None), directory, None, Target("root"), 1, [], (0.0, lambda _: None))
     os.close(directory)
     assert "Access denied" in problems[0]
     assert str(log) in problems[1]
@@ -60,6 +62,6 @@ def test_settings_end_with_the_server(log: Path) -> None:
     with subprocess.Popen(["true"]) as ended:
         pass
     directory = os.open(log.parent, os.O_RDONLY)
-    assert fulfil(duty_for(log, ended.pid), directory, None, Target("root"), 1, (0.0, lambda _: None)) == []
+    assert fulfil(duty_for(log, ended.pid), directory, None, Target("root"), 1, [], (0.0, lambda _: None)) == []
     os.close(directory)
     assert not log.exists()
