@@ -12,7 +12,9 @@ import contextlib
 import gzip
 import io
 import json
+import os
 import re
+import stat
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -329,13 +331,18 @@ class Workload:
 def read_workload(path: Path) -> Workload:
     """The workload in a file, its header read. Raises UserError for a file that cannot be read, or is none."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 - the workload closes it
+        # A pipe that nobody writes to would keep open(2) waiting.
+        file = open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb")  # noqa: SIM115 - the workload closes it
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UserError(
             f"cannot read the workload {path}: {why}. Make one with: myisam-advisor record --output FILE"
         ) from None
     try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UserError(
+                f"the workload {path} is no regular file. Make one with: myisam-advisor record --output FILE"
+            )
         return Workload(path, file)
     except BaseException:
         file.close()

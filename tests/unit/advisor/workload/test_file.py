@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import resource
 import stat
 from pathlib import Path
@@ -193,3 +194,9 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(UserError, match="cannot read the workload"):
         read_workload(tmp_path / name)
+
+
+def test_a_pipe_is_no_workload_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="no regular file"):
+        read_workload(tmp_path / "pipe")
