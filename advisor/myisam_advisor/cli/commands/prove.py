@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import click
@@ -71,6 +70,7 @@ def prove(
     It is `record`, `trial replay` and `check` in one. The recording is removed when it ends; what was proved is kept, without statements' values.
     """
     from myisam_advisor.trial.private.machine import be_polite, only_one
+    from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
     from myisam_advisor.trial.statements.replaying import ReplayOptions
 
     if not 1 <= seconds <= MAXIMUM_SECONDS or budget <= 0:
@@ -78,8 +78,9 @@ def prove(
     expect_somebody_to_ask(is_sure)
     end_as_by_interrupt()
     wish = ReplayWish(None, findings, (), (), "max", interval, history_file)
-    with only_one(), tempfile.TemporaryDirectory(prefix="myisam-prove-") as folder:
-        output = Path(folder) / "workload"
+    # Its statements have their values: they go with this program, also when it is killed.
+    with only_one(), ReapedDirectory() as folder:
+        output = folder.path / "workload"
 
         def recorded() -> Path:
             record_live(output, seconds, maximum_rate, is_sure, server)
