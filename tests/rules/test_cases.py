@@ -83,7 +83,7 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
         assert memory.granted_bytes + memory.unfilled_key_cache_bytes + memory.row_data_bytes + 0.1 * memory.limit_bytes <= memory.available_bytes
     own = [finding for finding in judgement.findings if finding.rule == rule]
     for text in expect.get("says", ()):
-        assert any(text in f"{finding.message} {finding.recommendation} {finding.verify}" for finding in own), [f.message + f.recommendation for f in own]
+        assert any(text in f"{finding.message} {finding.recommendation} {finding.cost} {finding.verify}" for finding in own), [f.message + f.recommendation for f in own]
     for command in expect.get("commands", ()):
         assert command in [line for finding in own for line in (*finding.commands, *finding.my_cnf)]
     for name in ("severity", "confidence"):

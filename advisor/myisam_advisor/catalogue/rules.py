@@ -176,6 +176,11 @@ class Rule:
         chosen = set(re.findall(r"'(\w+)'", self.query)) if re.search(r"\bAS\s+severity\b", self.query, re.I) else set()
         return tuple(one for one in SEVERITIES if one == self.severity or one in chosen)
 
+    @property
+    def is_for_speed(self) -> bool:
+        """Whether its remedy is there to make statements faster; what gives memory back, or keeps data safe, pays without that."""
+        return bool(self.resource or self.measured or self.proof)
+
     def values(self) -> dict[str, Value]:
         """The parameters' values, by name."""
         return {name: parameter.default for name, parameter in self.parameters.items()}

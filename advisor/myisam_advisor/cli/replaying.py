@@ -16,6 +16,7 @@ from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.sources import judged
 
 if TYPE_CHECKING:
+    from myisam_advisor.catalogue.rules import Rule
     from myisam_advisor.judging.findings import Finding
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.statements.replay_result import ReplayResult
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 NOTHING_TO_TRY = (
     "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
 )
-# What keeps tables and replicas safe is not weighed against speed, and two things a private server has of its own; unless somebody asks.
+# What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
+# unless somebody asks.
 NOT_WEIGHED = frozenset(
     (
         "myisam_recover_options",
         "myisam_recover",
+        "delay_key_write",
         "enforce_gtid_consistency",
         "relay_log_info_repository",
         "wsrep_mode",
@@ -298,14 +301,21 @@ def _named(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:
 
 
 def _findings(wish: ReplayWish, server: ServerOptions, site: SiteOptions) -> list[Finding]:
-    """The findings that are named; all where none is."""
+    """The findings that are named; where none is, all that are for speed."""
     from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
 
     in_force = site.load()
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in wish.findings), known)
     judgement, _ = judged(SourceOptions(server, None), in_force, wish.interval, wish.history_file)
-    return choose(judgement, wish.findings, known)
+    chosen = choose(judgement, wish.findings, known)
+    return chosen if wish.findings else for_speed(chosen, in_force.rules)
+
+
+def for_speed(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Those whose remedy is there to make statements faster: what else it is for, a replay does not see."""
+    wanted = {rule.id for rule in rules if rule.is_for_speed}
+    return [finding for finding in findings if finding.rule in wanted]
 
 
 def variants_of(

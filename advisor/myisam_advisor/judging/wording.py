@@ -11,7 +11,7 @@ from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
 from myisam_advisor.judging.findings import Finding, NotEvaluated, QuotedProof, ShownFact
 from myisam_advisor.judging.resolver import CONFIRMED, Candidate, NoGain, Outcome, Worded
 from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT
-from myisam_advisor.proofs.settled import Settled, settled
+from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import RemedyGate
@@ -86,7 +86,7 @@ class Wording:
             return draft
         said = self._settled(draft)
         verdict = "" if said is None or candidate.severity == SEVERITIES[0] else said.verdict
-        if verdict == NO_DIFFERENCE and _is_for_speed(rule):
+        if verdict == NO_DIFFERENCE and rule.is_for_speed:
             assert said is not None
             return NoGain(f"{said.sentence[:1].lower()}{said.sentence[1:].rstrip('.')}: no difference that pays")
         if wants_proof and verdict not in (WORTH_IT, WORSE) and not row.get(PROVED):
@@ -95,8 +95,10 @@ class Wording:
                 return draft
             draft = _offering_trial(draft)
         finding = self._finding(draft, said)
-        if verdict == WORSE:
+        if verdict == WORSE and rule.is_for_speed:
             return Worded(_warned_against(finding))
+        if said is not None and verdict == WORSE:
+            finding = _priced(finding, said)
         return Worded(finding, draft.plan.index_bytes)
 
     def _settled(self, draft: _Draft) -> Settled | None:
@@ -185,11 +187,6 @@ class Wording:
             raise RuleError(f"a planner that works: {rule.planner} failed with {error!r}") from error
 
 
-def _is_for_speed(rule: Rule) -> bool:
-    """Whether its remedy is there to make statements faster; what gives memory back, or keeps data safe, pays without that."""
-    return bool(rule.resource or rule.measured or rule.proof)
-
-
 def _offering_trial(draft: _Draft) -> _Draft:
     """The trial as the only command: it changes nothing, and is let through."""
     rule = draft.candidate.rule
@@ -214,6 +211,12 @@ def _warned_against(finding: Finding) -> Finding:
         price=Price(),
         memory_bytes=0.0,
     )
+
+
+def _priced(finding: Finding, said: Settled) -> Finding:
+    """The same finding where its remedy was proved to be slower, and is there for something else: that is its price."""
+    slower = f"Statements are slower with it, as tried on copies of this server's own tables: {figures_in_words(said.outcome)}."
+    return replace(finding, cost=f"{finding.cost} {slower}".strip())
 
 
 def _quoted(said: Settled) -> QuotedProof:

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from myisam_advisor.cli.replaying import ReplayWish, of_finding, variants_of
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.cli.replaying import ReplayWish, for_speed, of_finding, variants_of
 from myisam_advisor.errors import TrialError
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import comment_line, option_line
@@ -64,6 +65,20 @@ def test_what_keeps_tables_safe_is_weighed_only_where_it_is_asked_for() -> None:
         variants_of([], [safe], COPIED, WISH)
     (variant,) = variants_of([], [safe], COPIED, replace(WISH, findings=("a-rule",)))
     assert variant.options == ("--myisam_recover_options=BACKUP",)
+
+
+def test_rules_that_are_for_something_else_than_speed_are_weighed_only_where_they_are_asked_for() -> None:
+    rules = {rule.id: rule for rule in shipped_rules()}
+    names = ("pack-keys", "recovery-disabled", "delay-key-write", "key-buffer-too-large", "key-buffer-too-small")
+    findings = [replace(finding(), rule=name) for name in names]
+    assert [one.rule for one in for_speed(findings, [rules[name] for name in names])] == ["pack-keys", "key-buffer-too-small"]
+
+
+@pytest.mark.parametrize("variable", ["delay_key_write", "myisam_recover_options"])
+def test_what_keeps_tables_safe_is_not_weighed_whichever_rule_advises_it(variable: str) -> None:
+    safe = replace(finding(my_cnf=(option_line(variable, "ON"),), about=""), variable=variable)
+    speedy = finding(AlterTable(("shop", "words"), options=(option(PACK_KEYS=0),)))
+    assert [one.name for one in variants_of([], [safe, speedy], COPIED, WISH)] == ["a-rule (shop.words)"]
 
 
 def test_no_two_variants_have_the_same_name() -> None:
