@@ -1,7 +1,8 @@
 """SQL as words and signs: just enough of the grammar to tell literals, comments and names apart, in time that grows with the length alone.
 
 A literal of any kind is one token, `?`, as a placeholder is. Text between double quotes counts as a literal: under ANSI_QUOTES it would be
-a name, and a log does not tell the sql_mode. What stands in an executable comment is code, whatever version it asks for.
+a name, and a log does not tell the sql_mode. Nor does it tell whether a backslash escapes (NO_BACKSLASH_ESCAPES), or is the second byte of
+a character (GBK, Big5, Shift-JIS): where that decides what is a literal, all from there is one. What stands in an executable comment is code, whatever version it asks for.
 
 Source: MySQL and MariaDB manuals, "String Literals", "Numeric Literals", "Comments", "Schema Object Names".
 """
@@ -14,7 +15,7 @@ LITERAL = b"?"
 # The rest of a longer statement is rows of an INSERT, as good as always.
 MAXIMUM_BYTES = 1 << 18
 
-# Escapes are taken out first, so no pattern here repeats a group without bound: re would keep each repetition in memory.
+# Strings with escapes are emptied first, so no pattern here repeats a group without bound: re would keep each repetition in memory.
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 # With what may stand before it: x'41', b'01', n'text', _utf8mb4'text'.
 _STRING = rb"""(?:[xXbBnN]|_[A-Za-z0-9]{1,30})?(?:'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))"""
@@ -36,6 +37,17 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 _IS_LITERAL, _IS_KEPT = 1, 2
+_BEGINS = re.compile(rb"""['"`]|/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z)""")
+_COMMENT_ENDS = {b"/*": b"*/"}
+_BACKSLASH, _FIRST_HIGH = 0x5C, 0x80
+_EMPTY_STRING = b"''"
+_HIGH_BACKTICK = re.compile(rb"[\x80-\xff]`")
+# What stands right behind a string: a word that is no keyword is not behind it, but in it.
+_GLUED = re.compile(
+    rb"(?!(?:and|or|xor|as|from|where|limit|order|group|having|union|in|is|not|like|between|collate|then|else|end|when|on|for|into|div|mod|regexp"
+    rb"|rlike|asc|desc|using)(?![\w$\x80-\xff]))[\w$\x80-\xff]",
+    re.IGNORECASE,
+)
 
 # For a quick look: each begins with what re can search for. Numbers elsewhere stay.
 _QUICK_STRING = re.compile(rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)""", re.DOTALL)
@@ -50,10 +62,15 @@ _PLAIN_BYTES = 1 << 12
 def tokens(statement: bytes, maximum_bytes: int = MAXIMUM_BYTES) -> list[bytes]:
     """The words, names (those in backticks with them), signs and literals (each `?`) of a statement's first bytes."""
     found: list[bytes] = []
-    for match in _TOKEN.finditer(_without_escapes(statement[:maximum_bytes])):
+    for match in _TOKEN.finditer(_readable(statement, maximum_bytes)):
         kind = match.lastindex
         if kind == _IS_KEPT:
-            found.append(match[0])
+            token = match[0]
+            if token[:1] == b"`" and (len(token) == 1 or token[-1:] != b"`" or token.count(b"`") & 1):
+                # A name that does not end could hold anything.
+                found.append(LITERAL)
+                break
+            found.append(token)
         # 'a''b' and 'a' 'b' are one literal.
         elif kind == _IS_LITERAL and not (found and found[-1] is LITERAL):
             found.append(LITERAL)
@@ -66,7 +83,7 @@ def without_values(statement: bytes, maximum_bytes: int = MAXIMUM_BYTES) -> byte
     None where that cannot be told at a glance: a comment, or a name between backticks, could hold a quote. What such a quote takes for a
     string leaves the backtick, or the mark of the comment, before it.
     """
-    key = _QUICK_STRING.sub(LITERAL, _without_escapes(statement[:maximum_bytes]))
+    key = _QUICK_STRING.sub(LITERAL, _readable(statement, maximum_bytes))
     for replaced, number in _QUICK_NUMBERS:
         key = number.sub(replaced, key)
     if len(key) > _PLAIN_BYTES or b"/*" in key or b"--" in key or b"#" in key:
@@ -80,6 +97,106 @@ def plain_name(token: bytes) -> bytes | None:
         return token.strip(b"`").replace(b"``", b"`") if len(token) > 1 else None
     first = token[:1]
     return token if first.isalnum() or first in b"_$" or first >= b"\x80" else None
+
+
+class _Reading:
+    """A statement as one of the readings has it: its strings, and where it must be given up (None: nowhere)."""
+
+    __slots__ = ("differs_at", "is_sane", "strings", "undecided_at")
+
+    def __init__(self) -> None:
+        self.strings: list[tuple[int, int]] = []
+        self.undecided_at: int | None = None
+        self.differs_at: int | None = None
+        self.is_sane = True
+
+
+def _readable(statement: bytes, maximum_bytes: int) -> bytes:
+    """The statement's first bytes without escapes, up to where it is not clear any more what is a literal: from there an empty string."""
+    text = statement[:maximum_bytes]
+    if b"\\" not in text and (text.isascii() or not _HIGH_BACKTICK.search(text) or _is_utf8(text)):
+        return text
+    is_whole = len(statement) <= maximum_bytes
+    chosen = escaped = _read(text, is_whole, escapes=True)
+    differs_at = escaped.differs_at
+    if differs_at is not None:
+        plain = _read(text, is_whole, escapes=False)
+        if escaped.is_sane == plain.is_sane:
+            return _emptied(text, escaped.strings, differs_at)
+        chosen = escaped if escaped.is_sane else plain
+    return _emptied(text, chosen.strings, chosen.undecided_at)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read(text: bytes, is_whole: bool, escapes: bool) -> _Reading:
+    """Go from quote to quote, with backslashes as escapes or as letters. A doubled quote is the end of a string and the begin of another."""
+    reading = _Reading()
+    at = 0
+    while (found := _BEGINS.search(text, at)) is not None:
+        begin, sign = found.start(), found[0]
+        if len(sign) > 1 or sign == b"#":
+            end = text.find(_COMMENT_ENDS.get(sign, b"\n"), found.end())
+            if end < 0:
+                break
+            at = end + 1
+            continue
+        end = _end_of_name(text, begin) if sign == b"`" else _end_of_string(text, begin, sign, escapes, reading)
+        if end < 0:
+            reading.undecided_at = begin
+            reading.is_sane = reading.is_sane and not is_whole
+            break
+        at = end + 1
+        if sign != b"`":
+            reading.strings.append((begin, at))
+            reading.is_sane = reading.is_sane and _GLUED.match(text, at) is None
+    return reading
+
+
+def _end_of_name(text: bytes, begin: int) -> int:
+    """Where the name's backtick is; -1 where there is none, or it may be half of a character."""
+    end = text.find(b"`", begin + 1)
+    return -1 if end > 0 and text[end - 1] >= _FIRST_HIGH and not _is_utf8(text) else end
+
+
+def _end_of_string(text: bytes, begin: int, quote: bytes, escapes: bool, reading: _Reading) -> int:
+    """Where the string's quote is; -1 where there is none, or that depends on the character set."""
+    at = begin
+    while (at := text.find(quote, at + 1)) > 0:
+        first = at
+        while first - 1 > begin and text[first - 1] == _BACKSLASH:
+            first -= 1
+        if first == at or not escapes:
+            return at
+        if text[first - 1] >= _FIRST_HIGH:
+            if reading.differs_at is None:
+                reading.differs_at = begin
+            return -1
+        if not (at - first) & 1:
+            return at
+        if reading.differs_at is None:
+            reading.differs_at = begin
+    return -1
+
+
+def _emptied(text: bytes, strings: list[tuple[int, int]], end: int | None) -> bytes:
+    """The text with nothing in those strings that hold backslashes, and with one empty string for all from the end."""
+    parts = []
+    at = 0
+    for begin, behind in strings:
+        if end is not None and begin >= end:
+            break
+        if text.find(b"\\", begin, behind) >= 0:
+            parts += [text[at:begin], _EMPTY_STRING]
+            at = behind
+    parts += [text[at:]] if end is None else [text[at:end], _EMPTY_STRING]
+    return b"".join(parts)
 
 
 def _without_escapes(statement: bytes) -> bytes:

@@ -1,6 +1,8 @@
 """The kind of a statement: the same whatever its values, and none of them in it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from myisam_advisor.workload.fingerprints import MAXIMUM_CHARACTERS, fingerprint, kind_id
 
@@ -40,6 +42,53 @@ def test_statements_that_differ_in_values_alone_are_of_one_kind(statement: bytes
     kinds = {fingerprint(statement % value) for value in values}
     assert len(kinds) == 1
     assert "secret" not in kinds.pop()
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (b"insert into t values ('C:\\', 'SECRET hunter2')", "insert into t values (?+)"),
+        (b"insert into t values ('C:\\', 'SECRET', 'it\\', 'x')", "insert into t values (?+)"),
+        (b"select 1 where a='\x95\x5c', pw='SECRET'", "select ? where a = ?, pw = ?"),
+        (b"select `a\\`, 'SECRET' from t", "select `a\\`, ? from t"),
+        (b"select a, `b, 'SECRET' from t", "select a, ?"),
+        (b"select `\x95`, `, 'SECRET' from t", "select ?"),
+        (b"select 'it\\'s', 'SECRET', 'x\\'y' from t", "select ?, ?, ? from t"),
+        ("select 'größe', 'é\\nx' from `é`".encode(), "select ?, ? from `é`"),
+        (b"select 'a\\\\', 'SECRET' from t -- it\\'s", "select ?, ? from t"),
+    ],
+)
+def test_backslashes_are_read_as_the_server_may_have_read_them(statement: bytes, expected: str) -> None:
+    assert fingerprint(statement) == expected
+
+
+MARKER = b"SECRET"
+WRITTEN = st.lists(
+    st.sampled_from([b"\\", b"'", b'"', b"`", b"x", b" ", b",", b"--", b"#", b"/*", b"\xe9", b"\x95\x5c", b"\xe4\xb8\xad"]), max_size=6
+).map(b"".join)
+
+
+def written(value: bytes, quote: bytes, reading: str) -> bytes:
+    """A value as a client writes it for a server of this reading."""
+    value = value.replace(quote, quote * 2)
+    if reading == "escapes":
+        value = value.replace(b"\\", b"\\\\")
+    elif reading == "gbk":
+        value = value.replace(b"\xe9", b"").replace(b"\xe4\xb8\xad", b"")
+        value = value.replace(b"\x95\x5c", b"\0").replace(b"\\", b"\\\\").replace(b"\0", b"\x95\x5c")
+    return quote + value + quote
+
+
+@given(
+    st.lists(st.tuples(WRITTEN, st.booleans(), WRITTEN, st.sampled_from([b"'", b'"'])), min_size=1, max_size=4),
+    st.sampled_from(["escapes", "letters", "gbk"]),
+    st.sampled_from([b"insert into t values (%s)", b"select `a\\`, %s from `b`", b"select %s -- it's\n from t"]),
+)
+def test_no_literal_is_in_a_fingerprint_however_the_server_reads_backslashes(
+    values: list[tuple[bytes, bool, bytes, bytes]], reading: str, statement: bytes
+) -> None:
+    literals = [written(before + (MARKER if marked else b"") + behind, quote, reading) for before, marked, behind, quote in values]
+    assert "secret" not in fingerprint(statement % b", ".join(literals)).lower()
 
 
 def test_tables_of_different_names_are_of_different_kinds() -> None:
