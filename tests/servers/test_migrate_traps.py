@@ -7,6 +7,7 @@ import pytest
 from MySQLdb import Error
 
 from myisam_advisor.migrate.meaning import Subject, changes
+from myisam_advisor.migrate.script import values_sum
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.structure_reader import read_structures
 
@@ -94,6 +95,34 @@ def test_the_statement_that_is_given_runs_and_loses_nothing(flavour: PrivateServ
             answers = told(flavour, *(part for part in map(str.strip, change.statement.split(";")) if part))
             assert not any(answer[0] == "error" and answer[1] not in (1062,) for answer in answers), (change, answers)
         assert flavour.execute("SELECT COUNT(*) FROM t", database="traps") == rows
+
+
+ALIKE = {
+    "FIXED": ("a INT, b CHAR(10), c DECIMAL(10,2), d DOUBLE, e FLOAT", "ROW_FORMAT=FIXED", "(1, 'x ', 1.5, 0.1, 0.1), (NULL, NULL, NULL, NULL, NULL)"),
+    "bits and places": ("a BIT(9), g GEOMETRY, e ENUM('x','y'), s SET('x','y'), t TIMESTAMP NULL", "", "(b'101', NULL, 'x', 'x,y', NULL), (NULL, POINT(1, 2), 'y', '', '2020-02-02')"),
+    "long texts": ("a INT PRIMARY KEY, v LONGTEXT, b BLOB", "ROW_FORMAT=DYNAMIC", "(1, REPEAT('x', 100000), 'y'), (2, NULL, '')"),
+    "no rows": ("a INT", "", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("to", ["InnoDB", "Aria"])
+def test_the_scripts_sum_is_the_same_in_each_engine_and_tells_a_change(flavour: PrivateServer, to: str, name: str) -> None:
+    if to == "Aria" and "mariadb" not in flavour.binaries.name:
+        pytest.skip("MySQL has no Aria")
+    columns, options, rows = ALIKE[name]
+    with schema(flavour, "traps"):
+        made = f"CREATE TABLE t ({columns}) ENGINE=MyISAM {options}"
+        flavour.execute("SET SESSION sql_mode = ''", made, *([f"INSERT INTO t VALUES {rows}"] if rows else []), database="traps")
+        (found,) = read_structures(str(flavour.data_directory / "traps"), "traps", None, lambda _: True)
+        assert found.structure is not None, found.problem
+        total = f"SELECT COUNT(*), {values_sum(found.structure.columns)} FROM t"
+        before = flavour.execute(total, database="traps")
+        flavour.execute(f"ALTER TABLE t ENGINE={to}, ROW_FORMAT=DEFAULT", database="traps")
+        assert flavour.execute(total, database="traps") == before
+        if rows:
+            flavour.execute("UPDATE t SET a = 7 WHERE a IS NOT NULL ORDER BY a LIMIT 1", database="traps")
+            assert flavour.execute(total, database="traps") != before
 
 
 def _shown(server: PrivateServer, trap: Trap) -> list[tuple[object, ...]]:

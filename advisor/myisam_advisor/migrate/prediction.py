@@ -10,6 +10,7 @@ from myisam_advisor.migrate.refusals import Refusal, refusals
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after, seconds
 from myisam_advisor.migrate.tables import FoundTable
+from myisam_exporter.files.structure import Column
 from myisam_exporter.server.sql import quote_table, statement
 
 MERGE = "MRG_MyISAM"
@@ -28,6 +29,7 @@ class Prediction:
     seconds: Range | None
     bytes_after: Range | None
     row_format: str = ""
+    columns: tuple[Column, ...] = ()
 
     @property
     def fails(self) -> bool:
@@ -77,7 +79,8 @@ def _one(
     after = bytes_after(table.structure, table.contents, to, here.flavour) if table.contents else None
     lasts = seconds(after, to, here.flavour, available_bytes) if after else None
     return Prediction(
-        table.name, table.structure.engine, to, tuple(errors), changes(subject), table.contents, lasts, after, table.structure.row_format
+        table.name, table.structure.engine, to, tuple(errors), changes(subject), table.contents, lasts, after, table.structure.row_format,
+        table.structure.columns,
     )  # fmt: skip
 
 

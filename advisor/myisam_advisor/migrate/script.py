@@ -13,11 +13,15 @@ from myisam_advisor.migrate.refusals import FOREIGN_ROW_FORMATS
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
 from myisam_advisor.texts.templates import duration, object_name, size
-from myisam_exporter.server.sql import Sql, plain_words, quote_table, statement
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Column
+from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, sql_list, statement
 
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 WRONG_OPTIONS = (1005, 1031)
 LARGE_BYTES = 1 << 30
+# What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
+NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 _PLAIN = re.compile(r"\w+", re.ASCII)
 GH_OST = "gh-ost does not fit a MyISAM table: it copies with LOCK IN SHARE MODE, which MyISAM does not know, and may lose rows that change meanwhile."
 
@@ -36,6 +40,21 @@ def back(one: Prediction) -> Sql:
     return statement("ALTER TABLE {} ENGINE=MyISAM, {};", quote_table(*one.name), plain_words(f"ROW_FORMAT={asked}"))
 
 
+def values_sum(columns: Iterable[Column]) -> Sql:
+    """A number that both engines compute alike from the rows, in whichever order; CHECKSUM TABLE depends on the engine and the row format.
+
+    Of each value the CRC32 alone is put together, as whole rows may be longer than max_allowed_packet. Generated columns follow from others.
+    """
+    values = sql_list(_value(column) for column in columns if not column.generated)
+    return statement("SUM(CRC32(CONCAT_WS(',', {})))", values)
+
+
+def _value(column: Column) -> Sql:
+    name = quote_identifier(column.name)
+    digest = statement("CRC32(HEX({}))" if column.type in NEEDS_HEX else "CRC32({})", name)
+    return statement("COALESCE({}, 'NULL')", digest) if column.nullable else digest
+
+
 def runs(one: Prediction) -> bool:
     """Whether the script's own statement succeeds: it leaves out options that the bare one is refused for."""
     return all(error.code in WRONG_OPTIONS and "innodb_strict_mode" in error.why for error in one.errors)
@@ -52,11 +71,13 @@ def as_script(migration: Migration) -> str:
 
 
 def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
+    # Names are written in UTF-8, whatever the client takes for granted.
+    yield "SET NAMES utf8mb4;"
     yield in_comments(
-        f"{len(ready)} tables of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
+        f"{len(ready)} {'table' if len(ready) == 1 else 'tables'} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
         "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
         "To go on after a stop: begin at the first table below whose ENGINE is still MyISAM. SHOW TABLE STATUS LIKE 'TABLE' tells it of one.\n"
-        "Where a check behind an ALTER differs from the one before it, go back with the statement that stands there, and stop."
+        "Where same_rows or same_values is 0 behind an ALTER though nobody wrote meanwhile, go back with the statement that stands there, and stop."
     )
     if migration.here.galera or migration.here.group:
         yield in_comments(
@@ -101,18 +122,19 @@ def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:
 
 def _table(one: Prediction) -> Iterator[str]:
     table = quote_table(*one.name)
-    yield ""
-    yield in_comments(object_name(*one.name))
+    total = values_sum(one.columns)
     lines = [
         statement("CHECK TABLE {};", table),
-        statement("SET @rows_before = (SELECT COUNT(*) FROM {});", table),
-        statement("CHECKSUM TABLE {} EXTENDED;", table),
+        statement("SELECT COUNT(*), {} INTO @rows_before, @values_before FROM {};", total, table),
         alter(one),
-        statement("SELECT COUNT(*) = @rows_before AS same_rows FROM {};", table),
-        statement("CHECKSUM TABLE {} EXTENDED;", table),
+        statement(
+            "SELECT COUNT(*) = @rows_before AS same_rows, {} <=> @values_before AS same_values FROM {};", total, table
+        ),
         statement("CHECK TABLE {};", table),
     ]
-    if not is_plain(table):
+    yield ""
+    yield in_comments(object_name(*one.name))
+    if not all(map(is_plain, lines)):
         yield in_comments(NOT_RUN)
         yield in_comments("\n".join(lines))
     else:

@@ -185,7 +185,8 @@ def test_hostile_names_stay_names() -> None:
     assert "\x1b" not in as_text(made)
     assert "\x07" not in as_text(made)
     lines = as_script(made).splitlines()
-    assert not [line for line in lines if line and not line.startswith("--")]
+    assert lines[0] == "SET NAMES utf8mb4;"
+    assert not [line for line in lines[1:] if line and not line.startswith("--")]
 
 
 def test_the_script_leaves_out_what_fails_and_mends_options() -> None:
@@ -194,6 +195,21 @@ def test_the_script_leaves_out_what_fails_and_mends_options() -> None:
     assert "-- Back: ALTER TABLE `s`.`fixed` ENGINE=MyISAM, ROW_FORMAT=FIXED;" in script
     assert "-- s.bad would fail, and is left out:" in script
     assert "\nALTER TABLE `s`.`bad`" not in script
+
+
+def test_the_script_compares_values_and_not_the_checksum_of_one_engine() -> None:
+    columns = (integer(), replace(text("v"), nullable=True), replace(integer("sum"), generated=types.STORED), Column("b", types.BIT, 1, 63, False))
+    script = as_script(migration(FoundTable(("s", "t"), table(*columns), None))).splitlines()
+    total = "SUM(CRC32(CONCAT_WS(',', CRC32(`id`), COALESCE(CRC32(`v`), 'NULL'), CRC32(HEX(`b`)))))"
+    assert f"SELECT COUNT(*), {total} INTO @rows_before, @values_before FROM `s`.`t`;" in script
+    assert f"SELECT COUNT(*) = @rows_before AS same_rows, {total} <=> @values_before AS same_values FROM `s`.`t`;" in script
+    assert not any("CHECKSUM" in line for line in script)
+
+
+def test_a_column_that_a_client_could_misread_puts_its_table_in_comments() -> None:
+    script = as_script(migration(FoundTable(("s", "t"), table(integer("a;b")), None)))
+    assert "-- ALTER TABLE `s`.`t`" in script
+    assert "\nALTER TABLE" not in script
 
 
 def test_a_large_table_has_a_line_for_copying_beside_writers() -> None:
