@@ -20,6 +20,8 @@ from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 WRONG_OPTIONS = (1005, 1031)
 LARGE_BYTES = 1 << 30
+# What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
+TO_LOOK_AT = frozenset({"zero-dates", "full-row"})
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 _PLAIN = re.compile(r"\w+", re.ASCII)
@@ -134,8 +136,15 @@ def _table(one: Prediction) -> Iterator[str]:
     ]
     yield ""
     yield in_comments(object_name(*one.name))
-    if not all(map(is_plain, lines)):
-        yield in_comments(NOT_RUN)
+    hurt = [change for change in one.changes if change.id == "merge-members"]
+    for change in one.changes:
+        if change.id in TO_LOOK_AT:
+            yield in_comments(f"{change.what} Look first:\n{change.statement}")
+    if hurt or not all(map(is_plain, lines)):
+        for change in hurt:
+            yield in_comments(f"Not run as it stands: {change.what} Make a view of its members first, with UNION ALL.")
+        if not all(map(is_plain, lines)):
+            yield in_comments(NOT_RUN)
         yield in_comments("\n".join(lines))
     else:
         yield "\n".join(lines)

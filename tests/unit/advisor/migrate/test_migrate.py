@@ -212,6 +212,27 @@ def test_a_column_that_a_client_could_misread_puts_its_table_in_comments() -> No
     assert "\nALTER TABLE" not in script
 
 
+def test_a_member_of_a_merge_table_is_not_converted_by_the_script() -> None:
+    script = as_script(migration(FoundTable(("s", "t"), table(), None, merged_in=(("s", "m"),)), FoundTable(("s", "u"), table(), None)))
+    assert "\n-- Not run as it stands: The MERGE table s.m loses this member" in script
+    assert "\n-- ALTER TABLE `s`.`t` " in script
+    assert "\nALTER TABLE `s`.`u` " in script
+    assert [line for line in script.splitlines()[1:] if "`t`" in line and not line.startswith("-- ")] == []
+
+
+def test_what_rows_may_stop_stands_before_its_table() -> None:
+    dates = table(Column("d", types.DATE, 3, 63, False))
+    wide = table(*[text(f"c{number}") for number in range(40)])
+    script = as_script(scripted(FoundTable(("s", "dates"), dates, None), FoundTable(("s", "wide"), wide, None)))
+    assert script.index("-- Error 1292: ") < script.index("ALTER TABLE `s`.`dates`")
+    assert script.index("-- Error 1118: ") < script.index("ALTER TABLE `s`.`wide`")
+
+
+def scripted(*found: FoundTable) -> Migration:
+    made = predict(found, "InnoDB", MYSQL, None, 1e9)
+    return Migration(MYSQL, None, "InnoDB", tuple(made), in_order(made, {}), (), None, None, None)
+
+
 def test_a_large_table_has_a_line_for_copying_beside_writers() -> None:
     script = as_script(migration(FoundTable(("s", "big"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
     assert "-- pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT' D=s,t=big --execute" in script
