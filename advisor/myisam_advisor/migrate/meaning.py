@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from myisam_advisor.migrate.refusals import OLD_PART_BYTES, effective_row_format, refusals
+from myisam_advisor.migrate.refusals import OLD_PART_BYTES, date_columns, effective_row_format, refusals
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
@@ -42,6 +42,11 @@ class Subject:
         """Its name as a statement has it."""
         return quote_table(*self.name)
 
+    @property
+    def shown(self) -> Sql:
+        """The name of its temporary copy, with the database: none may be selected."""
+        return quote_table(self.name[0], "shown" if self.name[1] != "shown" else "shown_copy")
+
 
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
@@ -57,15 +62,18 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
         if one.code == 1118:
             yield Change("full-row", f"Error 1118: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         elif one.code == 1292:
-            column = next(
-                column
-                for column in subject.structure.columns
-                if column.type in types.DATES and column.type != types.TIMESTAMP
-            )
-            shown = statement("SELECT COUNT(*) FROM {} WHERE {} + 0 = 0;", subject.table, quote_identifier(column.name))
+            shown = statement("SELECT COUNT(*) FROM {} WHERE {};", subject.table, _has_zero(subject.structure))
             yield Change("zero-dates", f"Error 1292: {one.why}.", shown)
         else:
             yield Change("read-only", f"Error {one.code}: {one.why}.", statement("SELECT @@global.read_only;"))
+
+
+def _has_zero(structure: Structure) -> Sql:
+    """The condition that a date has a part that is zero: also 2010-00-00 stops the copy."""
+    names = map(quote_identifier, date_columns(structure))
+    return statement(
+        "0 IN ({})", sql_list(statement("MONTH({}), DAYOFMONTH({}), {} + 0", *[name] * 3) for name in names)
+    )
 
 
 def _of_any(subject: Subject) -> Iterator[Change]:
@@ -97,7 +105,7 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     yield Change(
         "key-cache",
         "CACHE INDEX and LOAD INDEX INTO CACHE do nothing any more: its index blocks leave the key cache.",
-        statement("CACHE INDEX {} IN default;", table),
+        statement(""),
     )
 
 
@@ -119,25 +127,24 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
         _on_copy(
             subject,
             statement(
-                "START TRANSACTION; INSERT INTO shown SELECT * FROM {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM shown;",
-                subject.table,
+                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", _filled(subject), subject.shown
             ),
         ),
     )
     yield Change(
         "lock-tables",
         "LOCK TABLES commits the transaction that is open, START TRANSACTION releases the locks; and a lock is waited for 50 seconds, then error 1205, or 1213 (deadlock).",
-        statement("LOCK TABLES {} WRITE; START TRANSACTION; UNLOCK TABLES;", table),
+        _on_copy(subject, statement("LOCK TABLES {} WRITE; START TRANSACTION; UNLOCK TABLES;", subject.shown)),
     )
     yield Change(
         "repair",
         "REPAIR TABLE, myisamchk and copies of the files are no way back any more: only backups and the server's own recovery are.",
-        _on_copy(subject, statement("REPAIR TABLE shown;")),
+        _on_copy(subject, statement("REPAIR TABLE {};", subject.shown)),
     )
     yield Change(
         "disable-keys",
         "DISABLE KEYS does nothing (a note): loads build every index row by row.",
-        _on_copy(subject, statement("ALTER TABLE shown DISABLE KEYS; SHOW WARNINGS;")),
+        _on_copy(subject, statement("ALTER TABLE {} DISABLE KEYS; SHOW WARNINGS;", subject.shown)),
     )
     yield from _of_unique_keys(subject)
     yield from _of_counter(subject)
@@ -145,8 +152,8 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     if subject.kind.is_mariadb or subject.kind.version < (5, 7):
         yield Change(
             "insert-delayed",
-            "INSERT DELAYED and REPLACE DELAYED are refused with error 1616 (the statement adds a row to MyISAM: try it on a copy).",
-            statement("INSERT DELAYED INTO {} () VALUES ();", table),
+            "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.",
+            statement(""),
         )
     for index in structure.of_kind(types.BTREE):
         yield from _shortened(subject, index)
@@ -187,8 +194,9 @@ def _of_unique_keys(subject: Subject) -> Iterator[Change]:
             _on_copy(
                 subject,
                 statement(
-                    "INSERT INTO shown SELECT one.* FROM {} AS one JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM shown;",
-                    subject.table,
+                    "{} AS one JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM {};",
+                    _filled(subject),
+                    subject.shown,
                 ),
             ),
         )
@@ -258,8 +266,7 @@ def _to_aria(subject: Subject) -> Iterator[Change]:
         _on_copy(
             subject,
             statement(
-                "START TRANSACTION; INSERT INTO shown SELECT * FROM {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM shown;",
-                subject.table,
+                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", _filled(subject), subject.shown
             ),
         ),
     )
@@ -271,8 +278,16 @@ def _to_aria(subject: Subject) -> Iterator[Change]:
 
 
 def _on_copy(subject: Subject, then: Sql) -> Sql:
-    """A statement that may change rows, on an empty table of the same kind that only its connection sees."""
-    return statement("CREATE TEMPORARY TABLE shown LIKE {}; {}", subject.table, then)
+    """A statement that may change rows, on an empty table of the same kind that only its connection sees; a partitioned one has no such copy."""
+    if subject.structure.partitioned:
+        return statement("")
+    return statement("CREATE TEMPORARY TABLE {} LIKE {}; {}", subject.shown, subject.table, then)
+
+
+def _filled(subject: Subject) -> Sql:
+    """The beginning of what takes rows over: into all columns but those that the server computes."""
+    columns = sql_list(quote_identifier(column.name) for column in subject.structure.columns if not column.generated)
+    return statement("INSERT INTO {} ({}) SELECT {} FROM {}", subject.shown, columns, columns, subject.table)
 
 
 def _pattern(subject: Subject) -> Sql:

@@ -83,10 +83,15 @@ def _defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
         )
 
 
-def _zero_dates(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    names = [
+def date_columns(structure: Structure) -> list[str]:
+    """The columns of which a zero may stop the copy."""
+    return [
         column.name for column in structure.columns if column.type in types.DATES and column.type != types.TIMESTAMP
     ]
+
+
+def _zero_dates(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    names = date_columns(structure)
     if names and kind.refuses_zero_dates:
         yield Refusal(
             1292,

@@ -228,6 +228,25 @@ def test_what_rows_may_stop_stands_before_its_table() -> None:
     assert script.index("-- Error 1118: ") < script.index("ALTER TABLE `s`.`wide`")
 
 
+def test_what_shows_a_change_acts_on_a_copy_of_the_base_columns() -> None:
+    columns = (integer(), replace(integer("sum"), generated=types.STORED))
+    structure = table(*columns, indexes=(index((0, 4), name="PRIMARY", unique=True),))
+    given = {one.id: one.statement for one in changes(Subject(("s", "t"), structure, "InnoDB", MARIADB))}
+    for shown in given.values():
+        for part in shown.split("; "):
+            assert part.startswith(("SELECT", "SHOW", "EXPLAIN", "START", "ROLLBACK", "UNLOCK", "CREATE TEMPORARY TABLE `s`.`shown` LIKE")) or "`s`.`shown`" in part or not part
+    assert "INSERT INTO `s`.`shown` (`id`) SELECT `id` FROM `s`.`t`" in given["rollback"]
+    assert given["key-cache"] == given["insert-delayed"] == ""
+    parts = changes(Subject(("s", "t"), replace(structure, partitioned=True), "InnoDB", MARIADB))
+    assert not any("TEMPORARY" in one.statement for one in parts)
+
+
+def test_zeros_are_looked_for_in_each_date() -> None:
+    dates = table(Column("d", types.DATE, 3, 63, False), Column("e", types.DATETIME2, 5, 63, False))
+    shown = next(one.statement for one in changes(Subject(("s", "t"), dates, "InnoDB", MYSQL)) if one.id == "zero-dates")
+    assert "WHERE 0 IN (MONTH(`d`), DAYOFMONTH(`d`), `d` + 0, MONTH(`e`), DAYOFMONTH(`e`), `e` + 0);" in shown
+
+
 def scripted(*found: FoundTable) -> Migration:
     made = predict(found, "InnoDB", MYSQL, None, 1e9)
     return Migration(MYSQL, None, "InnoDB", tuple(made), in_order(made, {}), (), None, None, None)
