@@ -14,7 +14,7 @@ from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Structure
-from myisam_exporter.server.sql import Sql, quote_identifier, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 OLD_PART_BYTES = 767  # of one column in an index, in COMPACT and REDUNDANT rows
 # Of one index in pages of each size; MyISAM's own limit is 1,000.
@@ -78,7 +78,11 @@ def _defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
         yield Refusal(
             1067,
             f"the default of {_listed(names)} is 0000-00-00, which sql_mode refuses here (NO_ZERO_DATE, strict)",
-            statement("ALTER TABLE {} ALTER COLUMN {} DROP DEFAULT;", table, quote_identifier(names[0]))
+            statement(
+                "ALTER TABLE {} {};",
+                table,
+                sql_list(statement("ALTER COLUMN {} DROP DEFAULT", quote_identifier(name)) for name in names),
+            )
             + " Or run the ALTER with an sql_mode without NO_ZERO_DATE.",
         )
 
@@ -243,8 +247,21 @@ def _primary_key(structure: Structure, kind: ServerKind, table: Sql) -> Iterator
         yield Refusal(
             1173 if kind.is_mariadb else 3750,
             "it has no primary key, and this server requires one",
-            statement("ALTER TABLE {} ADD id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY;", table),
+            _add_primary_key(structure, table),
         )
+
+
+def _add_primary_key(structure: Structure, table: Sql) -> str:
+    """A column that counts; a table has one at most, so an own one becomes the key."""
+    counter = next((column.name for column in structure.columns if column.auto_increment), None)
+    if counter is not None:
+        key = statement("ALTER TABLE {} ADD PRIMARY KEY ({});", table, quote_identifier(counter))
+        return f"{key} It fails where a number stands twice."
+    taken = {column.name.lower() for column in structure.columns}
+    name = next(name for name in ("id", *(f"id{number}" for number in range(2, 5000))) if name not in taken)
+    return statement(
+        "ALTER TABLE {} ADD {} BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY;", table, quote_identifier(name)
+    )
 
 
 def _partitions(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:

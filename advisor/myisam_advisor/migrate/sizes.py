@@ -23,6 +23,7 @@ LEAST_FILE_BYTES, EXTENTS_BYTES = 98_304, 4 << 20
 DYNAMIC_HEADER_BYTES = 4
 POINTER_BYTES = 6
 SHARE_OF_INNER_PAGES = 0.01
+LEAST_ARIA_BYTES = 16_384.0  # of an empty table: one page of rows, one of the index's header
 ARIA_LOW, ARIA_HIGH = 0.95, 1.35
 Range = tuple[float, float]
 
@@ -51,7 +52,10 @@ class Contents:
 def bytes_after(structure: Structure, contents: Contents, to: str, flavour: str) -> Range:
     """Between which sizes the table's file or files will be."""
     if to != INNODB:
-        return ARIA_LOW * contents.total_bytes, ARIA_HIGH * contents.total_bytes
+        return (
+            max(ARIA_LOW * contents.total_bytes, LEAST_ARIA_BYTES),
+            max(ARIA_HIGH * contents.total_bytes, LEAST_ARIA_BYTES),
+        )
     split = SPLIT_PAGES["mariadb" if flavour == "mariadb" else "mysql"]
     columns = list(stored(structure))
     values = _value_bytes(columns, contents)

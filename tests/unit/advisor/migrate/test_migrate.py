@@ -125,6 +125,24 @@ def test_a_target_adds_its_own_errors() -> None:
     assert found.errors[0].why.startswith("on MySQL 8.4: ")
 
 
+def test_a_partitioned_table_is_mended_by_converting_it_before_the_upgrade() -> None:
+    parted = FoundTable(("s", "t"), replace(table(), partitioned=True), None)
+    assert predict([parted], "InnoDB", by_default("mysql", (5, 7)), MYSQL, None)[0].errors == ()
+
+
+def test_mends_name_all_columns_and_no_taken_one() -> None:
+    zeros = table(*(Column(name, types.DATE, 3, 63, False, zero_default=True) for name in "ab"))
+    assert "ALTER TABLE `table` ALTER COLUMN `a` DROP DEFAULT, ALTER COLUMN `b` DROP DEFAULT;" in refusals(zeros, "InnoDB", MYSQL)[0].mend
+    wants = replace(MYSQL, requires_primary_key=True)
+    assert "ADD `id2` BIGINT" in refusals(table(integer("ID")), "InnoDB", wants)[0].mend
+    counts = table(integer("n", auto_increment=True), indexes=(index((0, 4)),))
+    assert "ADD PRIMARY KEY (`n`);" in refusals(counts, "InnoDB", wants)[0].mend
+
+
+def test_an_empty_table_of_aria_has_two_pages() -> None:
+    assert bytes_after(table(), Contents(0, 0, 1024, 0, "fixed"), "Aria", "mariadb") == (16_384, 16_384)
+
+
 def test_a_crashed_table_and_a_merge_table_fail() -> None:
     member, merge = ("s", "t"), ("s", "m")
     crashed = FoundTable(member, table(), None, crashed=True, merged_in=(merge,))
