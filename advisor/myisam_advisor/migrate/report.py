@@ -20,6 +20,8 @@ from myisam_advisor.texts.width import WIDEST
 
 PIPED_WIDTH = 120
 UNKNOWN = "not known"
+# What somebody has to look at, table by table.
+NAMED = frozenset({"merge-members", "zero-dates", "full-row", "prefix-shortened"})
 
 
 def as_text(migration: Migration, reader: TextIO | None = None) -> str:
@@ -92,16 +94,17 @@ def _range(ends: Range | None, say: object) -> str:
 
 
 def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
-    """Each kind once, with the tables that it is of and a statement of the first."""
-    found: dict[str, list[tuple[Prediction, Change]]] = {}
+    """Each kind and sentence once, with the tables that it is of and a statement of the first."""
+    found: dict[tuple[str, str], list[tuple[Prediction, Change]]] = {}
     for one in converting:
         for change in one.changes:
-            same = found.setdefault(change.id, [])
+            same = found.setdefault((change.id, change.what), [])
             if not same or same[-1][0] is not one:
                 same.append((one, change))
-    for name, of in found.items():
-        first, change = of[0]
-        tables = printable(object_name(*first.name)) if len(of) == 1 else f"{len(of)} tables"
+    for (name, _), of in found.items():
+        change = of[0][1]
+        named = len(of) == 1 or name in NAMED
+        tables = ", ".join(printable(object_name(*one.name)) for one, _ in of) if named else f"{len(of)} tables"
         yield Text.assemble((name, "yellow"), f"  {tables}: {printable(change.what)}")
         if change.statement:
             yield Padding(Text(printable(change.statement), style="dim"), (0, 0, 0, 4))

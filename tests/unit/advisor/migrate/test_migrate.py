@@ -265,6 +265,13 @@ def test_zeros_are_looked_for_in_each_date() -> None:
     assert "WHERE 0 IN (MONTH(`d`), DAYOFMONTH(`d`), `d` + 0, MONTH(`e`), DAYOFMONTH(`e`), `e` + 0);" in shown
 
 
+def test_each_sentence_is_told_with_its_tables() -> None:
+    first, second = (Column(name, types.DATE, 3, 63, False) for name in ("born", "died"))
+    told = " ".join(as_text(scripted(*(FoundTable(("s", name), table(column), None) for name, column in (("a", first), ("b", second), ("c", second))))).split())
+    assert "zero-dates s.a: Error 1292: a row with 0000-00-00 in born" in told
+    assert "zero-dates s.b, s.c: Error 1292: a row with 0000-00-00 in died" in told
+
+
 def scripted(*found: FoundTable) -> Migration:
     made = predict(found, "InnoDB", MYSQL, None, 1e9)
     return Migration(MYSQL, None, "InnoDB", tuple(made), in_order(made, {}), (), None, None, None)
