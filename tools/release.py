@@ -23,6 +23,14 @@ NAME = "myisam-advisor"
 WHO = "The myisam-advisor developers <developers@myisam-advisor.invalid>"
 VERSION_FILE = "exporter/myisam_exporter/version.py"
 CHANGELOG, DEBIAN_CHANGELOG, SPEC = "CHANGELOG.md", "debian/changelog", "rpm/myisam-advisor.spec"
+# They name the image of a version.
+NAMES_IMAGE = (
+    "docs/guide/containers.md",
+    "docs/examples/containers/compose.yaml",
+    "docs/examples/containers/kubernetes/statefulset.yaml",
+    "docs/examples/containers/kubernetes/sidecar.yaml",
+)
+_IMAGE = re.compile(rf"({NAME}[:_])[0-9]+\.[0-9]+\.[0-9]+")
 SUMS = "SHA256SUMS"
 UNRELEASED = "## Unreleased\n"
 _VERSION = re.compile(r'^__version__ = "(?P<version>[0-9.]+)"$', re.MULTILINE)
@@ -165,6 +173,7 @@ def edits(version: str, now: datetime) -> dict[str, Callable[[str], str]]:
         SPEC: lambda text: re.sub(r"(?m)^(Version: +).*$", rf"\g<1>{version}", text, count=1).replace(
             "%changelog\n", rpm, 1
         ),
+        **dict.fromkeys(NAMES_IMAGE, lambda text: _IMAGE.sub(rf"\g<1>{version}", text)),
     }
 
 
