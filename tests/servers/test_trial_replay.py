@@ -215,3 +215,14 @@ def test_nothing_is_left_of_one_that_is_killed(mariadb: PrivateServer, temporary
         running.communicate()
     # The fixture finds nothing left.
     assert wait_for(lambda: not processes(temporary), 60)
+
+
+def test_a_change_that_breaks_statements_is_not_called_fast(mariadb: PrivateServer, temporary: Path, workload: Path) -> None:
+    with shop(mariadb):
+        words = ("--sql", "ALTER TABLE shop.words CHANGE name other VARCHAR(40) NOT NULL", "--set", "key_buffer_size=2M", "--rounds", "1")
+        document = measured(temporary, *on(mariadb, workload, *words))
+    broken = next(one for one in document["variants"] if one["statements"][0].startswith("ALTER"))
+    assert broken["times"] is None
+    assert broken["verdict"] == ""
+    assert "fails with error 1054" in broken["problem"]
+    assert broken["name"] not in {one["name"] for kind in document["kinds"] for one in kind["variants"]}
