@@ -300,14 +300,6 @@ def test_a_socket_where_this_user_may_not_go_says_as_whom(image: Path, contained
     assert "--user NUMBER:GROUP" in said
 
 
-def test_an_option_file_that_this_user_may_not_read_is_named(image: Path, contained: Server) -> None:
-    options = contained.options.with_name("closed.cnf")
-    options.write_text(OPTIONS)
-    options.chmod(0o600)
-    said = refused(image, Start(mounts=[(options, "/etc/mysql/my.cnf", "ro")]), "check", "--interval", "0")
-    assert "cannot read the option file /etc/mysql/my.cnf: Permission denied" in said
-
-
 def test_without_the_data_directory_the_mount_is_named(image: Path, contained: Server) -> None:
     start = contained.start()
     start = replace(start, mounts=[mount for mount in start.mounts if mount[1] != "/var/lib/mysql"])
