@@ -37,9 +37,24 @@ class Task:
 
 def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    place.channel.send(_told(task))
-    for source in task.sources:
-        place.channel.send(asdict(source), [file.descriptor for file in source.files])
+    return result_document.from_document(done(place, Handed(_told(task), (), task.sources, task.lock), listener))
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What the other process is given: a message, open files with it, open tables, and the session by which these may be locked."""
+
+    message: Message
+    descriptors: Sequence[int]
+    sources: Sequence[Source]
+    lock: Session | None = field(default=None, repr=False)
+
+
+def done(place: Place, handed: Handed, listener: Listener) -> Any:
+    """Hand it over, answer what the other process needs of us meanwhile, and return its result. Raises TrialError for whatever stops it."""
+    place.send(handed.message, handed.descriptors)
+    for source in handed.sources:
+        place.send(asdict(source), [file.descriptor for file in source.files])
 
     def answer(message: Message) -> None:
         if "doing" in message:
@@ -48,12 +63,12 @@ def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
             listener.ran()
         elif "left" in message:
             listener.left(number(message["left"]))
-        elif "lock" in message and task.lock is not None:
-            answer_lock(place.channel, message, task.sources, task.lock)
+        elif "lock" in message and handed.lock is not None:
+            answer_lock(place.channel, message, handed.sources, handed.lock)
         else:
             raise ChannelError("the trial's process asks for something that was not offered.")
 
-    return result_document.from_document(place.result(answer))
+    return place.result(answer)
 
 
 def do_task(channel: Channel) -> Mapping[str, Any]:

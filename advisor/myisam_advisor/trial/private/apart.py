@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -60,6 +60,15 @@ class Place:
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
+
+    def send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+        """Send the work one message, and open files with it. Raises what ended the work, where it has ended."""
+        try:
+            self.channel.send(message, descriptors)
+        except ChannelError:
+            # It may have said why before it went; nobody asks it for more.
+            self.result(lambda _: None)
+            raise
 
     def result(self, answer: Callable[[Message], None] | None = None) -> Any:
         """What the work returned; whatever else it says goes to `answer`. Raises TrialError as it did, and WorkError."""

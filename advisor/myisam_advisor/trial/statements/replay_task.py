@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts.templates import printable
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
-from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
-from myisam_advisor.trial.result_document import number
+from myisam_advisor.trial.private.channel import Channel, Message
 from myisam_advisor.trial.statements import replay_result
 from myisam_advisor.trial.statements.replay_result import ReplayResult
 from myisam_advisor.trial.statements.replaying import Material, ReplayOptions, run_replay
 from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.statements.variants import Variant, as_told, from_told
 from myisam_advisor.trial.tables.sources import Source
-from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
-from myisam_advisor.trial.task import Reporting, choice_of, choice_told, source_of
+from myisam_advisor.trial.tables.table_lock import remote_lock
+from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import Workload
 
@@ -54,25 +52,10 @@ def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> Repla
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
     descriptor = os.open(task.workload, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        place.channel.send(_told(task), [descriptor])
+        handed = Handed(_told(task), [descriptor], task.sources, task.lock)
+        return replay_result.from_document(done(place, handed, listener))
     finally:
         os.close(descriptor)
-    for source in task.sources:
-        place.channel.send(asdict(source), [file.descriptor for file in source.files])
-
-    def answer(message: Message) -> None:
-        if "doing" in message:
-            listener.doing(printable(str(message["doing"])))
-        elif "ran" in message:
-            listener.ran()
-        elif "left" in message:
-            listener.left(number(message["left"]))
-        elif "lock" in message and task.lock is not None:
-            answer_lock(place.channel, message, task.sources, task.lock)
-        else:
-            raise ChannelError("the trial's process asks for something that was not offered.")
-
-    return replay_result.from_document(place.result(answer))
 
 
 def do_replay_task(channel: Channel) -> Mapping[str, Any]:
