@@ -78,7 +78,9 @@ def loads(bench: Bench) -> list[Load]:
     if index is None:
         raise TrialError("the made-up table has no index to look up by.")
     found = [
-        _sent(bench, "inserts of 10 rows", inserts(bench, kind, [TABLE], bench.options.threads, 10), table.restore),
+        _sent(
+            bench, "inserts of 10 rows", inserts(bench, kind, [TABLE], bench.options.threads_at_once, 10), table.restore
+        ),
         _sent(bench, "point reads", lookups(bench, [TABLE], index, 100), table.load_index),
     ]
     scan = f"SELECT COUNT(*) FROM {SCHEMA}.{TABLE} WHERE CONCAT(v, '') = 'no such value'"

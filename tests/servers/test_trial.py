@@ -30,6 +30,7 @@ from tests.support.compressed_tables import make_compressed_table
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
 from tests.support.servers import MARIADB, CopiedServer, binaries_of, working
+from tests.support.thoroughness import THOROUGH
 
 from .conftest import as_other_user, schema
 from .test_daemon_faults import small_disk
@@ -108,7 +109,9 @@ def fails(temporary: Path, message: str, *words: object) -> None:
 @pytest.mark.parametrize("name", experiment_names())
 def test_every_experiment_runs(temporary: Path, name: str) -> None:
     binaries_of("mariadb-10.11")
-    document = measured(temporary, name, "--server", MARIADB, *SMALL)
+    # Seven workloads with 1, 4, 16 and 64 threads take a minute of a processor: script/test thorough.
+    words = ("--threads", "2") if name == "mmap" and not THOROUGH else ()
+    document = measured(temporary, name, "--server", MARIADB, *SMALL, *words)
     assert document["workloads"]
     for workload in document["workloads"]:
         assert len(workload["variants"]) > 1
@@ -221,7 +224,7 @@ def test_experiments_on_copies(mariadb: PrivateServer, temporary: Path, name: st
         document = measured(temporary, name, *words, *SMALL, "--threads", "3")
     assert document["tables"] == "shop.orders (copy), shop.visits (copy)"
     names = {workload["name"] for workload in document["workloads"]}
-    expected = {"key-cache": "inserts of 100 rows", "mmap": "batch of 20,000 rows by key, 16 threads", "read-buffer": "full scan"}
+    expected = {"key-cache": "inserts of 100 rows", "mmap": "batch of 20,000 rows by key, 3 threads", "read-buffer": "full scan"}
     assert expected[name] in names
     if name == "mmap":
         assert {"update key", "OLTP read-write"} <= document["skipped"].keys()

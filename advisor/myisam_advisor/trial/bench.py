@@ -20,6 +20,7 @@ from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessS
 SCHEMA = "myisam_advisor_trial"
 SEED = 2008
 CALIBRATION_SHARE = 0.2
+USUAL_THREADS = 4
 # Statements that each thread begins with, fewer where one is worth so many operations: 64 threads that read 20,000 rows 20 times take half a minute.
 FIRST_CALIBRATION, FIRST_OPERATIONS = 20, 2000
 TIMINGS = 5
@@ -32,16 +33,21 @@ Statements = Callable[[int, int], Iterable[bytes]]
 class TrialOptions:
     """What the user chose, also a column or an index for the experiment that wants one.
 
-    `seconds` of each run (0: what suits the budget); `rounds` at most (0: any number); `budget_seconds` for all rounds together (None: as long as
-    they take).
+    `seconds` of each run (0: what suits the budget); `rounds` at most (0: any number); `threads` (0: what suits the experiment);
+    `budget_seconds` for all rounds together (None: as long as they take).
     """
 
     seconds: float = 0.0
     rounds: int = 0
-    threads: int = 4
+    threads: int = 0
     column: str = ""
     index: str = ""
     budget_seconds: float | None = 300.0
+
+    @property
+    def threads_at_once(self) -> int:
+        """For an experiment that is about no number of threads."""
+        return self.threads or USUAL_THREADS
 
 
 class Subject(Protocol):
@@ -163,7 +169,7 @@ class Bench:
         How many statements fill a run is found out first, with what is set up by `ready` (and warms up by it); `most` is how many
         there can be for each thread.
         """
-        threads, seconds = threads or self.options.threads, seconds or self.options.seconds
+        threads, seconds = threads or self.options.threads_at_once, seconds or self.options.seconds
         folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
         folder.parent.mkdir(exist_ok=True)
         count = self._calibrated(

@@ -127,7 +127,9 @@ class Wanted:
     type=click.IntRange(1, 1000),
     help="Runs of each variant at most [default: as many as it takes to be clear].",
 )
-@click.option("--threads", type=click.IntRange(1, 64), default=4, show_default=True, help="Concurrent threads.")
+@click.option(
+    "--threads", type=click.IntRange(1, 64), help="Concurrent threads [default: 4; mmap tries 1, 4, 16 and 64]."
+)
 @click.option("--nice/--no-nice", default=True, help="Run at low priority [default: yes].")
 @click.option(
     "--format",
@@ -156,7 +158,7 @@ def trial(
     budget: float | None,
     seconds: float | None,
     rounds: int | None,
-    threads: int,
+    threads: int | None,
     column: str,
     index: str,
     format_name: str,
@@ -184,7 +186,7 @@ def trial(
             raise click.UsageError(f"{name} must be more than 0.")
     if budget is None and rounds is None:
         budget = BUDGET_SECONDS
-    chosen = TrialOptions(seconds or 0.0, rounds or 0, threads, column, index, budget)
+    chosen = TrialOptions(seconds or 0.0, rounds or 0, threads or 0, column, index, budget)
     if index and experiment != DROPS_INDEX:
         raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
     wish.expect_fitting(experiment == REPLAY)

@@ -33,7 +33,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
     kinds = list(subjects(bench))
     if len(kinds) == 1 and not bench.copies:
         kinds *= TABLES
-    threads = max(bench.options.threads, len(kinds) if not bench.copies else 1)
+    threads = max(bench.options.threads_at_once, len(kinds) if not bench.copies else 1)
     tables = [_Table(bench, f"table_{number + 1}", kind) for number, kind in enumerate(kinds)]
     layouts = _layouts(bench, [table.name for table in tables])
     each = -(-threads // len(tables))

@@ -49,14 +49,14 @@ class _Kind:
 
 
 def workloads(bench: Bench) -> Iterable[Workload]:
-    """Each kind at each thread count; tables that were written to are restored before each run."""
+    """Each kind at each thread count, or at the one that was asked for; tables that were written to are restored before each run."""
     subject = subjects(bench)[0]
     bench.listener.doing(f"making the table ({subject.label})")
     subject.make(bench, TABLE, ROWS if subject.first_rows is None else subject.first_rows)
     table = Restorable(bench, TABLE)
     kinds = _kinds_of_copy(bench, subject) if bench.copies else _kinds(bench)
     for name, kind in kinds.items():
-        for threads in THREADS:
+        for threads in (bench.options.threads,) if bench.options.threads else THREADS:
             full = f"{name}, {threads} thread{'s' if threads > 1 else ''}"
             ready = {
                 PREAD: partial(_ready, bench, table, "OFF", kind.writes),
