@@ -1,6 +1,7 @@
 """Real servers, and how tests look at them."""
 
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,12 +17,31 @@ from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
 from tests.support.servers import SERVERS, CopiedServer, binaries_of
+from tests.support.thoroughness import THOROUGH
 from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
 
 FLAVOURS = ("mariadb-10.11", "mysql-9.7")
 OTHER_UID = 54321
 # For what must hold on each version that can be had, also where not everything is asked of each.
 on_every_server = pytest.mark.parametrize("server", [*FETCHED_SERVERS, *FURTHER_SERVERS], indirect=True, scope="session")
+# For what versions change, in a module of which the rest is asked on one.
+on_four_servers = pytest.mark.parametrize("server", SERVERS, indirect=True, scope="session")
+# For what no version can change, and is to be seen on a real one: a page's form, a command's words, our own processes. Which one it is comes from
+# the test's name (as a mark of a module: from the module's), so that all four are used; in `script/test thorough` each is.
+on_one_server = pytest.mark.on_one_server
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What `on_one_server` asks for, of tests that have no list of their own. As a mark: pytest passes over the fixture's own list for one."""
+    test = metafunc.definition
+    listed = any("server" in mark.args[0] for mark in test.iter_markers("parametrize"))
+    if THOROUGH or listed or "server" not in metafunc.fixturenames or not test.get_closest_marker("on_one_server"):
+        return
+    by_itself = any(mark.name == "on_one_server" for mark in test.own_markers)
+    name = test.nodeid.partition("[" if by_itself else "::")[0]
+    kind = SERVERS[zlib.crc32(name.encode()) % len(SERVERS)]
+    test.add_marker(pytest.mark.parametrize("server", [kind], indirect=True, scope="session"))
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,9 @@ from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from tests.support.daemon import Daemon, peer, serving, wait_for
 from tests.support.repository import ROOT
 
-from .conftest import on_every_server, schema
+from .conftest import on_every_server, on_four_servers, on_one_server, schema
+
+pytestmark = on_one_server
 
 DOCUMENTED = set(re.findall(r"^\| `(myisam_\w+)`", (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8"), re.MULTILINE))
 HOSTILE_NAMES = ['quo"te', "back\\slash", "new\nline", "tab\t", "emoji😀", "a/b", "{}=,", "x" * 64, "ünï", "'; DROP TABLE x; --"]
@@ -129,6 +131,7 @@ def test_hostile_names_are_labels_like_others(server: PrivateServer, daemon: Dae
         assert {dict(labels)["table"] for metric, labels in samples if metric == "myisam_table_rows" and dict(labels)["schema"] == name} == made
 
 
+@on_four_servers
 def test_scrapes_open_no_table_and_use_one_connection(server: PrivateServer, daemon: Daemon) -> None:
     with schema(server, "unopened") as name, server.session() as connection:
         for table in range(20):

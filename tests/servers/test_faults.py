@@ -26,7 +26,7 @@ from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM, run, run_process
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import as_other_user, connections_taken, look, schema, target
+from .conftest import as_other_user, connections_taken, look, on_one_server, schema, target
 
 SECRET = "correct-horse-#?&%$"
 
@@ -130,6 +130,7 @@ def test_without_process_the_connections_are_unknown_and_the_grant_is_named(serv
         server.execute("DROP USER 'humble'@'localhost'")
 
 
+@on_one_server
 def test_an_unreadable_data_directory_gives_facts_by_sql_and_says_so(server: PrivateServer) -> None:
     with schema(server, "hidden"):
         # Tables that others left open leave no room to ask about any: collectors/sql_tables.py.
@@ -151,6 +152,7 @@ def test_an_unreadable_data_directory_gives_facts_by_sql_and_says_so(server: Pri
         assert "/io cannot be read" in facts.why_unknown("mysqld", "page_cache_hit_ratio").reason
 
 
+@on_one_server
 def test_another_servers_files_are_not_taken_for_this_ones(server: PrivateServer) -> None:
     from myisam_exporter.facts.unknown import Unknown
     from myisam_exporter.server.location import locate

@@ -24,7 +24,7 @@ from tests.support.moved_clock import MovedClock
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import look, schema, target
+from .conftest import look, on_one_server, schema, target
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def recorded(mariadb: PrivateServer, tmp_path: Path) -> Iterator[tuple[Daemon, P
         yield daemon, path
 
 
+@on_one_server
 def test_check_judges_the_interval_of_a_running_daemon_without_waiting(server: PrivateServer, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     words = ["--socket", server.socket, "--user", "root", "--history", path]

@@ -21,7 +21,9 @@ from tests.support.myi import of_length
 from tests.support.program import run, run_process
 from tests.support.servers import working
 
-from .conftest import look, schema
+from .conftest import look, on_one_server, schema
+
+pytestmark = on_one_server
 
 SECRET_BYTES = 300_000
 TABLE = "CREATE TABLE {} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM"

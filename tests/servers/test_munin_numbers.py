@@ -12,7 +12,9 @@ from tests.support.program import PROGRAM, run
 from tests.support.repository import ROOT
 from tests.support.servers import working
 
-from .conftest import OTHER_UID, schema
+from .conftest import OTHER_UID, on_one_server, schema
+
+pytestmark = on_one_server
 
 PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 ALWAYS = (

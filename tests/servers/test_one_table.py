@@ -14,7 +14,9 @@ from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import quote_table
 from tests.support.program import run
 
-from .conftest import look, schema, target
+from .conftest import look, on_one_server, schema, target
+
+pytestmark = on_one_server
 
 NAMES = ("plain", "a.b", "x`y/é", "two words", "quote'd", "$(date)")
 

@@ -11,7 +11,7 @@ from tests.support.daemon import serving, wait_for
 from tests.support.program import run
 from tests.support.servers import keeps_dictionary
 
-from .conftest import schema
+from .conftest import on_one_server, schema
 
 BUFFER = 64 << 20
 
@@ -47,6 +47,7 @@ def test_part_one_runs_and_part_four_takes_it_back(server: PrivateServer, tmp_pa
             server.execute("SET GLOBAL read_buffer_size = 131072")
 
 
+@on_one_server
 def test_the_daemon_notices_a_change_and_verify_speaks_of_it(server: PrivateServer, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     with serving("--socket", server.socket, "--user", "root", "--history", path) as daemon:

@@ -24,7 +24,7 @@ from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
 from .clients import client
-from .conftest import OTHER_UID, as_other_user, look, schema
+from .conftest import OTHER_UID, as_other_user, look, on_one_server, schema
 
 HOSTILE = ("a/b", "it's", 'a "b"', "back\\slash", "tab\there", "two\nlines", "`", "<&>", "NULL", "grün", "x" * 64)
 CLEAN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C"}
@@ -121,6 +121,7 @@ def test_what_a_difference_is() -> None:
     assert differences(one, {"schema": 1}) == ["only one has tables"]
 
 
+@on_one_server
 def test_rates_and_findings_of_the_file(shop: PrivateServer, tmp_path: Path) -> None:
     """Rates of a table that is written to, and what `check` finds in the file: both as of the program's own snapshot."""
     stop = threading.Event()
@@ -159,6 +160,7 @@ def test_no_table_is_opened(shop: PrivateServer) -> None:
     assert list(shop.execute("SHOW OPEN TABLES FROM `s/h-ö p`")) == []
 
 
+@on_one_server
 def test_names_are_replaced(shop: PrivateServer) -> None:
     told = taken(shop, oldest_and_newest()[-1], "--interval", "0", "--anonymise")
     document = document_of(told)

@@ -38,8 +38,9 @@ def seen(server: PrivateServer, group: bool, capabilities: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def closed(server: PrivateServer) -> Iterator[PrivateServer]:
+def closed(flavour: PrivateServer) -> Iterator[PrivateServer]:
     """A server with a table in a database that is closed to others, as packages leave it."""
+    server = flavour
     if os.geteuid() != 0:
         pytest.skip("only root can take rights away from itself")
     with schema(server, "closed") as name:

@@ -13,7 +13,9 @@ from tests.support.program import PROGRAM, run_process
 from tests.support.servers import binaries_of, working
 from tests.support.terminal import OnTerminal, on_terminal
 
-from .conftest import OTHER_UID, schema
+from .conftest import OTHER_UID, on_one_server, schema
+
+pytestmark = on_one_server
 
 TABLE = "CREATE TABLE {} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, KEY (k)) ENGINE=MyISAM"
 LOAD = ["INSERT INTO busy (k) SELECT 1 FROM (SELECT SLEEP(0.02)) paused"]
