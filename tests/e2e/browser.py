@@ -39,13 +39,17 @@ def chromium(width: int = 1200, height: int = 900, *, dark: bool = False, script
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     browser = Chrome(options, ChromeService(program("chromedriver")))
     try:
-        # Windows have a least width: the viewport is set as a phone's would be.
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        dress(browser, width, height, dark=dark)
         yield browser
     finally:
         browser.quit()
+
+
+def dress(browser: Chrome, width: int, height: int = 800, *, dark: bool = False) -> None:
+    """Windows have a least width: the viewport is set as a phone's would be. A browser that runs takes another dress in no time, and starts in two seconds."""
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
 
 def violations(browser: Chrome) -> list[str]:
