@@ -29,7 +29,8 @@ from myisam_advisor.trial.private.machine import be_polite, machine_name, only_o
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import replay, write_statements
-from myisam_advisor.trial.statements.replaying import OPTIONS, Material, ReplayOptions, run_replay
+from myisam_advisor.trial.statements.material import Material, ReplayOptions
+from myisam_advisor.trial.statements.replaying import OPTIONS, run_replay
 from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, RECORDED_SPEED, send
 from myisam_advisor.trial.statements.survey import Judging, survey

@@ -22,7 +22,8 @@ from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
-from myisam_advisor.trial.statements.replay_result import Difference, Latency, Measured, TableStart
+from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart
+from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
@@ -246,10 +247,11 @@ def _replay() -> Schema:
     })  # fmt: skip
     counts: Schema = {"type": "object", "additionalProperties": INTEGER}
     fidelity = _object({
-        **dict.fromkeys(("statements", "sent", "rows_equal", "rows_differ", "rows_unknown", "lost_turns", "crowded_connections"), INTEGER),
+        **dict.fromkeys(("statements", "sent", "rows_equal", "rows_differ", "rows_unknown", "lost_turns", "crowded_connections", "unconnected"), INTEGER),
         **dict.fromkeys(("recorded_seconds", "replayed_seconds", "sender_cpu_share"), NUMBER),
         "left_out": counts | {"description": "Statements that were not sent, by reason."},
         "differences": _list_of(_of(Difference)), "tables": _list_of(_of(TableStart)), "notes": TEXTS,
+        "window": _of(ReplayWindow, absent=_list_of(_of(KindShare)), shifted=_list_of(_of(KindShare))) | {"description": "Which beginning of the recording was replayed."},
     })  # fmt: skip
     course = _of(Course)
     course["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}

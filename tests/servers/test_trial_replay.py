@@ -14,8 +14,9 @@ import pytest
 
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import from_document
-from myisam_advisor.trial.statements.replaying import Material, ReplayOptions, run_replay
+from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable

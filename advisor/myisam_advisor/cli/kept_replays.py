@@ -63,6 +63,14 @@ class KindOfStatement(Protocol):
         """What was tried."""
 
 
+class NotReplayed(Protocol):
+    """A kind of statement that no run sent."""
+
+    @property
+    def recorded_share(self) -> float:
+        """Its share of the recording's time."""
+
+
 class Replayed(Protocol):
     """A whole replay: `tables` are the names of those that its statements touch."""
 
@@ -92,14 +100,23 @@ class Replayed(Protocol):
 
 
 def keep_replay(
-    result: Replayed, server: str, statements_per_second: float | None, table_bytes: Mapping[str, int]
+    result: Replayed,
+    server: str,
+    statements_per_second: float | None,
+    table_bytes: Mapping[str, int],
+    absent: Sequence[NotReplayed] = (),
 ) -> Keeping:
     """Keep what the replay says of each rule; `server` is the watched one's key, the rate that of the recording.
 
-    What cannot be kept is told, and stops nothing.
+    `absent` are kinds of statements with a twentieth of the recording's time or more that were not replayed: what a change does to them,
+    nobody knows, and so nothing is proved. What cannot be kept is told, and stops nothing.
     """
     from myisam_advisor.proofs.store import own_store
 
+    if absent:
+        share = sum(one.recorded_share for one in absent)
+        said = f"statements with {share:.0%} of the recording's time were not replayed, and so nothing is proved: give it more time (--budget)."
+        return Keeping((), said)
     proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes))
     return keep(proofs, own_store()) if proofs else Keeping((), "no rule's change was measured with an interval.")
 

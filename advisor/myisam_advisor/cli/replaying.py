@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from myisam_advisor.catalogue.rules import Rule
     from myisam_advisor.judging.findings import Finding
     from myisam_advisor.trial.bench import TrialOptions
+    from myisam_advisor.trial.statements.material import ReplayOptions
     from myisam_advisor.trial.statements.replay_result import ReplayResult
     from myisam_advisor.trial.statements.replay_task import ReplayTask
-    from myisam_advisor.trial.statements.replaying import ReplayOptions
     from myisam_advisor.trial.statements.survey import Survey, TableName
     from myisam_advisor.trial.statements.variants import Setting, Variant
     from myisam_exporter.server.location import Location
@@ -93,7 +93,7 @@ def replay(
     """Replay, and print what came of it."""
     from myisam_advisor.trial import chart
     from myisam_advisor.trial.statements import replay_report
-    from myisam_advisor.trial.statements.replaying import ReplayOptions
+    from myisam_advisor.trial.statements.material import ReplayOptions
 
     if chart_path is not None:
         chart.expect_drawable(chart_path)
@@ -113,7 +113,10 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
 
     result = replay.result
     table_bytes = {one.table: one.bytes for one in result.fidelity.tables}
-    keeping = keep_replay(result, replay.server, replay.statements_per_second, table_bytes) if keeps else Keeping()
+    keeping = Keeping()
+    if keeps:
+        absent = result.fidelity.window.absent
+        keeping = keep_replay(result, replay.server, replay.statements_per_second, table_bytes, absent)
     if format_name == "json":
         click.echo(replay_report.as_json(result, keeping.as_values()))
         return
@@ -169,7 +172,7 @@ def _task(
 ) -> ReplayTask:
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
     from myisam_advisor.trial.statements.replay_task import ReplayTask
-    from myisam_advisor.trial.statements.replaying import changed_since, replay_settings
+    from myisam_advisor.trial.statements.watched import changed_since, replay_settings
     from myisam_advisor.trial.tables.sources import find_copyable
     from myisam_exporter.facts.unknown import Unknown
 

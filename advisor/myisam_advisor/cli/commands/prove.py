@@ -71,7 +71,7 @@ def prove(
     """
     from myisam_advisor.trial.private.machine import be_polite, only_one
     from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
-    from myisam_advisor.trial.statements.replaying import ReplayOptions
+    from myisam_advisor.trial.statements.material import ReplayOptions
 
     if not 1 <= seconds <= MAXIMUM_SECONDS or budget <= 0:
         raise click.UsageError(f"--seconds is from 1 to {MAXIMUM_SECONDS:.0f}, and --budget more than 0.")

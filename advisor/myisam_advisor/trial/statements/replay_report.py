@@ -24,6 +24,7 @@ from myisam_advisor.trial.statements.replay_result import (
     Measured,
     ReplayResult,
     VariantResult,
+    Window,
     as_document,
 )
 from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE, MAXIMUM_SPEED
@@ -107,6 +108,9 @@ def _workload(result: ReplayResult) -> str:
     told = result.workload
     pace = "as fast as it goes" if result.speed == MAXIMUM_SPEED else "at the recorded moments"
     said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
+    window = result.fidelity.window
+    if not window.is_whole:
+        said = f"the first {window.seconds:.1f} s ({window.time_share:.0%} of the statements' time) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
 
 
@@ -154,7 +158,8 @@ def _kind(number: int, kind: KindResult) -> Iterable[RenderableType]:
 
 def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
     """How much like the recording it was, in sentences."""
-    lines = [f"Sent: {fidelity.sent:,} of {fidelity.statements:,} recorded statements."]
+    lines = _window_lines(fidelity.window)
+    lines.append(f"Sent: {fidelity.sent:,} of {fidelity.statements:,} statements{' of it' if lines else ''}.")
     for reason, count in list(fidelity.left_out.items())[:MOST_REASONS]:
         lines.append(f"  left out: {count:,} ({reason})")
     known = fidelity.rows_equal + fidelity.rows_differ
@@ -169,6 +174,10 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
         what = f"error {one.error}" if one.error else f"{one.rows_returned} rows, not {one.rows_recorded}"
         lines.append(f"  other than recorded: {one.statements:,} x {one.fingerprint[:SHOWN_KIND_CHARACTERS]} ({what})")
     lines += _start_lines(fidelity)
+    if fidelity.unconnected:
+        lines.append(
+            f"{fidelity.unconnected:,} statements were not sent: the private server refused their connections."
+        )
     if fidelity.lost_turns:
         lines.append(f"{fidelity.lost_turns} writes were sent before their turn, which did not come.")
     if fidelity.crowded_connections:
@@ -176,11 +185,37 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
             f"{fidelity.crowded_connections:,} connections more than this machine sends from at once shared threads."
         )
     if speed != MAXIMUM_SPEED and fidelity.recorded_seconds:
+        what = "The recording" if fidelity.window.is_whole else "This part of the recording"
         lines.append(
-            f"The recording took {fidelity.recorded_seconds:.1f} s, the replay {fidelity.replayed_seconds:.1f} s{_pace(fidelity)}."
+            f"{what} took {fidelity.recorded_seconds:.1f} s, the replay {fidelity.replayed_seconds:.1f} s{_pace(fidelity)}."
         )
     lines.append(_sender_line(fidelity.sender_cpu_share))
     return [*lines, *fidelity.notes]
+
+
+def _window_lines(window: Window) -> list[str]:
+    """Which part of the recording it is, and what of the recording is not in it; nothing for the whole."""
+    if window.is_whole:
+        return []
+    lines = [
+        f"Replayed is the beginning, {window.seconds:.1f} of {window.recorded_seconds:.1f} s: {window.statements:,} of "
+        f"{window.recorded_statements:,} recorded statements, {window.time_share:.0%} of their time. More would let too few rounds into the budget (--budget)."
+    ]
+    for one in window.absent:
+        lines.append(f"  not in it: {one.recorded_share:.0%} of the recorded time: {_shown(one.fingerprint)}")
+    for one in window.shifted:
+        lines.append(
+            f"  {one.window_share:.0%} of its time, {one.recorded_share:.0%} of the whole recording's: {_shown(one.fingerprint)}"
+        )
+    if window.absent:
+        lines.append(
+            "What it says holds for these statements alone, and is kept as no proof. Give it more time (--budget)."
+        )
+    return lines
+
+
+def _shown(fingerprint: str) -> str:
+    return fingerprint[:SHOWN_KIND_CHARACTERS]
 
 
 def _sender_line(share: float) -> str:

@@ -103,8 +103,39 @@ class TableStart:
 
 
 @dataclass(frozen=True, slots=True)
+class KindShare:
+    """A kind of statement, its share of the whole recording's time, and of the window's."""
+
+    fingerprint: str
+    recorded_share: float
+    window_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which beginning of the recording was replayed; `time_share` is its share of the time of all recorded statements.
+
+    `absent` are kinds with a twentieth of the recording's time or more that are not in it, `shifted` those that have less than half
+    or more than twice that share in it.
+    """
+
+    statements: int
+    seconds: float
+    recorded_statements: int
+    recorded_seconds: float
+    time_share: float
+    absent: tuple[KindShare, ...] = ()
+    shifted: tuple[KindShare, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole recording."""
+        return self.statements == self.recorded_statements
+
+
+@dataclass(frozen=True, slots=True)
 class Fidelity:
-    """How much like the recording the replay was."""
+    """How much like the recording the replay was. But for `window`, all of it is about the part that was replayed."""
 
     statements: int
     sent: int
@@ -119,6 +150,8 @@ class Fidelity:
     recorded_seconds: float
     replayed_seconds: float
     sender_cpu_share: float
+    window: Window
+    unconnected: int = 0
     notes: tuple[str, ...] = ()
 
 

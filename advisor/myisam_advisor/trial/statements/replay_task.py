@@ -14,8 +14,9 @@ from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
 from myisam_advisor.trial.statements import replay_result
+from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import ReplayResult
-from myisam_advisor.trial.statements.replaying import Material, ReplayOptions, run_replay
+from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.statements.variants import Variant, as_told, from_told
 from myisam_advisor.trial.tables.sources import Source

@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.trial.statements.records import (
+    ANSWER,
     CLOSE,
     NANOSECONDS_PER_MICROSECOND,
     OPEN,
+    RECORD,
     STATEMENT,
+    TICKET,
     USE,
     write_record,
 )
@@ -30,6 +33,8 @@ from myisam_advisor.workload.events import Event
 # A larger result is read row by row, and never held whole.
 LARGE_ROWS = 10_000
 UNKNOWN = -1
+# What fills a record up, and what the records of a connection's beginning and end take.
+ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
 DEFINES = "changes definitions of tables"
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
@@ -39,18 +44,23 @@ WhyMissing = Callable[[TableName], str]
 
 @dataclass(slots=True)
 class ThreadPlan:
-    """What is expected of one thread's statements, in their order: kind, rows (UNKNOWN), number of the error (UNKNOWN)."""
+    """What is expected of one thread's statements, in their order: kind, rows (UNKNOWN), number of the error (UNKNOWN).
+
+    `positions` are their places in the recording.
+    """
 
     kinds: array[int] = field(default_factory=lambda: array("I"))
     rows: array[int] = field(default_factory=lambda: array("q"))
     errors: array[int] = field(default_factory=lambda: array("i"))
+    positions: array[int] = field(default_factory=lambda: array("I"))
 
 
 @dataclass(slots=True)
 class Schedule:
     """What was written for the sender.
 
-    `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change.
+    `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change; `read` is how many statements
+    of the recording were gone through.
     """
 
     folder: Path
@@ -61,6 +71,7 @@ class Schedule:
     crowded: int
     left_out: Mapping[str, int]
     written: frozenset[TableName]
+    read: int = 0
 
     @property
     def statements(self) -> list[int]:
@@ -98,7 +109,14 @@ def write_schedule(
         threads.crowded,
         dict(writing.left_out),
         frozenset(writing.turns),
+        writing.read,
     )
+
+
+def schedule_bytes(found: Survey) -> int:
+    """About how much of the disk the files of such a workload take, answers included."""
+    of_statement = RECORD.size + TICKET.size + ALIGNED_BYTES + ANSWER.size
+    return found.statement_bytes + found.statements * of_statement + len(found.connections) * CONNECTION_BYTES
 
 
 @dataclass(slots=True)
@@ -118,6 +136,7 @@ class _Writing:
         self.plans = [ThreadPlan() for _ in files]
         self.turns: dict[TableName, list[int]] = {}
         self.left_out: Counter[str] = Counter()
+        self.read = 0
         self._files, self._threads, self._found = files, threads, found
         self._databases = {name.encode("utf-8", "surrogateescape") for name in databases}
         self._missing = missing
@@ -137,6 +156,7 @@ class _Writing:
         else:
             self._choose_database(event, judged, connection, file, at)
             self._write(event, judged, connection, thread, at)
+        self.read += 1
         connection.remaining -= 1
         if not connection.remaining:
             write_record(file, CLOSE, connection.handle, at)
@@ -194,3 +214,4 @@ class _Writing:
         plan.kinds.append(judged.kind)
         plan.rows.append(UNKNOWN if event.rows_sent is None else event.rows_sent)
         plan.errors.append(UNKNOWN if event.error is None else min(event.error, 1 << 30))
+        plan.positions.append(self.read)

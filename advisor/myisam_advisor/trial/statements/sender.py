@@ -64,9 +64,11 @@ def send(
     speed: str,
     limit_seconds: float,
     ready: Callable[[], None] = lambda: None,
+    stop_seconds: float = 0,
 ) -> Sent:
     """Send the folder's records, of so many statements for each thread, and wait for the answers; `ready` is called just before.
 
+    After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
     Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
     """
     program = shutil.which("sysbench")
@@ -78,7 +80,8 @@ def send(
     prepare_answers(folder, statements, counters)
     command = [
         *words_before(), program, str(script), "--db-driver=mysql", f"--threads={len(statements)}", "--time=0", "--events=0",
-        f"--statements={folder}", f"--pace={speed}", f"--socket={server.socket}", f"--account={account}", "run",
+        f"--statements={folder}", f"--pace={speed}", f"--socket={server.socket}", f"--account={account}",
+        f"--stop={stop_seconds}", "run",
     ]  # fmt: skip
     ready()
     try:

@@ -9,7 +9,8 @@ sysbench.cmdline.options = {
    statements = {"Folder with a file of records for each thread", ""},
    pace = {"max, or 1 for the recorded moments", "max"},
    socket = {"The server's socket", ""},
-   account = {"Who sends", "root"}
+   account = {"Who sends", "root"},
+   stop = {"Seconds after which nothing more is sent (0: never)", 0}
 }
 
 ffi.cdef[[
@@ -226,13 +227,15 @@ function thread_run()
    begin()
    thread.cpu_begun = cpu()
    thread.begun = now() - shared.start
+   local stop = tonumber(sysbench.opt.stop) > 0 and shared.start + ffi.cast("uint64_t", tonumber(sysbench.opt.stop) * 1e9) or nil
    while position < records_length do
       local record = ffi.cast("replay_record *", records + position)
       local tickets = ffi.cast("replay_ticket *", records + position + ffi.sizeof("replay_record"))
       local text = ffi.cast("const char *", tickets + record.tickets)
       -- Each record begins at a multiple of eight bytes, and each text ends with a NUL that does not count.
       position = position + ffi.sizeof("replay_record") + 8 * record.tickets + bit.band(record.bytes + 8, bit.bnot(7))
-      if paced then
+      local over = stop and (now() > stop or (paced and shared.start + record.at > stop))
+      if paced and not over then
          local due = shared.start + record.at
          local present = now()
          if present < due then
@@ -241,7 +244,12 @@ function thread_run()
             thread.late = thread.late + 1
          end
       end
-      if record.action == OPEN then
+      if over and record.action ~= CLOSE then
+         if record.action ~= OPEN and record.action ~= USE then
+            if record.tickets > 0 then give_turns(tickets, record.tickets) end
+            statement = statement + 1
+         end
+      elseif record.action == OPEN then
          connections[record.handle], refused[record.handle] = connected(record, text)
          if connections[record.handle] == nil then thread.unconnected = thread.unconnected + 1 end
       elseif record.action == CLOSE then

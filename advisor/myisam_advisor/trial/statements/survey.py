@@ -98,6 +98,15 @@ class TableUse:
 
 
 @dataclass(slots=True)
+class KindUse:
+    """One kind of statement in a recording: which statement is the first of it, how many there are, and their time in microseconds."""
+
+    first: int
+    statements: int = 0
+    microseconds: int = 0
+
+
+@dataclass(slots=True)
 class Survey:
     """What one reading of a workload tells."""
 
@@ -105,6 +114,9 @@ class Survey:
     began_microseconds: int = 0
     ended_microseconds: int = 0
     prepared: int = 0
+    statement_bytes: int = 0
+    microseconds: int = 0
+    kinds: dict[int, KindUse] = field(default_factory=dict)
     connections: dict[int, ConnectionSpan] = field(default_factory=dict)
     tables: dict[TableName, TableUse] = field(default_factory=dict)
     temporary: set[tuple[int, TableName]] = field(default_factory=set)
@@ -113,6 +125,19 @@ class Survey:
     def seconds(self) -> float:
         """How long the recording lasted, from its first statement to its last."""
         return max(self.ended_microseconds - self.began_microseconds, 0) / 1e6
+
+    @property
+    def weight(self) -> int:
+        """The time of all statements, in microseconds; where the recording tells none, how many there are."""
+        return self.microseconds or self.statements
+
+    @property
+    def shares(self) -> Mapping[int, float]:
+        """Which share of the whole each kind has: of the time, or of the statements where the recording tells no time."""
+        return {
+            number: (kind.microseconds if self.microseconds else kind.statements) / max(self.weight, 1)
+            for number, kind in self.kinds.items()
+        }
 
     @property
     def written(self) -> Mapping[TableName, int]:
@@ -136,7 +161,12 @@ def _count(found: Survey, event: Event, judged: Judged) -> None:
     begin, end = event.start_microseconds, event.start_microseconds + (event.duration_microseconds or 0)
     if not found.statements:
         found.began_microseconds, found.ended_microseconds = begin, end
+    kind = found.kinds.setdefault(judged.kind, KindUse(found.statements))
+    kind.statements += 1
+    kind.microseconds += event.duration_microseconds or 0
     found.statements += 1
+    found.statement_bytes += len(event.statement)
+    found.microseconds += event.duration_microseconds or 0
     found.prepared += event.prepared
     found.began_microseconds = min(found.began_microseconds, begin)
     found.ended_microseconds = max(found.ended_microseconds, end)

@@ -40,6 +40,8 @@ class Run:
     rows_equal: int = 0
     rows_differ: int = 0
     rows_unknown: int = 0
+    # Statements whose connection the server refused.
+    unconnected: int = 0
     # (kind, number of the error or 0) -> statements; and of one of them the rows that were recorded and returned.
     differences: Counter[tuple[int, int]] = field(default_factory=Counter)
     examples: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
@@ -73,6 +75,8 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
                 of_kind = kinds[kind]
                 of_kind.statements += 1
                 of_kind.nanoseconds += answer.duration_nanoseconds
+            else:
+                run.unconnected += 1
             if answer.error:
                 # Which error a recording does not tell, it did not have: statements that fail are rare.
                 if answer.error != error:

@@ -8,6 +8,7 @@ import pytest
 from myisam_advisor.cli.kept_replays import keep_replay, proofs_of_replay
 from myisam_advisor.proofs.document import proof_of, text_of
 from myisam_advisor.proofs.store import ProofStore
+from myisam_advisor.trial.statements.replay_result import KindShare
 from tests.support.proofs import NOW
 
 
@@ -55,3 +56,12 @@ def test_several_changes_together_a_users_own_and_too_few_rounds_prove_nothing(v
     assert keep_replay(Result((variant,)), "ab", None, {}).as_values() == {"kept": [], "not_kept": "no rule's change was measured with an interval."}
     assert len(keep_replay(Result((variant, Variant("one"))), "ab", None, {}).kept) == 1
     assert len(ProofStore(tmp_path / "proofs").current().proofs) == 1
+
+
+def test_where_kinds_of_weight_were_not_replayed_nothing_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    absent = (KindShare("select late from t", 0.25, 0.0), KindShare("select later from t", 0.1, 0.0))
+    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, absent)
+    assert keeping.kept == ()
+    assert keeping.why_not.startswith("statements with 35% of the recording's time were not replayed")
+    assert not list(tmp_path.iterdir())

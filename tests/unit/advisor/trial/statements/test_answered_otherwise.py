@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from myisam_advisor.trial.statements.figures import answered_otherwise
 from myisam_advisor.trial.statements.replay_result import Latency
-from myisam_advisor.trial.statements.replaying import answered_otherwise
 from myisam_advisor.trial.statements.tally import Run
 
 KINDS = ("select a from t", "insert into t values (?+)")

@@ -6,6 +6,7 @@ import pytest
 
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE
 from myisam_advisor.trial.statements.replay_report import as_json, as_text, conclusion, draw
+from myisam_advisor.trial.statements.replay_result import KindShare, Window
 
 from .results import a_result
 
@@ -42,6 +43,21 @@ def test_the_first_sentence_says_no_more_than_is_known(verdict: str, said: str) 
     result = a_result()
     one = dataclasses.replace(result.variants[0], verdict=verdict)
     assert said in conclusion(dataclasses.replace(result, variants=(one,)))
+
+
+def test_a_part_of_the_recording_is_told_as_such() -> None:
+    result = a_result("1")
+    absent, shifted = KindShare("select late from t", 0.3, 0.0), KindShare("select early from t", 0.1, 0.4)
+    window = Window(2_050, 12.3, 10_010, 60.0, 0.2, (absent,), (shifted,))
+    part = dataclasses.replace(result.fidelity, window=window, statements=2_050, sent=2_040)
+    text = " ".join(as_text(dataclasses.replace(result, fidelity=part)).split())
+    assert "Replay of the first 12.3 s (20% of the statements' time) of 10010 statements" in text
+    assert "12.3 of 60.0 s: 2,050 of 10,010 recorded statements, 20% of their time" in text
+    assert "Sent: 2,040 of 2,050 statements of it." in text
+    assert "not in it: 30% of the recorded time: select late from t" in text
+    assert "40% of its time, 10% of the whole recording's: select early from t" in text
+    assert "kept as no proof" in text
+    assert "kept as no proof" not in as_text(result)
 
 
 def test_where_nothing_could_be_tried_it_says_so() -> None:

@@ -1,7 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.statements import survey as surveying
+from myisam_advisor.trial.statements.records import SHARED, prepare_answers
+from myisam_advisor.trial.statements.schedule import schedule_bytes, write_schedule
 from myisam_advisor.trial.statements.survey import Judging, TableUse, survey
 from tests.support.workloads import BEGAN, event
 
@@ -57,3 +61,23 @@ def test_tables_and_connections_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(surveying, "MAXIMUM_CONNECTIONS", 3)
     with pytest.raises(TrialError, match="more than 3 connections"):
         survey([event(number, 0, b"SELECT 1") for number in range(5)], Judging())
+
+
+def test_kinds_have_their_share_of_the_time_or_of_the_statements_where_no_time_is_told() -> None:
+    events = [event(1, 0, b"SELECT 1", duration=100), event(1, 1, b"SELECT a FROM t", duration=250), event(1, 2, b"SELECT 2", duration=150)]
+    found = survey(events, Judging())
+    assert (found.weight, found.shares) == (500, {0: 0.5, 1: 0.5})
+    assert [kind.first for kind in found.kinds.values()] == [0, 1]
+    untold = survey([one._replace(duration_microseconds=None) for one in events], Judging())
+    assert untold.weight == 3
+    assert untold.shares == pytest.approx({0: 2 / 3, 1: 1 / 3})
+
+
+def test_the_disk_space_of_the_files_is_known_beforehand(tmp_path: Path) -> None:
+    events = [event(number % 3, number, b"SELECT '%s'" % (b"x" * number)) for number in range(100)]
+    found = survey(events, Judging())
+    written = write_schedule(events, found, Judging(), tmp_path / "s", frozenset({"shop"}), lambda _: "")
+    prepare_answers(written.folder, written.statements, written.counters)
+    taken = sum(path.stat().st_size for path in written.folder.iterdir())
+    assert taken <= schedule_bytes(found) + SHARED.size + 64 * written.connections
+    assert schedule_bytes(found) <= 2 * taken + SHARED.size

@@ -19,6 +19,7 @@ def test_rows_errors_and_times_are_counted_by_kind(tmp_path: Path) -> None:
     assert (run.rows_equal, run.rows_differ, run.rows_unknown) == (1, 1, 1)
     # 1062 was recorded, too; 2013 was not.
     assert dict(run.differences) == {(0, 0): 1, (1, 2013): 1}
+    assert run.unconnected == 1
     assert run.examples == {(0, 0): (2, 5)}
     assert (run.answered, run.statements_per_second, run.lost_turns) == (4, 2.0, 1)
     assert run.kind_rate(0) == 2 / 0.004

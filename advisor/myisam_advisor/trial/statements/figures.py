@@ -1,0 +1,85 @@
+"""What the runs of a replay come to: ratios by variant and by kind of statement, answers that differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from myisam_advisor.trial.comparison import Comparison, compare_pairs
+from myisam_advisor.trial.rounds import Rounds, doubted
+from myisam_advisor.trial.statements.replay_result import Difference, KindResult, KindVariant
+from myisam_advisor.trial.statements.schedule import Schedule
+from myisam_advisor.trial.statements.tally import Run
+from myisam_advisor.trial.statements.variants import BASELINE, Variant
+
+KIND_SHARE = 0.05
+# Beyond what the order of neighbours' writes does to rows: a replay is to return 99.9 % of the rows that were recorded.
+OTHER_ANSWERS_SHARE = 0.001
+MAXIMUM_DIFFERENCES = 20
+
+
+def compare(name: str, runs: Rounds[Run], rate: Callable[[Run], float]) -> Comparison:
+    """Hold a variant's rates against the baseline's, round by round."""
+    pairs = [(rate(before), rate(after)) for before, after in zip(runs[BASELINE], runs[name], strict=True)]
+    return doubted(compare_pairs(name, pairs), runs.course)
+
+
+def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: Sequence[Run]) -> str:
+    """How a variant answers otherwise than the settings as they are; empty where it does not, but for what neighbours' order explains.
+
+    A statement that fails is soon done: the speed of such a variant says nothing.
+    """
+    before, after = (sum((run.differences for run in runs), Counter()) for runs in (baseline, changed))
+    more = after - before
+    answered = sum(run.answered for run in changed)
+    if sum(more.values()) <= OTHER_ANSWERS_SHARE * answered:
+        return ""
+    (kind, error), _ = more.most_common(1)[0]
+    what = f"fails with error {error}" if error else "returns other rows"
+    share = sum(more.values()) / max(answered, 1)
+    return f"{share:.1%} of the statements are answered otherwise under it, so that its speed says nothing: {kinds[kind]} {what}"
+
+
+def kinds_of(schedule: Schedule, parts: Sequence[tuple[Rounds[Run], Sequence[Variant]]]) -> Iterator[KindResult]:
+    """The kinds that take a twentieth of the time or more, those that got worse first."""
+    baseline = parts[0][0][BASELINE]
+    spent = {kind: sum(run.kinds[kind].nanoseconds for run in baseline) for kind in range(len(schedule.kinds))}
+    total = sum(spent.values()) or 1
+    found = [
+        _kind(schedule.kinds[kind], kind, nanoseconds / total, parts)
+        for kind, nanoseconds in spent.items()
+        if nanoseconds and nanoseconds >= KIND_SHARE * total
+    ]
+    yield from sorted(found, key=_worst_first)
+
+
+def _kind(name: str, kind: int, share: float, parts: Sequence[tuple[Rounds[Run], Sequence[Variant]]]) -> KindResult:
+    baseline = parts[0][0][BASELINE]
+    nanoseconds = sum(run.kinds[kind].nanoseconds for run in baseline)
+    count = sum(run.kinds[kind].statements for run in baseline)
+    compared = [
+        _kind_variant(kind, variant.name, runs)
+        for runs, variants in parts
+        for variant in variants
+        if variant.name in runs
+    ]
+    return KindResult(name, share, count // len(baseline), nanoseconds / count / 1e6, tuple(compared))
+
+
+def _worst_first(kind: KindResult) -> tuple[float, float]:
+    worst = min((one.times for one in kind.variants if one.verdict == "worse"), default=1.0)
+    return (worst, -kind.share)
+
+
+def _kind_variant(kind: int, name: str, runs: Rounds[Run]) -> KindVariant:
+    compared = compare(name, runs, lambda run: run.kind_rate(kind))
+    return KindVariant(name, compared.ratio, compared.low, compared.high, compared.verdict)
+
+
+def differences_of(schedule: Schedule, run: Run) -> tuple[Difference, ...]:
+    """The kinds whose rows or errors are other than recorded, the most first."""
+    found = []
+    for (kind, error), count in run.differences.most_common(MAXIMUM_DIFFERENCES):
+        recorded, returned = run.examples.get((kind, error), (None, None))
+        found.append(Difference(schedule.kinds[kind], error, count, recorded, returned))
+    return tuple(found)

@@ -1,0 +1,40 @@
+"""What a replay is about, and how it is to be done: what comes in with a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
+from myisam_advisor.trial.statements.survey import TableName
+from myisam_advisor.trial.tables.sources import Source
+from myisam_advisor.trial.tables.table_lock import Lock
+from myisam_advisor.workload.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a replay is about.
+
+    `events` reads the workload from its beginning, as often as it is called; `missing` says of tables that were not copied why not;
+    `changed_seconds` for how long after the recording's beginning a table was still written, where it was.
+    """
+
+    binaries: ServerBinaries
+    settings: Sequence[str]
+    events: Callable[[], Iterator[Event]]
+    sources: Sequence[Source]
+    missing: Mapping[TableName, str]
+    changed_seconds: Mapping[TableName, float] = field(default_factory=dict)
+    lock: Lock | None = field(default=None, repr=False)
+    described: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """How to replay: at which speed, for how long in all (None: as long as the rounds take), and how many rounds at most."""
+
+    speed: str = MAXIMUM_SPEED
+    budget_seconds: float | None = 300.0
+    maximum_rounds: int | None = None

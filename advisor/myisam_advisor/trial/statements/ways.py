@@ -1,0 +1,97 @@
+"""How each variant is run once: on the baseline's server where SET GLOBAL is all that it takes, on a server of its own where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.statements.stages import (
+    RefusedError,
+    Stage,
+    StagedTable,
+    can_be_set,
+    changed,
+    copy_directory,
+    stage_of,
+)
+from myisam_advisor.trial.statements.tally import Run
+from myisam_advisor.trial.statements.variants import Variant
+
+# Runs the workload once on a stage, with what is set up around it.
+RunOnce = Callable[[Stage, Callable[[], AbstractContextManager[None]]], Run]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What servers of variants begin with: the program, the words of its command line, the tables."""
+
+    binaries: ServerBinaries
+    options: Sequence[str]
+    tables: Sequence[StagedTable]
+
+
+class Ways:
+    """The ways to run variants, each made when it is asked for; `problems` says of those that a server refuses why, in its words."""
+
+    def __init__(
+        self, ground: Ground, base: Stage, folder: Callable[[], Path], stack: ExitStack, once: RunOnce
+    ) -> None:
+        self.problems: dict[str, str] = {}
+        self._ground, self._base = ground, base
+        self._folder, self._stack, self._once = folder, stack, once
+        self._template: Path | None = None
+
+    @property
+    def baseline(self) -> Callable[[], Run]:
+        """The settings as they are."""
+        return partial(self._once, self._base, nullcontext)
+
+    def keep_template(self, variants: Sequence[Variant], template: Path) -> None:
+        """Keep the data of the stopped server, to begin others from; the server goes on. Only where a variant needs one of its own."""
+        self._template = template
+        if not all(self._is_live(variant) for variant in variants):
+            server = self._base.server
+            server.stop()
+            copy_directory(server.data_directory, template)
+            server.restart()
+
+    def of(self, variant: Variant) -> Callable[[], Run] | None:
+        """How to run the variant once; None, and a problem, where a server refuses it."""
+        if self._is_live(variant):
+            if variant.name in self.problems:
+                return None
+            return partial(self._once, self._base, partial(changed, self._base.server, variant.settings))
+        try:
+            stage = self._stage(variant)
+        except RefusedError as error:
+            self.problems[variant.name] = str(error)
+            return None
+        return partial(self._once, stage, nullcontext)
+
+    def _stage(self, variant: Variant) -> Stage:
+        assert self._template is not None, "the template is kept before variants are asked for"
+        ground = self._ground
+        live = [one for one in variant.settings if self._is_live(Variant(variant.name, (), (one,)))]
+        at_start = [one.option for one in variant.settings if one not in live]
+        own = Variant(variant.name, variant.rules, tuple(live), (*variant.options, *at_start), variant.statements)
+        stage = self._stack.enter_context(
+            stage_of(own, self._template, ground.binaries, ground.options, ground.tables, self._folder())
+        )
+        stage.keep()
+        return stage
+
+    def _is_live(self, variant: Variant) -> bool:
+        """Whether SET GLOBAL is all that it takes. What is refused is remembered as the variant's problem."""
+        if variant.name in self.problems:
+            return True
+        if variant.statements or variant.options:
+            return False
+        try:
+            return all(can_be_set(self._base.server, setting) for setting in variant.settings)
+        except RefusedError as error:
+            self.problems[variant.name] = str(error)
+            return True

@@ -1,0 +1,128 @@
+"""How much of a recording one run sends: as much of its beginning as lets enough rounds of all variants into the budget.
+
+A window is the beginning of the recording, up to a statement of it: the tables are as they were then, and every write before a statement of the window is in
+the window, too. Any later part would begin with tables of another time. What has a twentieth of the whole recording's time is to be in it, at the cost of
+rounds, down to the fewest that say anything; where that is not enough, it is told (`absent`), and no proof is kept of such a replay. See decision 039.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from myisam_advisor.trial.budget import PLANNED_ROUNDS, SHORTEST_RUN
+from myisam_advisor.trial.rounds import FEWEST_ROUNDS
+from myisam_advisor.trial.statements.figures import KIND_SHARE
+from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND
+from myisam_advisor.trial.statements.replay_result import KindShare, Window
+from myisam_advisor.trial.statements.schedule import Schedule
+from myisam_advisor.trial.statements.sender import Sent
+from myisam_advisor.trial.statements.survey import Survey
+
+# More than any sender reaches in a second: so much of the recording is prepared to see how fast it goes here.
+FASTEST_SENDER = 200_000
+# A window that takes this much more or less than it may is chosen again, once.
+TOO_LONG, TOO_SHORT = 1.3, 0.6
+# A kind whose share in the window is another by more than this factor is told.
+SHIFTED = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Seconds that one run may take, with what is around it: for the rounds that are planned, and for the fewest that say anything."""
+
+    planned_seconds: float
+    longest_seconds: float
+
+    @property
+    def statements(self) -> int:
+        """No run that is allowed sends more."""
+        return max(round(self.longest_seconds * FASTEST_SENDER), 1)
+
+
+def allowance(budget_seconds: float | None, maximum_rounds: int | None, ways: int) -> Allowance | None:
+    """What a budget allows, of which each round runs so many ways; None where there is no budget."""
+    if budget_seconds is None:
+        return None
+    planned = PLANNED_ROUNDS if maximum_rounds is None else min(PLANNED_ROUNDS, maximum_rounds)
+    fewest = min(FEWEST_ROUNDS, planned)
+    return Allowance(budget_seconds / (planned * ways), budget_seconds / (fewest * ways))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a run of the recording's beginning told: how long a run of less of it would be.
+
+    `fixed_seconds` pass around every run, `further` for each second of one; `ends` says of each statement when it and all before it
+    were answered, as far as the run came.
+    """
+
+    fixed_seconds: float
+    further: float
+    ends: Sequence[float]
+
+    def reach(self, seconds: float) -> int:
+        """How many statements a run sends that takes so long, with what is around it."""
+        run = max((seconds - self.fixed_seconds) / (1 + self.further), SHORTEST_RUN)
+        return bisect_right(self.ends, run)
+
+
+def ends_of(schedule: Schedule, sent: Sent) -> Sequence[float]:
+    """When each statement and all before it were answered, up to the first that was not sent because the run was stopped."""
+    ends, reached = array("d", bytes(8 * schedule.read)), schedule.read
+    for number, plan in enumerate(schedule.plans):
+        for position, answer in zip(plan.positions, sent.answers(number), strict=True):
+            if answer.was_sent:
+                ends[position] = (answer.begun_nanoseconds + answer.duration_nanoseconds) / NANOSECONDS_PER_SECOND
+            elif not answer.error:
+                reached = min(reached, position)
+                break
+    return array("d", accumulate(ends[:reached], max))
+
+
+def choose(pace: Pace, allowed: Allowance, found: Survey) -> int:
+    """With how many of the recording's statements the window ends."""
+    planned = max(pace.reach(allowed.planned_seconds), 1)
+    longest = max(pace.reach(allowed.longest_seconds), planned)
+    needed = [found.kinds[kind].first + 1 for kind in heavy_kinds(found)]
+    return max([planned, *(one for one in needed if one <= longest)])
+
+
+def corrected(statements: int, took_seconds: float, pace: Pace, allowed: Allowance, most: int) -> int:
+    """The same number; or another, where a run of it took much longer or shorter than it may."""
+    share = took_seconds / allowed.planned_seconds
+    is_short = share < TOO_SHORT and statements < most
+    if not (share > TOO_LONG or is_short):
+        return statements
+    wanted = max(allowed.planned_seconds - pace.fixed_seconds, SHORTEST_RUN)
+    ratio = wanted / max(took_seconds - pace.fixed_seconds, SHORTEST_RUN)
+    return min(max(round(statements * ratio), 1), most)
+
+
+def heavy_kinds(found: Survey) -> list[int]:
+    """The kinds that have a twentieth of the recording's time or more."""
+    shares = found.shares
+    return [kind for kind, share in shares.items() if share >= KIND_SHARE]
+
+
+def window_of(whole: Survey, part: Survey, names: Sequence[str]) -> Window:
+    """What the window is of the whole."""
+    recorded, here = whole.shares, part.shares
+    told = [KindShare(names[kind], recorded[kind], here.get(kind, 0.0)) for kind in heavy_kinds(whole)]
+    return Window(
+        part.statements,
+        part.seconds,
+        whole.statements,
+        whole.seconds,
+        part.weight / whole.weight if whole.weight else 1.0,
+        tuple(one for one in told if not one.window_share),
+        tuple(one for one in told if one.window_share and _is_shifted(one)),
+    )
+
+
+def _is_shifted(kind: KindShare) -> bool:
+    ratio = kind.window_share / kind.recorded_share
+    return not 1 / SHIFTED <= ratio <= SHIFTED
