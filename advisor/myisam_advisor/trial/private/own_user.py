@@ -4,7 +4,7 @@ The program of a watched server is not trusted, and `nobody` is shared by servic
 from ranges that neither Debian nor systemd gives to anybody, is looked for among users, groups, subordinate ranges and running processes,
 and is locked for the length of the trial. It needs no entry anywhere. When the trial ends, every process that has it is killed.
 
-Sources: systemd's UIDS-GIDS (ranges), Debian Policy 9.2.2, subuid(5), user_namespaces(7) (uid_map), credentials(7), kill(2), prctl(2).
+Sources: systemd's UIDS-GIDS (ranges), Debian Policy 9.2.2, subuid(5), user_namespaces(7) (uid_map), credentials(7), kill(2), prctl(2), capset(2).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import random
 import resource
 import signal
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ END_SECONDS = 10.0
 PROC, ETC = Path("/proc"), Path("/etc")
 OVER = ("Z", "X")  # states of a process that runs no more: proc(5)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38  # linux/prctl.h
+# linux/capability.h: version 3, and two times effective, permitted, inheritable.
+CAPABILITY_VERSION, CAPABILITY_SETS_BYTES = 0x20080522, 24
 _LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
@@ -69,11 +72,19 @@ def become(number: int) -> None:
     os.setgroups([])
     os.setresgid(number, number, number)
     os.setresuid(number, number, number)
+    _drop_capabilities()
     expect_powerless(number)
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
     # Other processes of this user, such as the server, may not look into this one or trace it.
     _prctl(PR_SET_DUMPABLE, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _drop_capabilities() -> None:
+    """Empty every set: a change of user leaves the inheritable one, which systemd-nspawn and others fill. Ambient ones go with it: capabilities(7)."""
+    header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
+    if _LIBRARY.capset(header, bytes(CAPABILITY_SETS_BYTES)) != 0:
+        raise PowerError(f"capset failed: {os.strerror(ctypes.get_errno())}.")
 
 
 def die_with(parent: int) -> None:

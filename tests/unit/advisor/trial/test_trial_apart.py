@@ -140,6 +140,16 @@ def test_the_worker_has_nothing_of_roots(folder: Path, monkeypatch: pytest.Monke
     assert [path.name for path in folder.iterdir()] == ["open"]
 
 
+@as_root
+@pytest.mark.parametrize("further", [["--inh-caps=+chown,+kill,+setuid"], ["--inh-caps=+chown,+sys_ptrace", "--ambient-caps=+chown,+sys_ptrace"]], ids=["inheritable", "ambient"])
+def test_capabilities_that_a_container_hands_on_are_given_up(further: list[str]) -> None:
+    """systemd-nspawn, among others, begins its processes with inheritable capabilities: a change of user leaves these."""
+    code = "from myisam_advisor.trial.private import own_user; import os; own_user.become(54321); print(os.getresuid())"
+    words = ["setpriv", *further, sys.executable, "-I", "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "(54321, 54321, 54321)\n"), done.stderr[-500:]
+
+
 def test_what_is_not_root_does_its_work_as_itself() -> None:
     if os.geteuid() == 0:
         assert in_child(OTHER_UID) == (OTHER_UID, True)
