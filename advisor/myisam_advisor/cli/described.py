@@ -47,12 +47,12 @@ class _Described(click.Command):
         for title, records in option_records(self, ctx):
             if title == CONNECTION and isinstance(self, click.Group):
                 self.format_commands(ctx, formatter)
-            _write(formatter, title, records)
+            write_pairs(formatter, title, records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples and statuses."""
-        _write(formatter, "Examples", self.examples)
-        _write(formatter, "Exit status", self.statuses)
+        write_pairs(formatter, "Examples", self.examples)
+        write_pairs(formatter, "Exit status", self.statuses)
 
 
 class Described(_Described):
@@ -67,7 +67,7 @@ class DescribedGroup(_Described, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Each with its whole sentence."""
         found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        _write(formatter, "Commands", [(name, first_sentence(command)) for name, command in found if command])
+        write_pairs(formatter, "Commands", [(name, first_sentence(command)) for name, command in found if command])
 
 
 def option_records(command: click.Command, context: click.Context) -> list[tuple[str, Pairs]]:
@@ -103,10 +103,11 @@ def write_commands(formatter: click.HelpFormatter, commands: Iterable[tuple[str,
         tasks[task_of(command)].append((name, first_sentence(command)))
     width = max((len(name) for rows in tasks.values() for name, _ in rows), default=0)
     for task, rows in tasks.items():
-        _write(formatter, task, [(f"{name:{width}}", text) for name, text in rows])
+        write_pairs(formatter, task, [(f"{name:{width}}", text) for name, text in rows])
 
 
-def _write(formatter: click.HelpFormatter, title: str, records: Pairs) -> None:
+def write_pairs(formatter: click.HelpFormatter, title: str, records: Pairs) -> None:
+    """Under a title, where there are any."""
     if records:
         with formatter.section(title):
             formatter.write_dl(records)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.completion import rule_ids
-from myisam_advisor.cli.described import CHANGE, Described
+from myisam_advisor.cli.described import CHANGE
 from myisam_advisor.cli.ending import end_as_by_interrupt
 from myisam_advisor.cli.options import (
     Duration,
@@ -26,6 +26,7 @@ from myisam_advisor.cli.options import (
 )
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replay
+from myisam_advisor.cli.trial_help import REPLAY, TrialCommand
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.task import Task
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
-DROPS_INDEX, REPLAY = "drop-index", "replay"
+DROPS_INDEX = "drop-index"
+TrialCommand.experiments = (*EXPERIMENTS, REPLAY)
 DEFAULT_INTERVAL, BUDGET_SECONDS = "10s", 300.0
 
 
@@ -51,7 +53,7 @@ class Wanted:
 
 
 @click.command(
-    cls=Described,
+    cls=TrialCommand,
     task=CHANGE,
     examples=(
         ("myisam-advisor trial key-cache", "Several key caches against one, on made-up tables."),

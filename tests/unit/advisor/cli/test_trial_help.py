@@ -1,0 +1,40 @@
+"""`trial EXPERIMENT --help` is about that experiment."""
+
+import os
+
+import pytest
+
+from myisam_advisor.trial.experiments.base import experiment_names
+from tests.support.program import run
+
+
+def shown(*words: str) -> str:
+    done = run("trial", *words)
+    assert done.returncode == 0
+    return done.stdout
+
+
+@pytest.mark.parametrize("words", [("replay", "--help"), ("--help", "replay"), ("replay", "pack-keys", "-?")])
+def test_replay_has_help_of_its_own(words: tuple[str, ...]) -> None:
+    text = shown(*words)
+    assert text.startswith("Usage: myisam-advisor trial replay [OPTIONS] [RULE ...]")
+    assert "recorded workload" in text
+    assert all(name in text for name in ("--workload", "--set", "--sql", "--speed", "--budget", "--host", "Exit status:"))
+    assert not any(name in text for name in ("--column", "--index", "--threads", "--seconds "))
+    assert "row-format" not in text
+
+
+@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("columns", [80, 120])
+def test_each_experiment_says_what_it_measures_and_takes(name: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((columns, 24)))
+    text = shown(name, "--help")
+    assert text.startswith(f"Usage: myisam-advisor trial {name} [OPTIONS]\n")
+    assert not any(one in text for one in ("--workload", "--sql", "RULE"))
+    assert ("--index" in text, "--column" in text) == (name == "drop-index", name == "columns")
+    assert all(len(line) <= columns for line in text.splitlines())
+
+
+def test_without_one_all_are_shown() -> None:
+    text = shown("--help")
+    assert all(name in text for name in ("--workload", "--column", "RULE", "key-cache"))
