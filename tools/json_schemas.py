@@ -292,9 +292,12 @@ def _record() -> Schema:
         "left_out": {"type": "object", "description": "Statements that are not in it, by reason.", "additionalProperties": INTEGER},
         "truncated": {"type": "boolean"}, "note": {"type": "object", "additionalProperties": TEXT},
         "file": {"type": "string", "description": "What was written; not with --show."},
-        "connections": {"type": "integer", "description": "With --show."}, "kinds": _list_of(kind),
+        "connections": {"type": "integer", "description": "With --show."},
+        "has_more_connections": {"type": "boolean", "description": "There are more: they were not counted to the end."}, "kinds": _list_of(kind),
     }  # fmt: skip
-    return _document("A workload", "`record --format json`.", properties, ("file", "connections", "kinds"))
+    return _document(
+        "A workload", "`record --format json`.", properties, ("file", "connections", "has_more_connections", "kinds")
+    )
 
 
 def _doctor() -> Schema:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file import Header, WorkloadWriter
+from myisam_advisor.workload.file_format import Header
+from myisam_advisor.workload.file_writer import WorkloadWriter
 
 BEGAN = 1_790_000_000_000_000
 

@@ -62,6 +62,11 @@ def count(value: float) -> str:
     )
 
 
+def number_of(value: int, noun: str) -> str:
+    """So many of a thing whose plural has an s: 1 statement, 0 statements."""
+    return f"{count(value)} {noun if value == 1 else noun + 's'}"
+
+
 @_of_known_numbers
 def rounded(value: float) -> str:
     """A number that was measured: three of its digits."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from myisam_advisor.texts.drawing import drawn
 from myisam_advisor.texts.json_documents import heading
-from myisam_advisor.texts.templates import count, duration, percent, printable
-from myisam_advisor.workload.file import Header, Totals
+from myisam_advisor.texts.templates import count, duration, number_of, percent, printable
+from myisam_advisor.workload.file_format import Header, Totals
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,6 +47,7 @@ def as_document(summary: Summary) -> Mapping[str, Any]:
         **heading(),
         **about(summary.header, summary.totals),
         "connections": summary.connections,
+        "has_more_connections": summary.has_more_connections,
         "kinds": kinds,
     }
 
@@ -59,8 +60,7 @@ def as_text(summary: Summary, file: str, stream: TextIO | None) -> str:
 def said(header: Header, totals: Totals) -> Iterable[str]:
     """What a workload is, a sentence a line."""
     server = " ".join(part for part in (header.flavour, header.server_version) if part)
-    statements = "statement" if totals.statements == 1 else "statements"
-    yield f"{count(totals.statements)} {statements}{_lasting(header, totals)}, from {_SOURCES.get(header.source, header.source)}{f' ({server})' if server else ''}."
+    yield f"{number_of(totals.statements, 'statement')}{_lasting(header, totals)}, from {_SOURCES.get(header.source, header.source)}{f' ({server})' if server else ''}."
     if header.resolution_microseconds > 1:
         yield "It knows whole seconds only: the statements of each are spread evenly over it."
     for reason, number in sorted(totals.left_out.items(), key=lambda item: -item[1]):
@@ -85,15 +85,18 @@ def _parts(summary: Summary, file: str) -> Iterable[RenderableType]:
     yield Text(printable(file), style="bold")
     for sentence in said(summary.header, summary.totals):
         yield Text(printable(sentence))
-    connections = "connection" if summary.connections == 1 else "connections"
-    yield Text(f"{count(summary.connections)} {connections}, {count(len(summary.kinds))} kinds of statements:")
+    more = "more than " if summary.has_more_connections else ""
+    connections, kinds = number_of(summary.connections, "connection"), number_of(len(summary.kinds), "kind")
+    yield Text(f"{more}{connections}, {kinds} of statements:")
     yield Text()
     shown = [kind for kind in summary.kinds if kind.share >= SHOWN_SHARE]
     yield _table(shown)
     rest = summary.kinds[len(shown) :]
     if rest:
         together = percent(sum(kind.share for kind in rest))
-        yield Text(f"and {count(len(rest))} kinds with {together} together (--format json tells all)", style="dim")
+        yield Text(
+            f"and {number_of(len(rest), 'kind')} with {together} together (--format json tells all)", style="dim"
+        )
 
 
 def _table(kinds: Iterable[Kind]) -> Table:

@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file import Header, Totals, WorkloadWriter
+from myisam_advisor.workload.file_format import LAST_MOMENT, Header, Totals, is_moment
+from myisam_advisor.workload.file_writer import WorkloadWriter
 from myisam_advisor.workload.log_file import LogFile
 from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import LogSource, Reading
@@ -67,12 +68,12 @@ def record_log(
         events = source.events(iter(sample), reading)
         first = next((event for event in events if event.connection not in told.ignored_connections), None)
         if first is None:
-            raise _holds_nothing(source, log, reading, sample.begin)
+            raise _holds_nothing(source, log, reading, sample.begin, reading.left_out)
         header = Header(
             told.source or source.name,
             told.server_version or reading.server_version,
             told.flavour or reading.flavour,
-            first.start_microseconds,
+            first.start_microseconds if is_moment(first.start_microseconds) else None,
             reading.resolution_microseconds,
             told.note,
         )
@@ -80,6 +81,8 @@ def record_log(
             _write(writer, chain((first,), events), told)
             for reason, count in reading.left_out.items():
                 writer.leave_out(reason, count)
+            if not writer.statements:
+                raise _holds_nothing(source, log, reading, sample.begin, writer.left_out)
             writer.note.update(told.later)
             writer.note.update(_oddities(reading, file))
             totals = Totals(
@@ -95,9 +98,9 @@ def _write(writer: WorkloadWriter, events: Iterator[Event], told: Told) -> None:
         if reason is not None:
             writer.leave_out(reason)
             continue
-        writer.write(event)
-        end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
-    writer.ended_at_microseconds = end
+        if writer.write(event):
+            end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
+    writer.ended_at_microseconds = min(end, LAST_MOMENT - 1) or None
 
 
 def _oddities(reading: Reading, file: LogFile) -> Mapping[str, str]:
@@ -117,7 +120,9 @@ def _oddities(reading: Reading, file: LogFile) -> Mapping[str, str]:
     return odd
 
 
-def _holds_nothing(source: LogSource, log: Path, reading: Reading, begin: bytes) -> UserError:
+def _holds_nothing(
+    source: LogSource, log: Path, reading: Reading, begin: bytes, left_out: Mapping[str, int]
+) -> UserError:
     """Why there is nothing to record in it."""
     if not begin.strip(b"\0"):
         return UserError(f"the {source.title} {log} holds zero bytes alone: nothing was logged. Give another.")
@@ -130,9 +135,9 @@ def _holds_nothing(source: LogSource, log: Path, reading: Reading, begin: bytes)
             f"{log} is no {source.title} of MySQL or MariaDB: not one entry of such a log is in it. "
             "Give the file that SHOW VARIABLES LIKE '%log_file' names."
         )
-    left_out = ", ".join(f"{count} {reason}" for reason, count in reading.left_out.items()) or "all our own"
+    reasons = ", ".join(f"{count} ({reason})" for reason, count in left_out.items()) or "all our own"
     return UserError(
-        f"the {source.title} {log} holds no statement: of its {reading.entries} entries were left out {left_out}."
+        f"the {source.title} {log} holds no statement: of its {reading.entries} entries were left out: {reasons}."
     )
 
 

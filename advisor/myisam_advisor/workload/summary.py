@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file import Header, Totals, Workload
+from myisam_advisor.workload.file import Workload
+from myisam_advisor.workload.file_format import Header, Totals
 from myisam_advisor.workload.fingerprints import fingerprint, kind_id
 
 # Statements are of thousands of kinds where names are made up.
 MAXIMUM_KINDS = 10_000
 OTHERS = "all further kinds"
 MAXIMUM_EXAMPLE_CHARACTERS = 2000
+# Each is kept by its number while they are counted: 24 MB.
+MAXIMUM_CONNECTIONS = 250_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,12 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A workload, summed up; the kinds with the largest share first."""
+    """A workload, summed up; the kinds with the largest share first. Where it `has_more_connections`, they were not counted to the end."""
 
     header: Header
     totals: Totals
     connections: int
+    has_more_connections: bool
     kinds: Sequence[Kind]
 
 
@@ -82,6 +86,7 @@ def summed_up(workload: Workload, literals: bool = False) -> Summary:
     """Read a workload to its end. Raises UserError as `events` does."""
     sums: dict[str, _Sum] = {}
     connections: set[int] = set()
+    has_more = False
     for event in workload.events():
         kind = fingerprint(event.statement)
         if kind not in sums and len(sums) >= MAXIMUM_KINDS:
@@ -89,11 +94,14 @@ def summed_up(workload: Workload, literals: bool = False) -> Summary:
         if kind not in sums:
             sums[kind] = _Sum()
         sums[kind].add(event, literals)
-        connections.add(event.connection)
+        if len(connections) < MAXIMUM_CONNECTIONS:
+            connections.add(event.connection)
+        else:
+            has_more = has_more or event.connection not in connections
     timed = sum(one.duration or 0 for one in sums.values())
     kinds = [_kind(name, one, timed, workload.totals.statements, literals) for name, one in sums.items()]
     kinds.sort(key=lambda kind: (-kind.share, -kind.count, kind.fingerprint))
-    return Summary(workload.header, workload.totals, len(connections), kinds)
+    return Summary(workload.header, workload.totals, len(connections), has_more, kinds)
 
 
 def _kind(name: str, one: _Sum, timed: int, statements: int, literals: bool) -> Kind:

@@ -17,13 +17,12 @@ from time import mktime
 from typing import TypeVar
 
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file import MAXIMUM_STATEMENT_BYTES
+from myisam_advisor.workload.file_format import MAXIMUM_STATEMENT_BYTES, TOO_LONG
 from myisam_advisor.workload.tokens import ends_within_string
 
 MICROSECONDS = 1_000_000
 CUT_OFF = "cut off"
 ADMINISTRATOR = "administrator command"
-TOO_LONG = f"longer than {MAXIMUM_STATEMENT_BYTES >> 20} MiB"
 # What stands before a statement is short.
 _MAXIMUM_ENTRY_BYTES = MAXIMUM_STATEMENT_BYTES + (1 << 20)
 # How many lines in one string may look like the beginning of an entry.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.workload import summary
 from myisam_advisor.workload.document import as_document, as_text
 from myisam_advisor.workload.file import read_workload
 from myisam_advisor.workload.recording import OUR_OWN, Told, record_log, source_named
@@ -48,7 +49,8 @@ def test_our_own_statements_are_left_out(tmp_path: Path) -> None:
     [
         (b"", "is empty: nothing was logged"), (b"\0" * 5000, "holds zero bytes alone"), (GENERAL, "looks like a general log. Give it as --general-log"),
         (b"LOG:  statement: SELECT 1\n" * 9, "is no slow log of MySQL or MariaDB"), (b"\x7fELF" + bytes(range(256)) * 9, "is no slow log of MySQL or MariaDB"),
-        (ENTRY % (1, 8, b"# administrator command: Ping"), "holds no statement: of its 1 entries were left out 1 administrator command"),
+        (ENTRY % (1, 8, b"# administrator command: Ping"), "holds no statement: of its 1 entries were left out: 1 \\(administrator command\\)"),
+        (ENTRY % (1, 8, b"LOAD DATA INFILE 'x' INTO TABLE t"), "holds no statement: of its 1 entries were left out: 1 \\(LOAD DATA\\)"),
         (gzip.compress(LOG)[:20] + b"\xff" * 90, "packed by gzip, and damaged"),
     ],
 )  # fmt: skip
@@ -69,6 +71,14 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, says: str) -> N
         record_log(source_named("slow_log"), tmp_path / name, tmp_path / "w")
 
 
+def test_what_a_general_log_has_before_its_first_time_is_left_out_by_name(tmp_path: Path) -> None:
+    log = log_of(tmp_path, b"\t\t    8 Query\tSELECT 0\n261122 20:00:00\t    8 Query\tSELECT 1\n")
+    recorded = record_log(source_named("general_log"), log, tmp_path / "w")
+    assert (recorded.totals.statements, recorded.totals.left_out, recorded.header.began_at_microseconds) == (1, {"of no known time": 1}, None)
+    with read_workload(tmp_path / "w") as workload:
+        assert [event.statement for event in workload.events()] == [b"SELECT 1"]
+
+
 def test_what_is_odd_is_told(tmp_path: Path) -> None:
     without = LOG.replace(b"  Id: 8", b"").replace(b"  Id: 9", b"")
     totals = record_log(source_named("slow_log"), log_of(tmp_path, b"\0" * 100 + without), tmp_path / "w").totals
@@ -78,11 +88,11 @@ def test_what_is_odd_is_told(tmp_path: Path) -> None:
 def test_a_summary_has_kinds_and_no_values(tmp_path: Path) -> None:
     record_log(source_named("slow_log"), log_of(tmp_path, LOG), tmp_path / "w")
     with read_workload(tmp_path / "w") as workload:
-        summary = summed_up(workload)
-    [kind] = summary.kinds
+        whole = summed_up(workload)
+    [kind] = whole.kinds
     assert (kind.fingerprint, kind.count, kind.seconds, kind.share, kind.rows_sent, kind.example) == ("select ?", 2, 0.0002, 1.0, 4, None)
-    assert summary.connections == 2
-    told = as_text(summary, "w", None) + str(as_document(summary))
+    assert whole.connections == 2
+    told = as_text(whole, "w", None) + str(as_document(whole))
     assert "select ?" in told
     assert "secret" not in told
     assert "LOAD DATA" in told
@@ -94,6 +104,18 @@ def test_values_are_told_where_that_was_asked_for(tmp_path: Path) -> None:
         told = as_text(summed_up(workload, literals=True), "w", None)
     assert "secret" in told
     assert "\x1b" not in told
+
+
+def test_connections_without_end_take_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "MAXIMUM_CONNECTIONS", 3)
+    for connections, told in ((3, "3 connections, 1 kind of statements"), (5, "more than 3 connections, 1 kind of statements")):
+        (tmp_path / "log").write_bytes(b"".join(ENTRY % (1, number, b"SELECT 1") for number in range(1, connections + 1)))
+        record_log(source_named("slow_log"), tmp_path / "log", tmp_path / str(connections))
+        with read_workload(tmp_path / str(connections)) as workload:
+            whole = summed_up(workload)
+        assert (whole.connections, whole.has_more_connections) == (3, connections > 3)
+        assert told in as_text(whole, "w", None)
+        assert as_document(whole)["has_more_connections"] == (connections > 3)
 
 
 def test_kinds_without_end_take_bounded_memory(tmp_path: Path) -> None:
