@@ -46,6 +46,7 @@ def looked_at(session: Session, asked: Sequence[str], to: str, target: str | Non
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), tuple(found.left_out),
         whole_number(variables.get("key_buffer_size")), whole_number(variables.get(cache)), _free_bytes(directory),
+        tuple(found.not_found),
     )  # fmt: skip
 
 

@@ -64,6 +64,8 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
         elif one.code == 1292:
             shown = statement("SELECT COUNT(*) FROM {} WHERE {};", subject.table, _has_zero(subject.structure))
             yield Change("zero-dates", f"Error 1292: {one.why}.", shown)
+        elif one.code == 4025:
+            yield Change("check-refused", f"Error 4025: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         else:
             yield Change("read-only", f"Error {one.code}: {one.why}.", statement("SELECT @@global.read_only;"))
 

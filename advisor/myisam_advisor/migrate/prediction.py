@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from myisam_advisor.migrate.meaning import Change, Subject, TableName, changes
 from myisam_advisor.migrate.refusals import Refusal, refusals
-from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after, seconds
 from myisam_advisor.migrate.tables import FoundTable
-from myisam_exporter.files.structure import Column
+from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import quote_table, statement
 
 MERGE = "MRG_MyISAM"
 # The target refuses partitions of MyISAM; converted before the upgrade, they are none any more.
 OF_PARTITIONS = 1178
+BLOCK_SIZE = "KEY_BLOCK_SIZE"
+# Refused by 10.5, 10.11 and 11.4; what 11.5 to 11.7 do was not tried.
+INDEX_DIRECTORY_PASSED_OVER = (11, 8)
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What becomes of one table. Times and sizes are None where they are not known."""
+    """What becomes of one table. Times and sizes are None where they are not known.
+
+    `errors` are those of a bare ALTER TABLE ... ENGINE=..., `script_errors` of the script's own, which leaves out options of MyISAM's.
+    """
 
     name: TableName
     engine: str
@@ -32,6 +38,8 @@ class Prediction:
     bytes_after: Range | None
     row_format: str = ""
     columns: tuple[Column, ...] = ()
+    key_block_size: int = 0
+    script_errors: tuple[Refusal, ...] = ()
 
     @property
     def fails(self) -> bool:
@@ -41,7 +49,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """All tables that were asked for, in the order in which to convert them, and those of which nothing can be said."""
+    """All tables that were asked for, in the order in which to convert them, and those of which nothing can be said; of these, the names that are nobody's (`not_found`)."""
 
     here: ServerKind
     target: ServerKind | None
@@ -52,6 +60,7 @@ class Migration:
     key_buffer_bytes: int | None
     cache_bytes: int | None
     disk_free_bytes: int | None
+    not_found: tuple[tuple[str, str], ...] = ()
 
 
 def predict(
@@ -68,22 +77,36 @@ def _one(
     members: Mapping[TableName, list[TableName]], moved: set[TableName],
 ) -> Prediction:  # fmt: skip
     assert table.structure is not None
-    errors = [one for one in refusals(table.structure, to, here, quote_table(*table.name)) if not one.may]
-    errors = [*_of_state(table, here), *_of_merge(table, moved), *errors]
-    if target is not None:
-        known = {one.code for one in errors}
-        errors += [
-            Refusal(one.code, f"on {target.label}: {one.why}", one.mend)
-            for one in refusals(table.structure, to, target, quote_table(*table.name))
-            if not one.may and one.code not in known and one.code != OF_PARTITIONS
-        ]
+    first = [*_of_state(table, here), *_of_merge(table, moved), *_of_place(table, to, here)]
+    errors = _of_structure(table, table.structure, first, to, here, target)
+    bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()))
     after = bytes_after(table.structure, table.contents, to, here.flavour) if table.contents else None
     lasts = seconds(after, to, here.flavour, available_bytes) if after else None
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), changes(subject), table.contents, lasts, after, table.structure.row_format,
-        table.structure.columns,
+        table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(_of_structure(table, bare, first, to, here, target)),
     )  # fmt: skip
+
+
+def _of_structure(
+    table: FoundTable, structure: Structure, first: Sequence[Refusal], to: str, here: ServerKind, target: ServerKind | None
+) -> list[Refusal]:  # fmt: skip
+    """What is refused of a table so made, behind what its state and place are refused for."""
+    name = quote_table(*table.name)
+    errors = [*first, *(one for one in refusals(structure, to, here, name) if not one.may)]
+    if target is not None:
+        known = {one.code for one in errors}
+        errors += [
+            Refusal(one.code, f"on {target.label}: {one.why}", one.mend)
+            for one in refusals(structure, to, target, name)
+            if not one.may and one.code not in known and one.code != OF_PARTITIONS
+        ]
+    return errors
+
+
+def _without_block_size(structure: Structure) -> tuple[tuple[str, int], ...]:
+    return tuple(option for option in structure.options if option[0] != BLOCK_SIZE)
 
 
 def _members(found: Sequence[FoundTable]) -> dict[TableName, list[TableName]]:
@@ -104,6 +127,20 @@ def _of_state(table: FoundTable, here: ServerKind) -> list[Refusal]:
     if table.crashed and not here.recovers:
         return [Refusal(1194, "it is marked as crashed", statement("REPAIR TABLE {};", quote_table(*table.name)))]
     return []
+
+
+def _of_place(table: FoundTable, to: str, here: ServerKind) -> list[Refusal]:
+    """An INDEX DIRECTORY, of which InnoDB has none: MySQL passes over it with a warning, and so does MariaDB 11.8."""
+    refuses = here.is_mariadb and here.version < INDEX_DIRECTORY_PASSED_OVER and here.strict_innodb
+    if not (table.index_elsewhere and to == INNODB and refuses):
+        return []
+    return [
+        Refusal(
+            1005,
+            "its index lies in a directory of its own (INDEX DIRECTORY), and innodb_strict_mode refuses that",
+            "Run the ALTER behind SET SESSION innodb_strict_mode = OFF; which passes over the directory with a warning.",
+        )
+    ]
 
 
 def _of_merge(table: FoundTable, moved: set[TableName]) -> list[Refusal]:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from myisam_advisor.migrate.meaning import Change
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
+from myisam_advisor.migrate.script import tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.texts.drawing import drawn, without_padding
@@ -57,7 +58,7 @@ def _headline(migration: Migration, failing: int) -> str:
     if not total:
         return "There is no MyISAM table to convert."
     target = f", then {migration.target.label}" if migration.target else ""
-    tables = "1 table" if total == 1 else f"{total} tables"
+    tables = tables_of(total)
     fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{failing} fail"
     return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {total - failing} {'converts' if total - failing == 1 else 'convert'}."
 
@@ -104,7 +105,7 @@ def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
     for (name, _), of in found.items():
         change = of[0][1]
         named = len(of) == 1 or name in NAMED
-        tables = ", ".join(printable(object_name(*one.name)) for one, _ in of) if named else f"{len(of)} tables"
+        tables = ", ".join(printable(object_name(*one.name)) for one, _ in of) if named else tables_of(len(of))
         yield Text.assemble((name, "yellow"), f"  {tables}: {printable(change.what)}")
         if change.statement:
             yield Padding(Text(printable(change.statement), style="dim"), (0, 0, 0, 4))

@@ -18,7 +18,6 @@ from myisam_exporter.files.structure import Column
 from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, sql_list, statement
 
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
-WRONG_OPTIONS = (1005, 1031)
 LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
 TO_LOOK_AT = frozenset({"zero-dates", "full-row"})
@@ -39,7 +38,10 @@ def alter(one: Prediction) -> Sql:
 def back(one: Prediction) -> Sql:
     """The way back. A FIXED or COMPRESSED table gets its format again only where it is named."""
     asked = one.row_format if one.row_format in FOREIGN_ROW_FORMATS | {"DYNAMIC"} else "DEFAULT"
-    return statement("ALTER TABLE {} ENGINE=MyISAM, {};", quote_table(*one.name), plain_words(f"ROW_FORMAT={asked}"))
+    options = plain_words(f"ROW_FORMAT={asked}")
+    if one.key_block_size:
+        options = statement("{}, KEY_BLOCK_SIZE={}", options, one.key_block_size)
+    return statement("ALTER TABLE {} ENGINE=MyISAM, {};", quote_table(*one.name), options)
 
 
 def values_sum(columns: Iterable[Column]) -> Sql:
@@ -59,7 +61,12 @@ def _value(column: Column) -> Sql:
 
 def runs(one: Prediction) -> bool:
     """Whether the script's own statement succeeds: it leaves out options that the bare one is refused for."""
-    return all(error.code in WRONG_OPTIONS and "innodb_strict_mode" in error.why for error in one.errors)
+    return not one.script_errors
+
+
+def tables_of(count: int) -> str:
+    """So many tables, in words."""
+    return "1 table" if count == 1 else f"{count} tables"
 
 
 def as_script(migration: Migration) -> str:
@@ -76,7 +83,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     # Names are written in UTF-8, whatever the client takes for granted.
     yield "SET NAMES utf8mb4;"
     yield in_comments(
-        f"{len(ready)} {'table' if len(ready) == 1 else 'tables'} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
+        f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
         "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
         "To go on after a stop: begin at the first table below whose ENGINE is still MyISAM. SHOW TABLE STATUS LIKE 'TABLE' tells it of one.\n"
         "Where same_rows or same_values is 0 behind an ALTER though nobody wrote meanwhile, go back with the statement that stands there, and stop."
@@ -99,7 +106,7 @@ def _batches(ready: Sequence[Prediction]) -> Iterator[str]:
         room = sum(one.bytes_after[1] for one in batch if one.bytes_after)
         yield ""
         yield in_comments(
-            f"Batch {number} of {len(batches)}: {len(batch)} tables, {duration(low)} to {duration(high)}{unknown}; up to {size(room)} of disk while it runs."
+            f"Batch {number} of {len(batches)}: {tables_of(len(batch))}, {duration(low)} to {duration(high)}{unknown}; up to {size(room)} of disk while it runs."
         )
         for one in batch:
             yield from _table(one)
@@ -158,13 +165,13 @@ def _online(one: Prediction) -> Iterator[str]:
     if all(_PLAIN.fullmatch(part) for part in one.name):
         schema, table = one.name
         yield "Beside writers, in a shell (it needs a primary or unique key, and no triggers of its own before MySQL 5.7.2; try --dry-run first):"
-        yield f"pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT' D={schema},t={table} --execute"
+        yield f"pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0' D={schema},t={table} --execute"
         yield "MyISAM's table lock is held for each of its chunks: --chunk-time 0.2 keeps them short."
     yield GH_OST
 
 
 def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
     for one in failing:
-        errors = "\n".join(f"error {error.code}: {error.why}. {error.mend}" for error in one.errors)
+        errors = "\n".join(f"error {error.code}: {error.why}. {error.mend}" for error in one.script_errors)
         yield ""
         yield in_comments(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")

@@ -6,7 +6,7 @@ disabled_storage_engines, sql_require_primary_key) and of MariaDB; tried on MySQ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_advisor.texts.near import did_you_mean
@@ -52,6 +52,10 @@ class ServerKind:
     galera: bool = False
     group: bool = False
     gtid: bool = False
+    refuses_zero_in_dates: bool = False
+    # MariaDB refuses such a default also where sql_mode is not strict, in which rows only warn.
+    refuses_zero_defaults: bool = False
+    refuses_zero_in_defaults: bool = False
 
     @property
     def label(self) -> str:
@@ -72,9 +76,10 @@ def by_default(flavour: str, version: tuple[int, int]) -> ServerKind:
     """A server of this version whose settings nobody changed."""
     modern = version >= MODERN_INNODB_SINCE[flavour]
     strict = version >= STRICT_SINCE[flavour]
+    zero = strict and flavour == MYSQL
     return ServerKind(
-        flavour, version, strict, strict and flavour == MYSQL, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
-        missing_engines=(ARIA,) if flavour == MYSQL else (),
+        flavour, version, strict, zero, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
+        missing_engines=(ARIA,) if flavour == MYSQL else (), refuses_zero_in_dates=zero, refuses_zero_defaults=zero, refuses_zero_in_defaults=zero,
     )  # fmt: skip
 
 
@@ -88,7 +93,9 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
 
     modes = told["sql_mode"].upper().split(",") if "sql_mode" in told else None
     strict = usual.strict if modes is None else any(mode in modes for mode in STRICT)
-    zero = usual.refuses_zero_dates if modes is None else strict and ("NO_ZERO_DATE" in modes or "TRADITIONAL" in modes)
+    zero = _refusing(modes, "NO_ZERO_DATE") if modes is not None else usual.refuses_zero_dates
+    zero_in = _refusing(modes, "NO_ZERO_IN_DATE") if modes is not None else usual.refuses_zero_in_dates
+    defaults_too = strict or flavour == MARIADB
     wsrep = is_on("wsrep_on", False)
     missing = [*usual.missing_engines]
     if told.get("have_innodb", "YES").upper() in ("NO", "DISABLED"):
@@ -97,7 +104,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         name.strip().lower() for name in told.get("disabled_storage_engines", "").split(",") if name.strip()
     )
     return ServerKind(
-        flavour, version, strict, zero,
+        flavour, version, strict, strict and zero,
         is_on("innodb_strict_mode", usual.strict_innodb),
         told.get("innodb_default_row_format", usual.row_format).upper(),
         is_on("innodb_large_prefix", usual.large_prefix),
@@ -112,7 +119,12 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         wsrep,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
+        strict and zero_in, defaults_too and zero, defaults_too and zero_in,
     )  # fmt: skip
+
+
+def _refusing(modes: Sequence[str], mode: str) -> bool:
+    return mode in modes or "TRADITIONAL" in modes
 
 
 def target_kind(text: str, present: str) -> ServerKind:

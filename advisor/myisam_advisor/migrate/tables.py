@@ -18,11 +18,12 @@ from myisam_exporter.files.structure_reader import FoundStructure, named_in, rea
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
+INDEX = ".MYI"
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written."""
+    """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written; `index_elsewhere`: it has an INDEX DIRECTORY."""
 
     name: TableName
     structure: Structure
@@ -32,14 +33,21 @@ class FoundTable:
     idle_seconds: float | None = None
     union: tuple[TableName, ...] = ()
     merged_in: tuple[TableName, ...] = ()
+    index_elsewhere: bool = False
 
 
 @dataclass(slots=True)
 class Found:
-    """What was asked for: the tables, and what is said of the rest, by name."""
+    """What was asked for: the tables, and what is said of the rest, by name; `not_found` of it is what there is none of."""
 
     tables: list[FoundTable] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    not_found: list[tuple[str, str]] = field(default_factory=list)
+
+    def none_is(self, name: str, why: str) -> None:
+        """There is none of this name."""
+        self.left_out.append((name, why))
+        self.not_found.append((name, why))
 
 
 def find_tables(directory: Path, owner: int | None, asked: Sequence[str]) -> Found:
@@ -70,7 +78,7 @@ def _wanted(
             continue
         name = next((one for one in names if one in known), next((one for one in names if one[0] in folders), None))
         if name is None:
-            found.left_out.append((text, _no_such(text, names, folders, known)))
+            found.none_is(text, _no_such(text, names, folders, known))
             continue
         tables = wanted.setdefault(name[0], set())
         if tables is not None:
@@ -110,8 +118,8 @@ def _read_schema(path: Path, schema: str, tables: set[str] | None, scan: DataDir
         )
     for table in sorted((tables or set()) - seen - files.keys()):
         near = did_you_mean(table, files)
-        found.left_out.append(
-            (object_name(schema, table), f"there is no MyISAM table of this name; it may be another engine's.{near}")
+        found.none_is(
+            object_name(schema, table), f"there is no MyISAM table of this name; it may be another engine's.{near}"
         )
 
 
@@ -154,4 +162,5 @@ def _take(
     written = max((file.data_modified for file in files if file.data_modified is not None), default=None)
     idle = None if written is None else max(scan.now - written, 0.0)
     crashed = any(header.crashed for header in headers)
-    found.tables.append(FoundTable(name, structure, contents, crashed, problem, idle, (), merged))
+    elsewhere = any(Path(file.directory, f"{file.stem}{INDEX}").is_symlink() for file in files)
+    found.tables.append(FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere))

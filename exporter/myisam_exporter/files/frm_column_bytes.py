@@ -56,6 +56,26 @@ def bytes_of_list(kind: int, members: int) -> int:
     return 8 if needed > 4 else needed
 
 
+def is_partly_zero_date(kind: int, data: bytes) -> bool:
+    """Whether these are the bytes of a date without a month or a day, such as 2010-00-00, and not of 0000-00-00.
+
+    MariaDB's own times with a fraction, of before 10.1, are packed otherwise: nothing is said of them.
+    """
+    if kind in (types.DATE, types.NEWDATE) and len(data) == _FIXED[types.DATE]:
+        packed = int.from_bytes(data, "little")
+        day, month = packed & 31, packed >> 5 & 15
+    elif kind == types.DATETIME2 and len(data) >= len(_ZERO_DATETIME):
+        # The sign, years and months as one number (17 bits), 5 bits of the day, 17 of the time.
+        packed = int.from_bytes(data[: len(_ZERO_DATETIME)], "big") >> 17
+        day, month = packed & 31, (packed >> 5 & 0x1FFFF) % 13
+    elif kind == types.DATETIME and len(data) == _FIXED[types.DATETIME]:
+        packed = int.from_bytes(data, "little") // 1_000_000
+        day, month = packed % 100, packed // 100 % 100
+    else:
+        return False
+    return not (day and month) and not is_zero_date(kind, data)
+
+
 def is_zero_date(kind: int, data: bytes) -> bool:
     """Whether these are the bytes of 0000-00-00."""
     zero = _ZERO_DATETIME if kind == types.DATETIME2 else b""

@@ -8,11 +8,11 @@ with what the servers say of the same tables in tests/servers.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, is_zero_date
+from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, is_partly_zero_date, is_zero_date
 from myisam_exporter.files.frm_definition import (
     COLUMNS,
     COLUMNS_SINCE_VERSION,
@@ -47,19 +47,22 @@ ROW_FORMATS = {1: "FIXED", 2: "DYNAMIC", 3: "COMPRESSED", 4: "REDUNDANT", 5: "CO
 # Length; position in the row; what is packed into bits; what the column does by itself; collation; list of members; type; collation.
 _COLUMN = struct.Struct("<3x H 3s H B B B B B 2x")
 # sql/field.h, FIELDFLAG_...
-SIGNED, NO_DEFAULT, NULLABLE = 1, 16_384, 32_768
+SIGNED, BIT_AS_BYTES, NO_DEFAULT, NULLABLE = 1, 4096, 16_384, 32_768
 DECIMALS_SHIFT, DECIMALS_MASK = 8, 31
 NEXT_NUMBER, GENERATED = 15, 128  # what a column does by itself: counts; is computed (MySQL 5.7)
 MYSQL_WITH_JSON = range(50_700, 80_000)
 DEFAULT_NOW = frozenset({18, 21, 23})  # its default is the present moment
 # my_base.h, HA_OPTION_...
 OPTION_BITS = {"PACK_KEYS": 2, "CHECKSUM": 32, "DELAY_KEY_WRITE": 64}
-NO_PACK_KEYS = 128
+PACKED_RECORD, NO_PACK_KEYS = 1, 128
+# sql/unireg.h of MariaDB, enum extra2_frm_value_type: which columns hold the period of SYSTEM VERSIONING.
+SYSTEM_PERIOD = 4
 EXPRESSIONS_SINCE_VERSION = (
     11  # sql/unireg.h of MariaDB, FRM_VER_EXPRESSSIONS: 10.2 and later, where a column may have any
 )
 # sql/field.h of MariaDB, enum enum_vcol_info_type: what an expression is of.
 OF_VIRTUAL, OF_STORED, OF_DEFAULT = 0, 1, 2
+OF_CHECKS = frozenset({3, 4})  # of a column, of the table
 _EXPRESSION = struct.Struct("<B H H B")
 EXPRESSIONS_HEAD_BYTES = 16  # sql/unireg.h, FRM_VCOL_NEW_BASE_SIZE
 MAXIMUM_ROW_BYTES = 70_000  # 65,535 and its bits for NULL
@@ -95,7 +98,8 @@ def parse_structure(read: Pieces) -> Structure:
     if start[VERSION] < COLUMNS_SINCE_VERSION:
         raise FrmError("its columns are described as before MySQL 4.1")
     form = _form(start, read)
-    columns = tuple(_columns(start, read, form))
+    expressions = _expressions(start, read, form)
+    columns = tuple(_columns(start, read, form, expressions))
     version = int.from_bytes(start[51:55], "little")
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
     engine = (start[61] or start[3]) if partitioned else start[3]
@@ -108,6 +112,8 @@ def parse_structure(read: Pieces) -> Structure:
         partitioned,
         columns,
         tuple(_index(key, columns) for key in parse_full_keys(read)),
+        SYSTEM_PERIOD in _extra_kinds(start, read),
+        any(kinds & OF_CHECKS for kinds in expressions.values()),
     )
 
 
@@ -128,18 +134,37 @@ def _form(start: bytes, read: Pieces) -> _Form:
     return _Form(position + FORM_BYTES + screens, count, names, intervals, comments, expressions)
 
 
-def _columns(start: bytes, read: Pieces, form: _Form) -> Iterator[Column]:
+def _extra_kinds(start: bytes, read: Pieces) -> Iterator[int]:
+    """The kinds of what MariaDB 10.1 and later put between the header and the form: each has its kind, its length, its bytes."""
+    data = piece(start, read, HEAD_BYTES, int.from_bytes(start[4:6], "little"), "options")
+    if data.startswith(b"/"):  # a name of a screen, as older servers have it there
+        return
+    position = 0
+    while position + 2 <= len(data):
+        kind, length = data[position], data[position + 1]
+        position += 2
+        if not length:
+            length = int.from_bytes(data[position : position + 2], "little")
+            position += 2
+        yield kind
+        position += length
+
+
+def _columns(start: bytes, read: Pieces, form: _Form, expressions: Mapping[int, frozenset[int]]) -> Iterator[Column]:
     described = piece(start, read, form.columns_position, form.count * _COLUMN.size, COLUMNS)
     names = _names(piece(start, read, form.names_position, form.names_bytes, COLUMNS), form.count)
     defaults = _default_row(start, read)
     version = int.from_bytes(start[51:55], "little")
-    expressions = _expressions(start, read, form)
+    nulls = _NullBits(defaults, int.from_bytes(start[30:32], "little"))
     members = _members(piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS))
     for number, (name, words) in enumerate(zip(names, _COLUMN.iter_unpack(described), strict=True)):
         length, place, packed, does, collation_high, of_members, kind, collation_low = words
         position = int.from_bytes(place, "little") - 1
-        has_default = not packed & NO_DEFAULT and does not in DEFAULT_NOW
         expression = expressions.get(number, frozenset())
+        is_null = nulls.next(kind, length, packed)
+        has_date = kind in types.DATES and not (
+            is_null or packed & NO_DEFAULT or does in DEFAULT_NOW or OF_DEFAULT in expression
+        )
         if kind == types.JSON and version not in MYSQL_WITH_JSON:
             raise FrmError("it has computed columns as MariaDB before 10.2 wrote them")
         unsigned = not packed & SIGNED
@@ -157,11 +182,29 @@ def _columns(start: bytes, read: Pieces, form: _Form) -> Iterator[Column]:
             bool(packed & NULLABLE),
             unsigned,
             does & ~GENERATED == NEXT_NUMBER,
-            kind in types.DATES and has_default and not packed & NULLABLE and OF_DEFAULT not in expression
-            and is_zero_date(kind, defaults[position : position + size]),
+            has_date and is_zero_date(kind, defaults[position : position + size]),
             kind in types.BLOBS and OF_DEFAULT in expression,
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
+            has_date and is_partly_zero_date(kind, defaults[position : position + size]),
         )  # fmt: skip
+
+
+class _NullBits:
+    """Which columns' defaults are NULL: a bit for each that may be, at the row's beginning; odd bits of BIT lie between (sql/table.cc)."""
+
+    def __init__(self, row: bytes, options: int) -> None:
+        self._row = row
+        self._bit = 0 if options & PACKED_RECORD else 1  # the first one tells of deleted rows
+
+    def next(self, kind: int, length: int, packed: int) -> bool:
+        """Whether the default of the next column is NULL."""
+        bit = self._bit
+        if kind == types.BIT and not packed & BIT_AS_BYTES:
+            self._bit += length & 7
+        if not packed & NULLABLE:
+            return False
+        self._bit += 1
+        return bit // 8 < len(self._row) and bool(self._row[bit // 8] >> bit % 8 & 1)
 
 
 def _names(data: bytes, count: int) -> list[str]:

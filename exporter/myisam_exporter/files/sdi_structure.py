@@ -6,6 +6,7 @@ the same tables in tests/servers. The file is JSON, and its name is the table's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,7 +35,8 @@ _FIXED = {
 }  # fmt: skip
 _TIMES = {types.TIMESTAMP2: 4, types.DATETIME2: 5, types.TIME2: 3}
 _MERGE = "MRG_MyISAM"  # as the server itself spells it elsewhere
-_ZERO_DATE = "0000-00-00"
+_ZERO_DATE = re.compile(r"0000-00-00(?: 00:00:00(?:\.0+)?)?", re.ASCII)
+_PARTLY_ZERO_DATE = re.compile(r"[0-9]{4}-(?:00-[0-9]{2}|[0-9]{2}-00)", re.ASCII)
 
 
 class SdiError(Exception):
@@ -90,6 +92,8 @@ def _column(column: Mapping[str, Any]) -> Column:
     kind = _BEHIND_THE_GAP.get(number, number - 1)
     default = str(column["default_value_utf8"])
     generated = bool(column["generation_expression_utf8"])
+    is_date = kind in types.DATES and not column["default_value_utf8_null"]
+    is_zero = is_date and _ZERO_DATE.fullmatch(default) is not None
     return Column(
         str(column["name"]),
         kind,
@@ -98,9 +102,10 @@ def _column(column: Mapping[str, Any]) -> Column:
         bool(column["is_nullable"]),
         bool(column["is_unsigned"]),
         bool(column["is_auto_increment"]),
-        kind in types.DATES and not column["default_value_utf8_null"] and default.startswith(_ZERO_DATE),
+        is_zero,
         kind in types.BLOBS and not (column["default_value_utf8_null"] and not column.get("default_option")),
         (types.VIRTUAL if column["is_virtual"] else types.STORED) if generated else "",
+        is_date and not is_zero and _PARTLY_ZERO_DATE.match(default) is not None,
     )
 
 

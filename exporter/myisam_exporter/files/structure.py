@@ -29,7 +29,8 @@ BTREE, FULLTEXT, SPATIAL, LONG_UNIQUE, VECTOR = "btree", "fulltext", "spatial", 
 class Column:
     """One column. `maximum_bytes` is what its value takes at most, without length bytes.
 
-    `zero_default` tells of a default of 0000-00-00, `text_default` of a TEXT or BLOB that has one. `generated` is "", VIRTUAL or STORED.
+    `zero_default` tells of a default of 0000-00-00, `partly_zero_default` of one such as 2010-00-00, `text_default` of a TEXT or BLOB that has
+    one. `generated` is "", VIRTUAL or STORED.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Column:
     zero_default: bool = False
     text_default: bool = False
     generated: str = ""
+    partly_zero_default: bool = False
 
     @property
     def is_blob(self) -> bool:
@@ -78,6 +80,7 @@ class Structure:
     """One table. `row_format` is the one that was asked for ("" where none was), in capitals, and so are the options' names.
 
     `options` hold what is not at its default. `engine` is the one that keeps the rows, of a partitioned table its partitions'.
+    Of MariaDB's: whether the server keeps the rows' history (`system_versioned`), and whether there is a CHECK (`checks`).
     """
 
     engine: str
@@ -88,6 +91,8 @@ class Structure:
     partitioned: bool
     columns: tuple[Column, ...]
     indexes: tuple[Index, ...]
+    system_versioned: bool = False
+    checks: bool = False
 
     @property
     def primary(self) -> Index | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from myisam_advisor.migrate.prediction import Migration
 
 ENGINES = ["innodb", "aria"]
+REMEDY = "Without a name, all tables are looked at; `myisam-advisor facts tables` lists them."
 
 
 @click.command(
@@ -70,4 +71,18 @@ def _predicted(names: tuple[str, ...], to: str, target: str | None, server: Serv
     from myisam_exporter.server.session import Session
 
     with Session(server.target(), server.timeout_seconds) as session:
-        return looked_at(session, names, ENGINE_NAMES[to], target, Path("/proc"))
+        migration = looked_at(session, names, ENGINE_NAMES[to], target, Path("/proc"))
+    _tell_of_what_is_not_there(migration)
+    return migration
+
+
+def _tell_of_what_is_not_there(migration: Migration) -> None:
+    """Raises UserError where nothing else was asked for; else the rest goes on, and it is said beside it."""
+    from myisam_advisor.texts.templates import printable
+    from myisam_exporter.errors import UserError
+
+    lines = [f"{name}: {why.rstrip('.')}." for name, why in migration.not_found]
+    if lines and not migration.predictions and len(migration.left_out) == len(lines):
+        raise UserError(f"{' '.join(lines)} {REMEDY}")
+    for line in lines:
+        click.echo(printable(f"myisam-advisor: {line} {REMEDY}"), err=True)

@@ -41,6 +41,7 @@ def index(*parts: tuple[int, int], name: str = "k", unique: bool = False, kind: 
 
 
 COUNTS_WITHIN = table(integer("a"), integer("b", auto_increment=True), indexes=(index((0, 4), (1, 4)),))
+PARTLY_ZERO = table(Column("d", types.DATE, 3, 63, False, partly_zero_default=True))
 ZERO = table(Column("d", types.DATE, 3, 63, False, zero_default=True))
 
 
@@ -56,6 +57,14 @@ ZERO = table(Column("d", types.DATE, 3, 63, False, zero_default=True))
         (table(row_format="FIXED"), MYSQL, [1031]),
         (table(row_format="FIXED"), OLD, []),
         (table(KEY_BLOCK_SIZE=4), MYSQL, []),
+        (PARTLY_ZERO, MYSQL, [1067, 1292]),
+        (PARTLY_ZERO, of_variables("mysql", (9, 7), {"sql_mode": "NO_ZERO_IN_DATE"}), []),
+        (PARTLY_ZERO, of_variables("mariadb", (10, 11), {"sql_mode": "NO_ZERO_IN_DATE"}), [1067]),
+        (ZERO, of_variables("mariadb", (10, 11), {"sql_mode": "NO_ZERO_DATE"}), [1067]),
+        (ZERO, of_variables("mariadb", (10, 11), {"sql_mode": "STRICT_ALL_TABLES,NO_ZERO_IN_DATE"}), [1292]),
+        (replace(COUNTS_WITHIN, system_versioned=True), MARIADB, [4120, 1075]),
+        (replace(table(), checks=True), MARIADB, [4025]),
+        (replace(table(), checks=True), MYSQL, []),
         (table(KEY_BLOCK_SIZE=3), MYSQL, [1031]),
         (table(text("v", 1000), indexes=(index((0, 800)),)), MARIADB, []),
         (table(text("v", 1000), indexes=(index((0, 800)),)), OLD, []),
@@ -82,6 +91,25 @@ def test_an_old_innodb_has_neither_fulltext_nor_aria() -> None:
     assert [one.code for one in refusals(words, "InnoDB", by_default("mysql", (5, 5)))] == [1214]
     assert [one.code for one in refusals(words, "Aria", MYSQL)] == [1286]
     assert refusals(words, "Aria", MARIADB) == ()
+
+
+def test_aria_has_no_index_by_a_hash_nor_over_what_is_virtual() -> None:
+    virtual, words = replace(integer("b"), generated=types.VIRTUAL), Column("x", types.BLOB, 65_535, LATIN1, False)
+    by_hash = table(words, text("v", 2100), indexes=(index((1, 2100), unique=True, kind=types.LONG_UNIQUE),))
+    whole = replace(by_hash, indexes=(index((0, 0), unique=True, kind=types.LONG_UNIQUE),))
+    over_virtual = table(integer(), virtual, indexes=(index((0, 4), (1, 4)),))
+    assert [[one.code for one in refusals(made, "Aria", MARIADB)] for made in (by_hash, whole, over_virtual)] == [[], [1071], [1904]]
+    assert [one.code for one in refusals(by_hash, "Aria", by_default("mariadb", (10, 5)))] == [1071]
+    assert refusals(whole, "InnoDB", MARIADB) == ()
+    assert refusals(replace(table(), system_versioned=True), "Aria", MARIADB) == ()
+
+
+def test_an_index_directory_is_refused_where_innodb_is_strict() -> None:
+    found = FoundTable(("s", "t"), table(), None, index_elsewhere=True)
+    kinds = (MARIADB, replace(MARIADB, strict_innodb=False), by_default("mariadb", (11, 8)), MYSQL)
+    assert [[error.code for error in predict([found], "InnoDB", kind, None, None)[0].errors] for kind in kinds] == [[1005], [], [], []]
+    assert predict([found], "Aria", MARIADB, None, None)[0].errors == ()
+    assert "s.t would fail, and is left out:" in as_script(migration(found))
 
 
 def test_what_depends_on_rows_is_no_error_but_a_change() -> None:
@@ -215,6 +243,16 @@ def test_the_script_leaves_out_what_fails_and_mends_options() -> None:
     assert "\nALTER TABLE `s`.`bad`" not in script
 
 
+def test_the_script_takes_in_what_only_the_bare_statement_is_refused_for() -> None:
+    compact = table(text("v", 1000), indexes=(index((0, 800)),), row_format="COMPACT", KEY_BLOCK_SIZE=4)
+    made = migration(FoundTable(("s", "t"), compact, None))
+    assert [error.code for error in made.predictions[0].errors] == [1709, 1005]
+    script = as_script(made)
+    assert "\nALTER TABLE `s`.`t` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;" in script
+    assert "-- Back: ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=4;" in script
+    assert "Batch 1 of 1: 1 table, " in script
+
+
 def test_the_script_compares_values_and_not_the_checksum_of_one_engine() -> None:
     columns = (integer(), replace(text("v"), nullable=True), replace(integer("sum"), generated=types.STORED), Column("b", types.BIT, 1, 63, False))
     script = as_script(migration(FoundTable(("s", "t"), table(*columns), None))).splitlines()
@@ -268,8 +306,8 @@ def test_zeros_are_looked_for_in_each_date() -> None:
 def test_each_sentence_is_told_with_its_tables() -> None:
     first, second = (Column(name, types.DATE, 3, 63, False) for name in ("born", "died"))
     told = " ".join(as_text(scripted(*(FoundTable(("s", name), table(column), None) for name, column in (("a", first), ("b", second), ("c", second))))).split())
-    assert "zero-dates s.a: Error 1292: a row with 0000-00-00 in born" in told
-    assert "zero-dates s.b, s.c: Error 1292: a row with 0000-00-00 in died" in told
+    assert "zero-dates s.a: Error 1292: a row with 0000-00-00 or 2010-00-00 in born" in told
+    assert "zero-dates s.b, s.c: Error 1292: a row with 0000-00-00 or 2010-00-00 in died" in told
 
 
 def scripted(*found: FoundTable) -> Migration:
@@ -279,7 +317,7 @@ def scripted(*found: FoundTable) -> Migration:
 
 def test_a_large_table_has_a_line_for_copying_beside_writers() -> None:
     script = as_script(migration(FoundTable(("s", "big"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
-    assert "-- pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT' D=s,t=big --execute" in script
+    assert "-- pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0' D=s,t=big --execute" in script
     assert "gh-ost does not fit" in script
     odd = as_script(migration(FoundTable(("s", "b g"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
     assert "pt-online-schema-change" not in odd

@@ -1,0 +1,138 @@
+"""Tables that few have, converted on four real servers: what the ALTER says was told, and what the script writes does what was told of it."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.migrate.prediction import Prediction, predict
+from myisam_advisor.migrate.script import alter, back, runs
+from myisam_advisor.migrate.tables import find_tables
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.program import run
+
+from .conftest import schema
+from .test_migrate_schemas import FOUR, kind_of
+
+IN_DATE, OF_DATE = "NO_ZERO_IN_DATE", "NO_ZERO_DATE"
+STRICT = "STRICT_TRANS_TABLES"
+MODES = ("", f"{IN_DATE},{OF_DATE}", f"{STRICT},{OF_DATE}", f"{STRICT},{IN_DATE}", f"{STRICT},{IN_DATE},{OF_DATE}")
+DEFAULTS = {
+    "2010-00-00": "DATE NOT NULL DEFAULT '2010-00-00'",
+    "2010-05-00, nullable": "DATETIME DEFAULT '2010-05-00 10:00:00'",
+    "0000-00-00, nullable": "DATETIME DEFAULT '0000-00-00'",
+    "0000-00-00 10:00": "DATETIME NOT NULL DEFAULT '0000-00-00 10:00:00'",
+    "0000-01-01": "DATE DEFAULT '0000-01-01'",
+    "NULL": "DATE DEFAULT NULL",
+    "a number of bits before it": "DATE NULL DEFAULT '2010-00-00', b BIT(3), c DATE NULL DEFAULT '2010-10-10'",
+}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A table `t`, and its way to another engine; `may` where rows decide, and which change names them."""
+
+    columns: str
+    to: str = "InnoDB"
+    options: str = ""
+    sql_mode: str = ""
+    filled: tuple[str, ...] = ()
+    mariadb: bool = False
+    may: str = ""
+
+
+EDGES = {
+    "history kept by the server": Edge("a INT", options="WITH SYSTEM VERSIONING", mariadb=True),
+    "history kept by the server, to Aria": Edge("a INT", "Aria", "WITH SYSTEM VERSIONING", mariadb=True),
+    "a period of the application's": Edge("a INT, s DATE, e DATE, PERIOD FOR p (s, e)", mariadb=True),
+    "index elsewhere": Edge("a INT", options="INDEX DIRECTORY='{elsewhere}'"),
+    "index elsewhere, to Aria": Edge("a INT", "Aria", "INDEX DIRECTORY='{elsewhere}'", mariadb=True),
+    "rows elsewhere": Edge("a INT", options="DATA DIRECTORY='{elsewhere}'"),
+    "a row that a CHECK refuses": Edge("a INT, CHECK (a > 0)", filled=("SET SESSION check_constraint_checks = 0", "INSERT INTO t VALUES (-1)"), mariadb=True, may="check-refused"),
+    "a row that a column's CHECK refuses, to Aria": Edge("a INT CHECK (a > 0)", "Aria", filled=("SET SESSION check_constraint_checks = 0", "INSERT INTO t VALUES (-1)"), mariadb=True, may="check-refused"),
+    "UNIQUE over TEXT": Edge("a TEXT, UNIQUE (a)", mariadb=True),
+    "UNIQUE over TEXT, to Aria": Edge("a TEXT, UNIQUE (a)", "Aria", mariadb=True),
+    "UNIQUE over BLOB and INT, to Aria": Edge("a BLOB, b INT, UNIQUE (a, b)", "Aria", mariadb=True),
+    "UNIQUE over 2,300 bytes, to Aria": Edge("a VARCHAR(2300), UNIQUE (a)", "Aria", "CHARSET=latin1", mariadb=True),
+    "UNIQUE over 2,301 bytes, to Aria": Edge("a VARCHAR(2301), UNIQUE (a)", "Aria", "CHARSET=latin1", mariadb=True),
+    "UNIQUE over a short column by its hash, to Aria": Edge("a VARCHAR(100), UNIQUE (a) USING HASH", "Aria", mariadb=True),
+    "an index over a virtual column": Edge("a INT, b INT AS (a + 1) VIRTUAL, KEY (a, b)", mariadb=True),
+    "an index over a virtual column, to Aria": Edge("a INT, b INT AS (a + 1) VIRTUAL, KEY (a, b)", "Aria", mariadb=True),
+    "an index over a stored column, to Aria": Edge("a INT, b INT AS (a + 1) STORED, KEY (b)", "Aria", mariadb=True),
+    "COMPACT": Edge("a INT", options="ROW_FORMAT=COMPACT"),
+    "a long prefix in COMPACT": Edge("a VARCHAR(1000), KEY (a(800))", options="CHARSET=latin1 ROW_FORMAT=COMPACT"),
+    "twelve of TEXT in COMPACT": Edge(", ".join(f"c{n} TEXT NOT NULL" for n in range(12)), options="CHARSET=latin1 ROW_FORMAT=COMPACT"),
+    "FIXED, pages of 4 kB": Edge("a INT", options="ROW_FORMAT=FIXED KEY_BLOCK_SIZE=4"),
+    **{f"default {name} [{mode}]": Edge(f"a INT, d {column}", sql_mode=mode) for name, column in DEFAULTS.items() for mode in MODES},
+    **{f"row {row} [{mode}]": Edge("d DATE", sql_mode=mode, filled=(f"INSERT INTO t VALUES ('{row}')",), may="zero-dates") for row in ("2010-00-00", "0000-00-00") for mode in MODES[2:]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=FOUR)
+def four(request: pytest.FixtureRequest, running: Callable[[str], PrivateServer]) -> PrivateServer:
+    return running(request.param)
+
+
+@pytest.fixture
+def elsewhere(four: PrivateServer) -> Iterator[Path]:
+    """A directory of the server's own, beside its data."""
+    place, own = four.directory / "elsewhere", four.data_directory.stat()
+    place.mkdir(exist_ok=True)
+    os.chown(place, own.st_uid, own.st_gid)
+    yield place
+    shutil.rmtree(place)
+
+
+def happened(server: PrivateServer, sql_mode: str, statement: str) -> int:
+    """The number of the error, 0 of none."""
+    try:
+        server.execute(f"SET SESSION sql_mode = '{sql_mode}'", statement, database="edges")
+    except Error as error:
+        return int(error.args[0])
+    return 0
+
+
+@pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES)
+def test_an_edge_is_told(four: PrivateServer, elsewhere: Path, edge: Edge) -> None:
+    if edge.mariadb and "mariadb" not in four.binaries.name:
+        pytest.skip("MySQL has no such table")
+    with schema(four, "edges"):
+        made = f"CREATE TABLE t ({edge.columns}) ENGINE=MyISAM {edge.options.format(elsewhere=elsewhere)}"
+        four.execute("SET SESSION sql_mode = ''", made, *edge.filled, database="edges")
+        kind = kind_of(four, edge.sql_mode)
+        found = find_tables(four.data_directory, None, ["edges.t"])
+        (told,) = predict(found.tables, edge.to, kind, None, None)
+        code = happened(four, edge.sql_mode, f"ALTER TABLE t ENGINE={edge.to}")
+        if edge.may:
+            assert told.errors == ()
+            assert not code or edge.may in [change.id for change in told.changes]
+            return
+        assert (told.errors[0].code if told.errors else 0) == code, told.errors
+        _the_script_does_as_told(four, edge, told)
+
+
+def _the_script_does_as_told(server: PrivateServer, edge: Edge, told: Prediction) -> None:
+    server.execute("SET SESSION sql_mode = ''", "ALTER TABLE t ENGINE=MyISAM", database="edges")
+    assert runs(told) == (happened(server, edge.sql_mode, str(alter(told))) == 0)
+    if runs(told):
+        assert happened(server, edge.sql_mode, str(back(told))) == 0
+
+
+def test_names_that_are_nobodys_are_told_and_the_rest_goes_on(four: PrivateServer) -> None:
+    with schema(four, "edges"):
+        four.execute("CREATE TABLE orders (a INT) ENGINE=MyISAM", database="edges")
+        for names in (["edges.order"], ["nosuch"], ["nosuch", "nosuch.table"]):
+            done = run("migrate", "--socket", four.socket, "--user", "root", *names)
+            assert (done.returncode, done.stdout) == (2, ""), done
+            assert all(f"{name}: there is no " in done.stderr for name in names)
+            assert "facts tables" in done.stderr
+        done = run("migrate", "--socket", four.socket, "--user", "root", "nosuch.table", "edges.orders")
+        assert done.returncode == 0
+        assert done.stdout.startswith("1 table to InnoDB")
+        assert done.stderr.startswith("myisam-advisor: nosuch.table: there is no such database or table.")
+        script = run("migrate", "--socket", four.socket, "--user", "root", "edges.orders", "--format", "sql").stdout
+        assert "Batch 1 of 1: 1 table, " in script
