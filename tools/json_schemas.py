@@ -21,6 +21,7 @@ from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.rights.sights import Sight
 from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run
+from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
@@ -47,7 +48,7 @@ ABOUT = {"rule": TEXT, "object": TEXT}
 def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
-        "check": _check(), "doctor": _doctor(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
+        "check": _check(), "doctor": _doctor(), "engine": _engine(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
         "replay": _replay(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
@@ -95,6 +96,8 @@ def _of_type(hint: Any) -> Schema:
         return {"type": _SIMPLE[hint]}
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union):
+        if any(one not in _SIMPLE for one in arguments):
+            return _or_null(_of_type(next(one for one in arguments if one is not type(None))))
         kinds = [_SIMPLE[one] for one in arguments]
         return {"type": [kind for kind in kinds if not (kind == "integer" and "number" in kinds)]}
     if origin is not None and issubclass(origin, Mapping):
@@ -262,6 +265,27 @@ def _replay() -> Schema:
         "taken_at": {"type": "number", "description": "Seconds since 1970."}, "course": _or_null(course), **_keeping(),
     }  # fmt: skip
     return _document("A replay", "`trial replay --format json`.", properties)
+
+
+def _engine() -> Schema:
+    described = {
+        "tables": "One entry for each table and engine; what is null was not measured.",
+        "stayed": "The same tables as they are, in MyISAM.",
+        "recorded": "With --workload: its statements on each engine against MyISAM.",
+    }
+    whole = _of(EngineResult)["properties"]
+    conversion = whole["tables"]["items"]["properties"]
+    for name, said in {
+        "seconds": "How long the ALTER took; null where it failed.",
+        "bytes_before": "data_bytes (.MYD) and index_bytes (.MYI) together.",
+        "bytes_after": "All files of the table on the other engine.",
+        "checksum_equal": "Whether the number of rows and a sum over their values are the same on both.",
+        "lock_waits": "During the statements of `kinds`: InnoDB's of rows, Aria's of the table.",
+    }.items():
+        conversion[name]["description"] = said
+    for name, said in described.items():
+        whole[name]["description"] = said
+    return _document("A trial of engines", "`trial engine --format json`.", whole)
 
 
 def _measured() -> Schema:

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import click
 
 from myisam_advisor.cli.described import Described, option_records, write_pairs
 
-REPLAY = "replay"
+REPLAY, ENGINE = "replay", "engine"
 _ASKED = "myisam_advisor.trial_help.asked"
-# What one experiment takes alone; what only a replay takes; what a replay does not take.
-OF_ONE: Mapping[str, str] = {"--column": "columns", "--index": "drop-index"}
-OF_REPLAY = frozenset(("--workload", "--set", "--sql", "--speed", "--interval", "--config", "--rules", "--history"))
-NOT_OF_REPLAY = frozenset(("--seconds", "--threads"))
-REPLAYING = (
-    "Send the statements of a recorded workload to a private server with copies of your own tables, under the settings as they are and "
-    "under each RULE's change, --set and --sql alone, then under all that pay together: old and new in turn, with a verdict on all statements and on each kind. "
-    "Without RULE, --set or --sql, under the changes of all findings."
-)
+# What a replay takes and experiments do not, and the other way round.
+_STATEMENTS = frozenset(("--workload", "--set", "--sql", "--speed", "--interval", "--config", "--rules", "--history"))
+_MADE_UP = frozenset(("--seconds", "--threads"))
+# What one kind of trial takes alone.
+_OF_ONE: Mapping[str, str] = {"--column": "columns", "--index": "drop-index", "--to": ENGINE}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of trial beside the experiments: what it does, what it takes beside options, and which options it does not take."""
+
+    text: str
+    words: str
+    takes_not: frozenset[str]
+
+
+KINDS: Mapping[str, Kind] = {
+    REPLAY: Kind(
+        "Send the statements of a recorded workload to a private server with copies of your own tables, under the settings as they are and "
+        "under each RULE's change, --set and --sql alone, then under all that pay together: old and new in turn, with a verdict on all statements and on each kind. "
+        "Without RULE, --set or --sql, under the changes of all findings.",
+        "[OPTIONS] [RULE ...]",
+        _MADE_UP,
+    ),
+    ENGINE: Kind(
+        "Convert copies of your own tables to InnoDB and Aria on a private server: how long it lasts, how large they become, what fails, whether the rows "
+        "are the same, and the same statements on each engine, in turn, with a verdict.",
+        "--table DB.TABLE [OPTIONS]",
+        _STATEMENTS - {"--workload"} | {"--chart"},
+    ),
+}
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."
 
 
@@ -38,7 +61,7 @@ class TrialCommand(Described):
         if asked is None:
             super().format_usage(ctx, formatter)
             return
-        formatter.write_usage(f"{ctx.command_path} {asked}", "[OPTIONS] [RULE ...]" if asked == REPLAY else "[OPTIONS]")
+        formatter.write_usage(f"{ctx.command_path} {asked}", KINDS[asked].words if asked in KINDS else "[OPTIONS]")
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What the experiment does."""
@@ -74,9 +97,9 @@ class TrialCommand(Described):
 def takes(experiment: str, option: str) -> bool:
     """Whether an option, as help shows it, is one of this experiment's."""
     name = option.replace(",", " ").split()[0]
-    if name in OF_ONE:
-        return OF_ONE[name] == experiment
-    return name not in (NOT_OF_REPLAY if experiment == REPLAY else OF_REPLAY)
+    if name in _OF_ONE:
+        return _OF_ONE[name] == experiment
+    return name not in (KINDS[experiment].takes_not if experiment in KINDS else _STATEMENTS)
 
 
 def _asked(ctx: click.Context) -> str | None:
@@ -85,8 +108,8 @@ def _asked(ctx: click.Context) -> str | None:
 
 
 def _text(experiment: str) -> str:
-    if experiment == REPLAY:
-        return REPLAYING
+    if experiment in KINDS:
+        return KINDS[experiment].text
     from myisam_advisor.trial.experiments.base import experiment_named
 
     return f"{experiment_named(experiment).title}: measured on a private server, on made-up tables or a copy of your own, old and new in turn, with a verdict."

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.refusals import FOREIGN_ROW_FORMATS
 from myisam_advisor.migrate.server_kind import INNODB
+from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
 from myisam_advisor.texts.templates import duration, object_name, size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
-from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, sql_list, statement
+from myisam_exporter.server.sql import Sql, plain_words, quote_table, statement
 
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 LARGE_BYTES = 1 << 30
@@ -28,11 +29,8 @@ GH_OST = "gh-ost does not fit a MyISAM table: it copies with LOCK IN SHARE MODE,
 
 
 def alter(one: Prediction) -> Sql:
-    """The statement that converts the table: without options that are of MyISAM alone."""
-    table = quote_table(*one.name)
-    if one.to == INNODB:
-        return statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", table)
-    return statement("ALTER TABLE {} ENGINE=Aria, ROW_FORMAT=PAGE, TRANSACTIONAL=1;", table)
+    """The statement that converts the table."""
+    return engine_change(quote_table(*one.name), one.to)
 
 
 def back(one: Prediction) -> Sql:
@@ -45,18 +43,12 @@ def back(one: Prediction) -> Sql:
 
 
 def values_sum(columns: Iterable[Column]) -> Sql:
-    """A number that both engines compute alike from the rows, in whichever order; CHECKSUM TABLE depends on the engine and the row format.
-
-    Of each value the CRC32 alone is put together, as whole rows may be longer than max_allowed_packet. Generated columns follow from others.
-    """
-    values = sql_list(_value(column) for column in columns if not column.generated)
-    return statement("SUM(CRC32(CONCAT_WS(',', {})))", values)
-
-
-def _value(column: Column) -> Sql:
-    name = quote_identifier(column.name)
-    digest = statement("CRC32(HEX({}))" if column.type in NEEDS_HEX else "CRC32({})", name)
-    return statement("COALESCE({}, 'NULL')", digest) if column.nullable else digest
+    """A number that both engines compute alike from the rows. Generated columns follow from others."""
+    return sum_of_values(
+        SummedColumn(column.name, column.nullable, column.type in NEEDS_HEX)
+        for column in columns
+        if not column.generated
+    )
 
 
 def runs(one: Prediction) -> bool:

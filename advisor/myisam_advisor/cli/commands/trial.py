@@ -13,6 +13,7 @@ import click
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE
 from myisam_advisor.cli.ending import end_as_by_interrupt
+from myisam_advisor.cli.engine_trial import EngineWish, engine_trial, expect_engine_options
 from myisam_advisor.cli.options import (
     Duration,
     ServerOptions,
@@ -26,7 +27,7 @@ from myisam_advisor.cli.options import (
 )
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replay
-from myisam_advisor.cli.trial_help import REPLAY, TrialCommand
+from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, TrialCommand
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = unit_names(Path(__file__).parents[2] / "trial" / "experiments")
 DROPS_INDEX = "drop-index"
-TrialCommand.experiments = (*EXPERIMENTS, REPLAY)
+TrialCommand.experiments = (*EXPERIMENTS, *KINDS)
 DEFAULT_INTERVAL, BUDGET_SECONDS = "10s", 300.0
 
 
@@ -63,9 +64,10 @@ class Wanted:
             "sudo myisam-advisor trial replay --workload w.gz --set key_buffer_size=1G",
             "Your own statements, old and new.",
         ),
+        ("sudo myisam-advisor trial engine --table shop.words", "InnoDB and Aria instead of MyISAM, and a crash."),
     ),
 )
-@click.argument("experiment", type=click.Choice([*EXPERIMENTS, REPLAY]))
+@click.argument("experiment", type=click.Choice([*EXPERIMENTS, *KINDS]))
 @click.argument("findings", nargs=-1, metavar="[RULE ...]", shell_complete=rule_ids)
 @server_options
 @click.option(
@@ -99,7 +101,14 @@ class Wanted:
     "--workload",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The recorded statements (replay), as `record` writes them.",
+    help="The recorded statements (replay, engine), as `record` writes them.",
+)
+@click.option(
+    "--to",
+    "engines",
+    multiple=True,
+    type=click.Choice(["innodb", "aria"]),
+    help="The engine to go to (engine) [default: InnoDB, and Aria where the server has it].",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Try this server variable (replay).")
 @click.option(
@@ -167,6 +176,7 @@ def trial(
     chart_path: Path | None,
     nice: bool,
     keeps: bool,
+    engines: tuple[str, ...],
     server: ServerOptions,
     site: SiteOptions,
     copy: CopyOptions,
@@ -176,6 +186,8 @@ def trial(
 
     `replay` sends the statements of a workload file (see `record`) to it, under each RULE's change, --set and --sql alone, and under all
     that pay together; without any, under the changes of all findings.
+
+    `engine` converts copies to InnoDB and Aria: how long, how large, which errors, how fast the same statements are, what a crash costs.
 
     The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """
@@ -191,12 +203,20 @@ def trial(
     chosen = TrialOptions(seconds or 0.0, rounds or 0, threads or 0, column, index, budget)
     if index and experiment != DROPS_INDEX:
         raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
-    wish.expect_fitting(experiment == REPLAY)
+    if engines and experiment != ENGINE:
+        raise click.UsageError(f"--to belongs to {ENGINE}: {experiment} stays with MyISAM.")
+    if experiment == ENGINE:
+        expect_engine_options(wish, copy, column, chart_path)
+    else:
+        wish.expect_fitting(experiment == REPLAY)
     with only_one():
         if nice:
             be_polite()
         if experiment == REPLAY:
             replay(wish, copy, server, site, program, chosen, keeps, format_name, chart_path)
+            return
+        if experiment == ENGINE:
+            engine_trial(EngineWish(engines, program, wish.workload), copy, server, chosen, format_name)
             return
         _run_one(Wanted(experiment, program, chosen, copy, server, keeps), format_name, chart_path)
 

@@ -42,7 +42,7 @@ KEPT_VARIABLES = (
 )  # fmt: skip
 # Imported before the change of user, who may not be able to read where we, or Python, were installed.
 PRELOADED = (
-    "myisam_advisor.trial", "myisam_advisor.trial.experiments", "myisam_advisor.trial.private", "myisam_advisor.trial.statements",
+    "myisam_advisor.trial", "myisam_advisor.trial.engines", "myisam_advisor.trial.experiments", "myisam_advisor.trial.private", "myisam_advisor.trial.statements",
     "myisam_advisor.trial.tables",
 )  # fmt: skip
 PRELOADED_TO_SHOW = (

@@ -66,14 +66,14 @@ def expect_room(folder: Path, disk_bytes: int, memory_bytes: int) -> None:
         raise TrialError(
             f"{folder} has {size(free)} free, and the trial needs about {size(wanted)}: make room, choose another TMPDIR, or smaller tables."
         )
-    available = _available_bytes()
+    available = available_bytes()
     if available is not None and memory_bytes > available * (1 - SPARE_SHARE):
         raise TrialError(
             f"{size(available)} of memory are available, and the trial needs about {size(memory_bytes)}: it would push others out."
         )
 
 
-def _available_bytes() -> int | None:
+def available_bytes() -> int | None:
     """MemAvailable: proc(5)."""
     with contextlib.suppress(OSError, ValueError):
         for line in bounded_text(PROC / "meminfo").splitlines():

@@ -40,7 +40,7 @@ class CopiedTable:
     def columns(self) -> Sequence[str]:
         """Its columns, without generated ones."""
         rows = self.server.execute(f"SHOW COLUMNS FROM {self.name}")
-        return [str(row[0]) for row in rows if not _is_generated(str(row[5]))]
+        return [str(row[0]) for row in rows if not is_generated(str(row[5]))]
 
     @property
     def further_rows(self) -> int:
@@ -79,7 +79,8 @@ class CopiedTable:
         return [b"(" + b",".join(row) + b")" for row in literal_rows(self.server, statement)]
 
 
-def _is_generated(extra: str) -> bool:
+def is_generated(extra: str) -> bool:
+    """Whether a column is, by what SHOW COLUMNS says of it besides."""
     words = extra.upper().split()
     return not {"GENERATED", "VIRTUAL", "PERSISTENT", "STORED"}.isdisjoint(words)
 

@@ -102,6 +102,23 @@ def find_sources(
 
 
 @contextlib.contextmanager
+def find_named(
+    directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None = None
+) -> Iterator[tuple[list[Source], dict[str, str]]]:
+    """As `find_copyable`, of tables that somebody named; the reasons by these names.
+
+    Raises TrialError for a name without a database, and where those that can be copied exceed the limit together.
+    """
+    owner = owner_of(directory) if owner is None else owner
+    found: dict[tuple[str, str], list[TableFile]] = {}
+    for file in scan_data_directory(directory, owner, reads_frm=False).files:
+        found.setdefault((file.schema_name, file.table_name), []).append(file)
+    split = {_split(name, found): name for name in names}
+    with find_copyable(directory, split, limit_bytes, owner) as (sources, reasons):
+        yield sources, {split[table]: reason for table, reason in reasons.items()}
+
+
+@contextlib.contextmanager
 def find_copyable(
     directory: Path, names: Iterable[tuple[str, str]], limit_bytes: int, owner: int | None = None
 ) -> Iterator[tuple[list[Source], dict[tuple[str, str], str]]]:

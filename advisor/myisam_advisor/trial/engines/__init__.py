@@ -1,0 +1,1 @@
+"""Tables on another engine: converted, measured and killed on private servers."""

@@ -1,0 +1,58 @@
+"""One table to another engine: how long the ALTER takes, what it says, how large the files become, and whether the rows are the same."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from myisam_advisor.remedies.engine_change import engine_change
+from myisam_advisor.trial.engines.result import Conversion, Refusal
+from myisam_advisor.trial.engines.settings import MYISAM
+from myisam_advisor.trial.engines.stage import EngineServer, Rows, error_words, named, server_error, text_of
+from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, header_of
+
+MOST_WARNINGS = 5
+# CR_SERVER_GONE_ERROR, CR_SERVER_LOST: the server died of it.
+GONE = (2006, 2013)
+
+
+def as_it_is(table: Source, to: str, rows: Rows) -> Conversion:
+    """What is known of the table before it is converted."""
+    header = header_of(table.label, table.file(INDEX).descriptor)
+    data_bytes, index_bytes = table.file(DATA).counted_bytes, table.file(INDEX).counted_bytes
+    return Conversion(
+        table.schema, table.table, MYISAM, to, rows.count, header.row_format, len(header.definition.keys or ()), data_bytes + index_bytes,
+        data_bytes, index_bytes,
+    )  # fmt: skip
+
+
+def converted(one: EngineServer, table: Source, before: Rows) -> Conversion:
+    """Convert it there, and measure. An ALTER that fails is told, with the server's own words."""
+    known = as_it_is(table, one.engine, before)
+    others = one.folder_bytes(table) - known.bytes_before
+    try:
+        seconds, warnings = _altered(one, table)
+    except server_error() as error:
+        number, message = error_words(error)
+        if number in GONE:
+            one.start_again()
+            message = f"{message}; the server died, and was started again"
+        return replace(known, error=Refusal(number, message))
+    after = one.rows(table)
+    return replace(
+        known,
+        seconds=seconds,
+        warnings=warnings,
+        bytes_after=max(one.folder_bytes(table) - others, 0),
+        checksum_equal=after == before,
+    )
+
+
+def _altered(one: EngineServer, table: Source) -> tuple[float, tuple[str, ...]]:
+    with one.server.session() as connection:
+        cursor = connection.cursor()
+        began = time.monotonic()
+        cursor.execute(str(engine_change(named(table), one.engine)))
+        seconds = time.monotonic() - began
+        cursor.execute(f"SHOW WARNINGS LIMIT {MOST_WARNINGS}")
+        return seconds, tuple(f"{text_of(row[2])} ({text_of(row[1])})" for row in cursor.fetchall())

@@ -1,0 +1,77 @@
+"""A trial of engines as a task for a process of its own: what it is told, which files it is given, and what is taken for its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from myisam_advisor.trial.bench import TrialOptions
+from myisam_advisor.trial.engines import result
+from myisam_advisor.trial.engines.engine_trial import EngineMaterial, run_engine_trial
+from myisam_advisor.trial.engines.result import EngineResult
+from myisam_advisor.trial.listener import Listener
+from myisam_advisor.trial.private.apart import Place
+from myisam_advisor.trial.private.binaries import ServerChoice
+from myisam_advisor.trial.private.channel import Channel, Message
+from myisam_advisor.trial.tables.sources import Source
+from myisam_advisor.trial.tables.table_lock import remote_lock
+from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
+
+if TYPE_CHECKING:
+    from myisam_exporter.server.session import Session
+
+# Of the watched server's variables the other process hears these alone.
+CACHE_VARIABLES = ("key_buffer_size", "innodb_buffer_pool_size", "aria_pagecache_buffer_size")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTask:
+    """One trial of engines: which, on which program, with which settings, on which open tables; `left_out` says why others are not among them."""
+
+    engines: Sequence[str]
+    options: TrialOptions
+    choice: ServerChoice
+    settings: Sequence[str]
+    variables: Mapping[str, str]
+    watched: Mapping[str, str]
+    sources: Sequence[Source]
+    left_out: Mapping[str, str]
+    lock: Session | None = field(default=None, repr=False)
+
+
+def run_engine_task(place: Place, task: EngineTask, listener: Listener) -> EngineResult:
+    """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
+    return result.from_document(done(place, Handed(_told(task), (), task.sources, task.lock), listener))
+
+
+def do_engine_task(channel: Channel) -> Mapping[str, Any]:
+    """The other process's side: take the task, run it, and return the result as JSON can hold it."""
+    told, _ = channel.receive_files()
+    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
+    material = EngineMaterial(
+        choice_of(told["choice"]).binaries(),
+        told["engines"],
+        told["settings"],
+        told["variables"],
+        told["watched"],
+        sources,
+        told["left_out"],
+        remote_lock(channel, sources) if told["may_lock"] else None,
+    )
+    found = run_engine_trial(material, TrialOptions(**told["options"]), Reporting(channel.send))
+    return result.as_document(found)
+
+
+def _told(task: EngineTask) -> Message:
+    return {
+        "engines": list(task.engines),
+        "options": asdict(task.options),
+        "choice": choice_told(task.choice),
+        "settings": list(task.settings),
+        "variables": {name: task.variables[name] for name in CACHE_VARIABLES if name in task.variables},
+        "watched": dict(task.watched),
+        "sources": len(task.sources),
+        "left_out": dict(task.left_out),
+        "may_lock": task.lock is not None,
+    }
