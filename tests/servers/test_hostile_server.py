@@ -1,7 +1,6 @@
 """A server that lies can make a look fail, and nothing else: not the process, not its memory, not the other targets."""
 
 import itertools
-import resource
 import struct
 import subprocess
 import sys
@@ -36,7 +35,7 @@ from tests.support.lying_server import (
     rows,
     text,
 )
-from tests.support.program import PROGRAM, run
+from tests.support.program import Kept, run
 from tests.support.servers import CopiedServer, binaries_of
 
 LATIN1 = "Excesso de conexões".encode("latin-1")
@@ -140,9 +139,16 @@ LIES: dict[str, Callable[[Client], None]] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Kept]:
+    process = Kept(1 << 30)
+    yield process
+    process.close()
+
+
 @pytest.mark.parametrize("lie", LIES)
-def test_whatever_a_server_says_a_command_ends_with_one_message(lie: str) -> None:
-    """In its own process: in time, in memory, by no signal, without a traceback."""
+def test_whatever_a_server_says_a_command_ends_with_one_message(kept: Kept, lie: str) -> None:
+    """In another process: in time, in memory, by no signal, without a traceback."""
     begun: list[float] = []  # how long a program takes to start says nothing
 
     def serve(client: Client) -> None:
@@ -150,14 +156,12 @@ def test_whatever_a_server_says_a_command_ends_with_one_message(lie: str) -> Non
         LIES[lie](client)
 
     with HostileServer(serve) as server:
-        process = subprocess.Popen([PROGRAM, "check", "--host", "127.0.0.1", "--port", str(server.port), "--user", "u", "--timeout", "1", "--interval", "0"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"})  # fmt: skip
-        resource.prlimit(process.pid, resource.RLIMIT_AS, (1 << 30, 1 << 30))
-        out, err = process.communicate(timeout=30)
-    assert process.returncode in (0, 1, 2), (process.returncode, err[-500:])
+        done = kept.run("check", "--host", "127.0.0.1", "--port", server.port, "--user", "u", "--timeout", "1", "--interval", "0", timeout=30)
+    out, err = done.stdout, done.stderr
+    assert done.returncode in (0, 1, 2), (done.returncode, err[-500:])
     assert "Traceback" not in err, err[-2000:]
     assert time.monotonic() - begun[0] < 12
-    if process.returncode == 2:
+    if done.returncode == 2:
         assert err.startswith("myisam-advisor: "), err
         assert err.count("\n") == 1, err
     else:

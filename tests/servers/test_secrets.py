@@ -13,7 +13,7 @@ import pytest
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, serving, wait_for
 from tests.support.login_files import encrypted
-from tests.support.program import PROGRAM, run_process
+from tests.support.program import PROGRAM, run
 
 SECRET = "Tr0ub4dor&3-#;'$(x)"
 COMMANDS = (
@@ -51,13 +51,19 @@ def test_no_command_shows_one_that_came_another_way(option_file: Path, tmp_path:
         login.write_bytes(encrypted(f'[keeper]\npassword = "{escaped}"\n'))
         login.chmod(0o600)
         words += ["--login-path", "keeper"]
+
+    def asked(*command: str) -> subprocess.CompletedProcess[str]:
+        if way == "environment":  # which a process takes it out of when it starts
+            return subprocess.run([str(PROGRAM), *command, *words], capture_output=True, text=True, timeout=60, env=environment, check=False)
+        return run(*command, *words, environment=environment)
+
     for command in COMMANDS:
-        done = subprocess.run([str(PROGRAM), *command, *words], capture_output=True, text=True, timeout=60, env=environment, check=False)
+        done = asked(*command)
         assert done.returncode == 0, (command, done.stderr)
         assert SECRET not in done.stdout + done.stderr, command
         assert ("came from MYSQL_PWD" in done.stderr) == (way == "environment"), command
     without.write_text(without.read_text().replace("user=keeper", "user=nobody"))
-    refused = subprocess.run([str(PROGRAM), "--debug", "check", *words], capture_output=True, text=True, timeout=60, env=environment, check=False)
+    refused = asked("--debug", "check")
     assert refused.returncode == 2
     assert "refused the user 'nobody'" in refused.stderr
     assert SECRET not in refused.stdout + refused.stderr
@@ -76,14 +82,14 @@ def told_by_the_system(process: psutil.Process) -> str:
 
 def test_no_command_shows_it(option_file: Path) -> None:
     for command in COMMANDS:
-        done = run_process(*command, "--defaults-file", option_file)
+        done = run(*command, "--defaults-file", option_file)
         assert done.returncode == 0, (command, done.stderr)
         assert SECRET not in done.stdout + done.stderr, command
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_rights_does_not_show_it_whatever_is_seen(option_file: Path, form: str) -> None:
-    done = run_process("rights", "--service", "myisam-advisor-that-is-not-here", "--format", form, "--defaults-file", option_file)
+    done = run("rights", "--service", "myisam-advisor-that-is-not-here", "--format", form, "--defaults-file", option_file)
     assert done.returncode in (0, 1), done.stderr
     assert "server login" in done.stdout
     assert SECRET not in done.stdout + done.stderr
@@ -93,11 +99,11 @@ def test_errors_do_not_show_it(option_file: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.cnf"
     for text in (option_file.read_text().replace(SECRET, f"not-{SECRET}"), option_file.read_text().replace("user=", "usr="), option_file.read_text() + "port=none\n", option_file.read_text() + "]["):
         wrong.write_text(text)
-        done = run_process("check", "--interval", "0", "--defaults-file", wrong)
+        done = run("check", "--interval", "0", "--defaults-file", wrong)
         assert SECRET not in done.stdout + done.stderr
     missing = option_file.read_text().replace("socket=", "socket=/nowhere")
     wrong.write_text(missing)
-    done = run_process("check", "--interval", "0", "--defaults-file", wrong)
+    done = run("check", "--interval", "0", "--defaults-file", wrong)
     assert done.returncode == 2
     assert SECRET not in done.stderr
 
