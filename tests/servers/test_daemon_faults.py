@@ -326,9 +326,9 @@ def test_thousands_of_scrapes_leave_no_trace(mariadb: PrivateServer) -> None:
             return descriptors(daemon), threads, resident
 
         daemon.looked()
-        scrape(times(2000, 1000))
+        scrape(times(2000, 300))
         before = state()
-        scrape(times(10_000, 2000))
+        scrape(times(10_000, 500))
         after = state()
         assert after[0] <= before[0] + 1
         # A pool starts a thread where none has said yet that it is idle, up to as many as it has; each takes some memory.

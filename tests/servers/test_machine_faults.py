@@ -22,7 +22,7 @@ from tests.support.thoroughness import times
 
 FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 MEGABYTE = 1 << 20
-HOURS = times(24, 5)
+HOURS = times(24, 3)
 
 
 def is_up(daemon: Daemon) -> bool:

@@ -169,7 +169,7 @@ def busy_loops() -> Iterator[None]:
 
 def test_beside_busy_loops_it_goes_on_to_the_budget_and_gives_no_verdict(temporary: Path, busy_loops: None) -> None:
     binaries_of("mariadb-10.11")
-    document = measured(temporary, "row-format", "--server", MARIADB, "--seconds", "0.05", "--budget", "12s")
+    document = measured(temporary, "row-format", "--server", MARIADB, "--seconds", "0.05", "--budget", "8s")
     courses = [workload["course"] for workload in document["workloads"]]
     assert all(course["ended_by"] == "budget" for course in courses)
     if courses[0]["others_cpu_share"] is None:

@@ -31,7 +31,7 @@ __all__ = ["temporary"]
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="what root could be led to do needs root")
 
 NOBODY = 65534
-RACE_SECONDS = times(60, 20)
+RACE_SECONDS = times(60, 8)
 LATE_SECONDS = 2.0
 SECRET = b"root's own secret\n"
 # What a trial, an experiment or a server makes by name.

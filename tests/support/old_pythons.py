@@ -27,7 +27,9 @@ def _candidates() -> list[Path]:
         for path in sorted(home.glob("versions/*/bin/python"))
         if os.access(path, os.X_OK)
     ]
-    found = [shutil.which(f"python{version}") for version in (*TOO_OLD, *SUPPORTED)]
+    # What is known by its folder need not be found by its name: that would start a script of pyenv's for each.
+    known = {".".join(path.parts[-3].split(".")[:2]) for path in installed}
+    found = [shutil.which(f"python{version}") for version in (*TOO_OLD, *SUPPORTED) if version not in known]
     return [*installed, *(Path(path) for path in found if path)]
 
 

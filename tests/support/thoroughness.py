@@ -2,7 +2,10 @@
 
 import os
 
+import pytest
+
 THOROUGH = os.environ.get("MYISAM_ADVISOR_THOROUGH") == "1"
+thorough_only = pytest.mark.skipif(not THOROUGH, reason="asked by script/test thorough")
 
 
 def times(promised: int, usual: int) -> int:

@@ -9,8 +9,9 @@ import pytest
 
 from tests.fuzz.targets import TARGETS, seeds
 from tests.support.repository import ROOT
+from tests.support.thoroughness import times
 
-RUNS = 1500
+RUNS = times(10_000, 300)
 
 
 @pytest.mark.slow
@@ -20,7 +21,7 @@ def test_nothing_but_its_own_errors(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.fuzz", name, f"-runs={RUNS}", "-timeout=10", "-rss_limit_mb=1024", "-max_len=4096", f"-artifact_prefix={tmp_path}/"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False, env=os.environ | {"TMPDIR": str(scratch)})
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=times(900, 120), check=False, env=os.environ | {"TMPDIR": str(scratch)})
     assert not list(scratch.iterdir())
     assert done.returncode == 0, done.stderr[-3000:]
     assert f"Done {RUNS}" in done.stderr

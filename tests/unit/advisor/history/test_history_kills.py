@@ -18,7 +18,7 @@ from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.thoroughness import times
 
-KILLS = times(200, 50)
+KILLS = times(200, 20)
 LABEL = "db"
 MAXIMUM_SECONDS = 0.05
 
