@@ -80,12 +80,12 @@ class System:
 
 
 @contextmanager
-def copied_root(folder: Path) -> Iterator[Path]:
-    """The files of a small Debian below a folder, to be changed."""
+def copied_root(folder: Path, source: Path | None = None) -> Iterator[Path]:
+    """The files of a small Debian, or of another root, below a folder, to be changed."""
     if os.geteuid() != 0:
         pytest.skip("only root may have a whole system")
     root = folder / "root"
-    subprocess.run(["cp", "-a", "--reflink=auto", str(root_of("debian") / "root"), str(root)], check=True)
+    subprocess.run(["cp", "--archive", "--one-file-system", "--reflink=auto", str(source or root_of("debian") / "root"), str(root)], check=True)
     try:
         yield root
     finally:
@@ -93,11 +93,11 @@ def copied_root(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def small_debian(folder: Path) -> Iterator[System]:
+def small_debian(folder: Path, source: Path | None = None) -> Iterator[System]:
     """A system of its own below a folder."""
     if shutil.which("systemd-nspawn") is None:
         pytest.skip("systemd-nspawn is not installed")
-    with copied_root(folder) as root:
+    with copied_root(folder, source) as root:
         probe = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", f"--directory={root}", "--pipe", "true"]
         done = subprocess.run(probe, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -111,9 +111,9 @@ def small_debian(folder: Path) -> Iterator[System]:
 
 
 @contextmanager
-def chrooted(folder: Path) -> Iterator[Path]:
+def chrooted(folder: Path, source: Path | None = None) -> Iterator[Path]:
     """The same without systemd: what a package must get along with too. It has /proc, and this machine's network."""
-    with copied_root(folder) as root:
+    with copied_root(folder, source) as root:
         shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
         subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True)
         try:

@@ -1,19 +1,12 @@
-"""The packages: built twice, and the Debian one installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB."""
+"""The Debian package installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB."""
 
-import configparser
-import hashlib
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from myisam_advisor.rights.drop_in import Wanted, drop_in_text
 from myisam_exporter.version import __version__
@@ -25,9 +18,6 @@ SERVICE = "myisam-advisor.service"
 PROCESS_SERVICE = "myisam-advisor-process.service"
 PROCESS_SOCKET = "/run/myisam-advisor-process.sock"
 INTRUDER = "myisam-intruder.service"
-BILLS = (".whl.cdx.json", ".deb.cdx.json")
-SNAPSHOTTER = "myisam-snapshot"
-ENDINGS = (".deb", ".whl", ".gz", SNAPSHOTTER, *BILLS)
 SECRETS = (
     "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh/ssh_host_rsa_key", "/etc/mysql/debian.cnf", "/var/backups/shadow.bak",
     "/root/secret", "/data/secret",
@@ -36,87 +26,34 @@ STATE = "/var/lib/myisam-advisor"
 TEXTFILE = "/var/lib/prometheus/node-exporter/myisam_advisor.prom"
 DROP_INS = "/usr/share/myisam-advisor/systemd"
 RIGHTS_DROP_IN = f"/etc/systemd/system/{SERVICE}.d/rights.conf"
+INSTALL = ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "/advisor.deb")
 FETCH = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:9942/metrics').read().decode())"
 
 
-def build(tree: Path, out: Path) -> dict[str, Path]:
-    """What script/package makes of a tree: how its name ends -> file."""
-    if shutil.which("dpkg-buildpackage") is None:
-        pytest.skip("dpkg-dev is not installed")
-    done = subprocess.run([str(tree / "script" / "package"), str(out)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return {next(ending for ending in ENDINGS if path.name.endswith(ending)): path for path in out.iterdir()}
-
-
-def copy_of_the_tree(folder: Path) -> Path:
-    """The files that git knows, with the environment of this checkout; no repository."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    (folder / ".venv").symlink_to(ROOT / ".venv")
-    return folder
-
-
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build(ROOT, tmp_path_factory.mktemp("built"))
-
-
-@pytest.fixture(scope="module")
-def newer(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def newer(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Debian package of the next version: to dpkg it is another one by its version alone."""
     folder = tmp_path_factory.mktemp("newer")
     tree, package = folder / "tree", folder / "newer.deb"
-    subprocess.run(["dpkg-deb", "--raw-extract", str(built[".deb"]), str(tree)], check=True)
+    subprocess.run(["dpkg-deb", "--raw-extract", str(packages[".deb"]), str(tree)], check=True)
     control = tree / "DEBIAN" / "control"
     control.write_text(control.read_text().replace(f"Version: {__version__}\n", f"Version: {__version__}+next\n", 1))
     subprocess.run(["dpkg-deb", "--build", "--root-owner-group", str(tree), str(package)], check=True, capture_output=True)
     return package
 
 
-def test_the_versions_agree() -> None:
-    assert (ROOT / "debian" / "changelog").read_text().startswith(f"myisam-advisor ({__version__}) ")
+@pytest.fixture(scope="module")
+def prepared(packages: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A Debian with what the package depends on, as apt found and fetched it: installing that takes ten times as long as the package itself."""
+    with chrooted(tmp_path_factory.mktemp("prepared")) as root:
+        shutil.copy(packages[".deb"], root / "advisor.deb")
+        in_chroot(root, "sh", "-c", "apt-get update -qq && apt-get install -y -qq --no-install-recommends /advisor.deb && dpkg --purge myisam-advisor")
+        yield root
 
 
-def test_two_builds_are_the_same(built: dict[str, Path], tmp_path: Path) -> None:
-    """The second one in another place, from a tree without a repository, at another time of day."""
-    again = build(copy_of_the_tree(tmp_path / "elsewhere"), tmp_path / "again")
-    assert set(again) == set(built) == set(ENDINGS)
-    for suffix, path in built.items():
-        assert path.read_bytes() == again[suffix].read_bytes(), suffix
-
-
-def test_the_file_for_old_hosts_is_in_the_package_as_it_is_beside_it(built: dict[str, Path], tmp_path: Path) -> None:
-    subprocess.run(["dpkg-deb", "--extract", str(built[".deb"]), str(tmp_path)], check=True)
-    shipped = tmp_path / "usr" / "share" / "myisam-advisor" / SNAPSHOTTER
-    # Debian's own Python made the one, this checkout's the other: from 3.11 on both write the same.
-    if sys.version_info >= (3, 11):
-        assert shipped.read_bytes() == built[SNAPSHOTTER].read_bytes()
-    for path in (shipped, built[SNAPSHOTTER]):
-        assert subprocess.run([str(path), "--version"], capture_output=True, text=True, check=True).stdout == f"{SNAPSHOTTER} {__version__}\n"
-
-
-def test_a_bill_of_materials_names_the_package_and_all_it_brings(built: dict[str, Path]) -> None:
-    wheel, package = (json.loads(built[bill].read_text()) for bill in BILLS)
-    for bill, file in ((wheel, built[".whl"]), (package, built[".deb"])):
-        assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
-        assert bill["metadata"]["component"]["version"] == __version__
-        assert bill["metadata"]["component"]["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(file.read_bytes()).hexdigest()}]
-    config = configparser.ConfigParser()
-    config.read(ROOT / "setup.cfg")
-    direct = {canonicalize_name(Requirement(line).name) for line in config["options"]["install_requires"].split("\n") if line}
-    assert direct <= {part["name"] for part in wheel["components"]}
-    assert all(part["version"] and part["hashes"] for part in wheel["components"])
-    depends = subprocess.run(["dpkg-deb", "--field", str(built[".deb"]), "Depends"], capture_output=True, text=True, check=True).stdout
-    assert {part["name"] for part in package["components"]} == {one.split()[0].partition(":")[0] for one in depends.split(", ")}
-
-
-def test_without_systemd_it_is_installed_started_upgraded_and_taken_away(built: dict[str, Path], newer: Path, tmp_path: Path) -> None:
-    with chrooted(tmp_path) as root:
-        shutil.copy(built[".deb"], root / "advisor.deb")
-        in_chroot(root, "sh", "-c", "apt-get update -qq && apt-get install -y -qq --no-install-recommends /advisor.deb")
+def test_without_systemd_it_is_installed_started_upgraded_and_taken_away(prepared: Path, newer: Path, tmp_path: Path) -> None:
+    with chrooted(tmp_path, prepared) as root:
+        in_chroot(root, *INSTALL)
         assert in_chroot(root, "myisam-advisor", "--version").split()[-1] == __version__
         assert in_chroot(root, "id", "--user", "--name", "myisam-advisor") == "myisam-advisor\n"
         port = free_port()
@@ -139,11 +76,10 @@ def test_without_systemd_it_is_installed_started_upgraded_and_taken_away(built: 
 
 
 @pytest.fixture(scope="module")
-def system(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def system(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A booted Debian in which the package was installed before, and whose server knows the account."""
-    with small_debian(tmp_path_factory.mktemp("debian")) as debian:
-        shutil.copy(built[".deb"], debian.root / "advisor.deb")
-        debian.run_at_rest("sh", "-c", "apt-get update -qq && apt-get install -y -qq --no-install-recommends /advisor.deb")
+    with small_debian(tmp_path_factory.mktemp("debian"), prepared) as debian:
+        debian.run_at_rest(*INSTALL)
         debian.boot()
         yield debian
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.version import __version__
-from tests.e2e.test_package import copy_of_the_tree
+from tests.e2e.packages import copy_of_the_tree
 from tests.support.repository import ROOT
 from tools.release import CHANGELOG, DEBIAN_CHANGELOG, SPEC, VERSION_FILE, edits
 

@@ -14,8 +14,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from myisam_exporter.version import __version__
-from tests.e2e.test_package import build, copy_of_the_tree
+from tests.e2e import packages as built
 from tests.support.repository import ROOT
+from tests.support.thoroughness import thorough_only
 
 MODULES = "/usr/lib/myisam-advisor"
 # What lies elsewhere in the one than in the other, and what only one of them has.
@@ -31,20 +32,19 @@ OF_DEBIAN_ALONE = re.compile(r".*\.egg-info/.*|.*\.dist-info/.*|.*/changelog\.De
 FACTS = "schema: 1\ntables: [{schema_name: s, table_name: t, crashed: 1}]\n"
 
 
-def built_rpm(tree: Path, out: Path) -> Path:
-    """What `script/package rpm` makes of a tree."""
-    if shutil.which("rpmbuild") is None:
-        pytest.skip("rpm is not installed")
-    done = subprocess.run([str(tree / "script" / "package"), "rpm", str(out)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+def rpm_in(out: Path) -> Path:
+    """The package, which has its bill of materials beside it and nothing else."""
     package, bill = sorted(out.iterdir(), key=lambda path: len(path.name))
     assert (package.name, bill.name) == (f"myisam-advisor-{__version__}-1.noarch.rpm", f"{package.name}.cdx.json")
     return package
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built_rpm(ROOT, tmp_path_factory.mktemp("rpm"))
+def package() -> Path:
+    """What `script/package rpm` makes of this tree."""
+    if shutil.which("rpmbuild") is None:
+        pytest.skip("rpm is not installed")
+    return rpm_in(built.once("rpm", lambda out: built.package(ROOT, out, "rpm")))
 
 
 def told(package: Path, *words: str) -> list[str]:
@@ -66,16 +66,18 @@ def moved(name: str) -> str:
     return found.removesuffix(".gz")
 
 
+@thorough_only
 def test_two_builds_are_the_same(package: Path, tmp_path: Path) -> None:
     """The second one in another place, from a tree without a repository, at another time of day."""
-    again = built_rpm(copy_of_the_tree(tmp_path / "elsewhere"), tmp_path / "again")
+    built.package(built.copy_of_the_tree(tmp_path / "elsewhere"), tmp_path / "again", "rpm")
+    again = rpm_in(tmp_path / "again")
     assert package.read_bytes() == again.read_bytes()
     bills = [path.with_name(f"{path.name}.cdx.json").read_bytes() for path in (package, again)]
     assert bills[0] == bills[1]
 
 
-def test_it_holds_what_the_debian_package_does(package: Path, unpacked: Path, tmp_path: Path) -> None:
-    subprocess.run(["dpkg-deb", "--extract", str(build(ROOT, tmp_path / "deb")[".deb"]), str(tmp_path / "there")], check=True)
+def test_it_holds_what_the_debian_package_does(package: Path, packages: dict[str, Path], unpacked: Path, tmp_path: Path) -> None:
+    subprocess.run(["dpkg-deb", "--extract", str(packages[".deb"]), str(tmp_path / "there")], check=True)
 
     def listed(root: Path) -> set[str]:
         return {f"/{path.relative_to(root)}" for path in root.rglob("*") if not path.is_dir() and not OF_DEBIAN_ALONE.fullmatch(f"/{path.relative_to(root)}")}
