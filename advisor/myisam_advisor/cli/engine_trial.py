@@ -12,7 +12,8 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.replaying import CopyOptions, ReplayWish
+from myisam_advisor.cli.replaying import CopyOptions
+from myisam_advisor.cli.tried_changes import ReplayWish
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import TrialOptions

@@ -11,39 +11,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from myisam_advisor.cli.options import ServerOptions, SiteOptions, SourceOptions
+from myisam_advisor.cli.options import ServerOptions, SiteOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.sources import judged
+from myisam_advisor.cli.tried_changes import ReplayWish, expect_something, findings_of, named_changes, variants_of
 
 if TYPE_CHECKING:
-    from myisam_advisor.catalogue.rules import Rule
     from myisam_advisor.judging.findings import Finding
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.statements.material import ReplayOptions
     from myisam_advisor.trial.statements.replay_result import ReplayResult
     from myisam_advisor.trial.statements.replay_task import ReplayTask
     from myisam_advisor.trial.statements.survey import Survey, TableName
-    from myisam_advisor.trial.statements.variants import Setting, Variant
+    from myisam_advisor.trial.statements.variants import Variant
     from myisam_exporter.server.location import Location
     from myisam_exporter.server.session import Session
-
-NOTHING_TO_TRY = (
-    "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
-)
-# What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
-# unless somebody asks.
-NOT_WEIGHED = frozenset(
-    (
-        "myisam_recover_options",
-        "myisam_recover",
-        "delay_key_write",
-        "enforce_gtid_consistency",
-        "relay_log_info_repository",
-        "wsrep_mode",
-        "thread_cache_size",
-        "open_files_limit",
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +43,6 @@ class Replay:
     result: ReplayResult
     server: str
     statements_per_second: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayWish:
-    """What to replay, and what to try: rules, settings, statements."""
-
-    workload: Path | None
-    findings: tuple[str, ...]
-    settings: tuple[str, ...]
-    statements: tuple[str, ...]
-    speed: str
-    interval: float
-    history_file: Path | None
-
-    def expect_fitting(self, is_replay: bool) -> None:
-        """Raises UsageError for what belongs to a replay and to no other experiment, and for a replay of nothing."""
-        if is_replay and self.workload is None:
-            raise click.UsageError(
-                "replay needs --workload FILE. Record one: myisam-advisor record --output FILE --seconds 60."
-            )
-        if not is_replay and (self.workload or self.findings or self.settings or self.statements):
-            raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
 
 
 def replay(
@@ -148,10 +107,10 @@ def replayed(
         variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
         key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
         load = statements_per_second(session)
-        named = _named(wish, variables)
-        findings = _findings(wish, server, site) if wish.findings or not named else []
+        named = named_changes(wish, variables)
+        findings = findings_of(wish, server, site) if wish.findings or not named else []
         if survey is None:
-            _expect_something(named, findings)
+            expect_something(named, findings)
             path = recorded() if recorded else Path()
             wish, survey = replace(wish, workload=path), _surveyed(path)
         task = _task(wish, copy, session, variables, survey, (named, findings), program, options, stack)
@@ -171,6 +130,7 @@ def _task(
     stack: ExitStack,
 ) -> ReplayTask:
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+    from myisam_advisor.trial.statements.definitions import find_definitions, trigger_notes, unseen_triggers
     from myisam_advisor.trial.statements.replay_task import ReplayTask
     from myisam_advisor.trial.statements.watched import changed_since, replay_settings
     from myisam_advisor.trial.tables.sources import find_copyable
@@ -185,6 +145,9 @@ def _task(
 
         raise TrialError(f"a replay copies tables as files, and {directory.reason}: {directory.remedy}.")
     wanted = _wanted(found, copy.tables)
+    used = find_definitions(session, wanted, found.called)
+    if not copy.tables:
+        wanted = sorted({*wanted, *used.tables})
     sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
     missing = {**missing, **_left_aside(found, wanted)}
     _expect_tables(sources, missing, path)
@@ -211,6 +174,8 @@ def _task(
         missing,
         changed,
         session if copy.allow_lock else None,
+        (*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
+        (*used.notes, *trigger_notes(session)),
     )
 
 
@@ -274,14 +239,6 @@ def _left_aside(found: Survey, wanted: Sequence[TableName]) -> dict[TableName, s
     return {table: why(table) for table in found.tables if table not in wanted}
 
 
-def _expect_something(named: Sequence[Variant], findings: Sequence[Finding]) -> None:
-    """Raises TrialError where nothing is to be tried: then nothing is recorded for it."""
-    from myisam_advisor.errors import TrialError
-
-    if not named and not any(finding.my_cnf or finding.remedy.commands for finding in findings):
-        raise TrialError(NOTHING_TO_TRY)
-
-
 def _expect_tables(sources: Sequence[object], missing: Mapping[TableName, str], path: Path) -> None:
     from myisam_advisor.errors import TrialError
 
@@ -290,102 +247,3 @@ def _expect_tables(sources: Sequence[object], missing: Mapping[TableName, str], 
         raise TrialError(
             f"{path} touches no MyISAM table that can be copied: {said}. Record where MyISAM tables are read, on this server."
         )
-
-
-def _named(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:
-    """What the user wrote, each alone."""
-    from myisam_advisor.trial.statements.variants import Setting, Variant
-
-    settings = [Setting.parsed(text) for text in wish.settings]
-    for setting in settings:
-        _expect_variable(setting, variables)
-    named = [Variant(str(setting), settings=(setting,)) for setting in settings]
-    return [*named, *(Variant(text, statements=(text,)) for text in wish.statements)]
-
-
-def _findings(wish: ReplayWish, server: ServerOptions, site: SiteOptions) -> list[Finding]:
-    """The findings that are named; where none is, all that are for speed."""
-    from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
-
-    in_force = site.load()
-    known = [rule.id for rule in in_force.rules]
-    refuse_unknown_rules((name.partition(":")[0] for name in wish.findings), known)
-    judgement, _ = judged(SourceOptions(server, None), in_force, wish.interval, wish.history_file)
-    chosen = choose(judgement, wish.findings, known)
-    return chosen if wish.findings else for_speed(chosen, in_force.rules)
-
-
-def for_speed(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """Those whose remedy is there to make statements faster: what else it is for, a replay does not see."""
-    wanted = {rule.id for rule in rules if rule.is_for_speed}
-    return [finding for finding in findings if finding.rule in wanted]
-
-
-def variants_of(
-    named: Sequence[Variant], findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish
-) -> list[Variant]:
-    """What the user wrote, and the changes of findings. Raises TrialError where there is none, or none of a rule that was named."""
-    from myisam_advisor.errors import TrialError
-
-    chosen = list(named)
-    for finding in findings:
-        if finding.variable in NOT_WEIGHED and not wish.findings:
-            continue
-        variant = of_finding(finding, copied)
-        if variant is not None:
-            chosen.append(variant)
-        elif wish.findings:
-            raise TrialError(
-                f"{finding.rule}: nothing of its change can be tried on copies of these tables: {finding.to_do or finding.recommendation}"
-            )
-    if not chosen:
-        raise TrialError(NOTHING_TO_TRY)
-    return _apart(chosen)
-
-
-def _apart(variants: Sequence[Variant]) -> list[Variant]:
-    """The same, none twice, each with a name of its own."""
-    named: dict[str, Variant] = {}
-    for variant in dict.fromkeys(variants):
-        name, number = variant.name, 2
-        while name in named:
-            name, number = f"{variant.name} ({number})", number + 1
-        named[name] = replace(variant, name=name)
-    return list(named.values())
-
-
-def _expect_variable(setting: Setting, variables: Mapping[str, str]) -> None:
-    from myisam_advisor.errors import TrialError
-    from myisam_advisor.texts.near import did_you_mean
-
-    if setting.variable not in variables:
-        near = did_you_mean(setting.variable, variables)
-        raise TrialError(f"--set {setting}: this server has no variable {setting.variable}.{near}")
-
-
-def of_finding(finding: Finding, copied: frozenset[TableName]) -> Variant | None:
-    """A finding's change as a private server takes it: the options of its start, and what is done to the tables that are copied.
-
-    None where there is neither. Other engines are not tried: a small private server says nothing of them.
-    """
-    from myisam_advisor.remedies.statements.base import Change, Phase, Remark, Statement
-    from myisam_advisor.trial.statements.variants import Variant
-
-    options = tuple(
-        f"--{line.option}={line.partition('=')[2].strip()}" for line in finding.my_cnf if line.option and "=" in line
-    )
-    options = tuple(one for one in options if not one.startswith("--init"))
-    wanted = (Phase.ASSIGN, *(() if options else (Phase.SET, Phase.GIVE_BACK)))
-    statements = tuple(
-        str(command.sql).rstrip("; \n")
-        for command in finding.remedy.commands
-        if isinstance(command, Statement)
-        and not isinstance(command, Remark)
-        and (command.rewrites or command.phase in wanted)
-        and (command.table is None or command.table in copied)
-        and Change.INTO_INNODB not in command.changes
-    )
-    if not options and not statements:
-        return None
-    name = f"{finding.rule} ({finding.object})" if finding.object else finding.rule
-    return Variant(name, (finding.rule,), (), options, statements)

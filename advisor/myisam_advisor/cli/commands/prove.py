@@ -21,7 +21,8 @@ from myisam_advisor.cli.options import (
     site_options,
 )
 from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask, record_live
-from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replayed, tell
+from myisam_advisor.cli.replaying import CopyOptions, replayed, tell
+from myisam_advisor.cli.tried_changes import ReplayWish
 
 
 @click.command(

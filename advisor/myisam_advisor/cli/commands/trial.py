@@ -26,8 +26,9 @@ from myisam_advisor.cli.options import (
     site_options,
 )
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.replaying import CopyOptions, ReplayWish, replay
+from myisam_advisor.cli.replaying import CopyOptions, replay
 from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, TrialCommand
+from myisam_advisor.cli.tried_changes import ReplayWish
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def fidelity_of(
         sender / both if both else 0.0,
         window,
         max(run.unconnected for run in (first, *baseline)),
-        tuple(_notes(part.found)),
+        tuple(_notes(part.found, material)),
     )
 
 
@@ -49,6 +49,10 @@ def _start(source: Source, material: Material, whole: Survey) -> TableStart:
     )
 
 
-def _notes(found: Survey) -> Iterator[str]:
+def _notes(found: Survey, material: Material) -> Iterator[str]:
     if found.prepared:
         yield f"{found.prepared} statements were prepared ones, and are sent as text."
+    made = sum(not one.problem for one in material.definitions)
+    if made:
+        yield f"{made} views, triggers and stored routines were taken over, as the sender's own."
+    yield from material.notes

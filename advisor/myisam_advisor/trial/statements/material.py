@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.statements.definitions import Definition
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
 from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
@@ -18,7 +19,8 @@ class Material:
     """What a replay is about.
 
     `events` reads the workload from its beginning, as often as it is called; `missing` says of tables that were not copied why not;
-    `changed_seconds` for how long after the recording's beginning a table was still written, where it was.
+    `changed_seconds` for how long after the recording's beginning a table was still written, where it was. `definitions` are views,
+    triggers and routines that its statements use, `notes` what else is to be told of the replay.
     """
 
     binaries: ServerBinaries
@@ -29,6 +31,8 @@ class Material:
     changed_seconds: Mapping[TableName, float] = field(default_factory=dict)
     lock: Lock | None = field(default=None, repr=False)
     described: Mapping[str, str] = field(default_factory=dict)
+    definitions: Sequence[Definition] = ()
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

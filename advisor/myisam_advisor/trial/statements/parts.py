@@ -13,6 +13,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.statements.effects import NO_EFFECTS, Effects
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import Sent, send
@@ -54,12 +55,19 @@ class Parts:
     """Makes parts of a recording, and sends them."""
 
     def __init__(
-        self, material: Material, options: ReplayOptions, judging: Judging, whole: Survey, folder: Path
+        self,
+        material: Material,
+        options: ReplayOptions,
+        judging: Judging,
+        whole: Survey,
+        folder: Path,
+        effects: Effects = NO_EFFECTS,
     ) -> None:
         self.whole = whole
         self._material, self._options, self._judging, self._folder = material, options, judging, folder
         self._limit = max(SHORTEST_LIMIT_SECONDS, whole.seconds * LONGEST_SLOWDOWN)
-        self._databases = frozenset(source.schema for source in material.sources)
+        self._effects = effects
+        self._databases = frozenset(databases_of(material))
         self._copied = frozenset((source.schema, source.table) for source in material.sources)
 
     def first(self, statements: int) -> Part:
@@ -69,7 +77,9 @@ class Parts:
         if statements < found.statements:
             found = survey(islice(self._material.events(), statements), self._judging)
         events = islice(self._material.events(), found.statements)
-        schedule = write_schedule(events, found, self._judging, self._folder, self._databases, self._why_missing)
+        schedule = write_schedule(
+            events, found, self._judging, self._folder, self._databases, self._why_missing, self._effects
+        )
         if not schedule.total:
             reasons = sorted(schedule.left_out.items(), key=lambda one: -one[1])[:3]
             said = "; ".join(f"{count} x {reason}" for reason, count in reasons)
@@ -140,9 +150,16 @@ class Parts:
         return _Timed(sent, run, ready - began, answered - ready, time.monotonic() - answered)
 
     def _why_missing(self, table: TableName) -> str:
-        if table in self._copied:
+        if table in self._copied or table in self._effects.views:
             return ""
+        if table in self._effects.refused:
+            return self._effects.refused[table]
         return self._material.missing.get(table, f"{object_name(*table)} was not copied")
+
+
+def databases_of(material: Material) -> list[str]:
+    """The databases of what is copied and made."""
+    return sorted({one.schema for one in material.sources} | {one.schema for one in material.definitions})
 
 
 def _pace(timed: _Timed, ends: Sequence[float]) -> Pace:

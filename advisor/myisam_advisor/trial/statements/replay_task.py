@@ -14,6 +14,7 @@ from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
 from myisam_advisor.trial.statements import replay_result
+from myisam_advisor.trial.statements.definitions import Definition
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import ReplayResult
 from myisam_advisor.trial.statements.replaying import run_replay
@@ -47,6 +48,8 @@ class ReplayTask:
     missing: Mapping[TableName, str]
     changed_seconds: Mapping[TableName, float]
     lock: Session | None = field(default=None, repr=False)
+    definitions: Sequence[Definition] = ()
+    notes: Sequence[str] = ()
 
 
 def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> ReplayResult:
@@ -80,6 +83,8 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
         {(schema, table): seconds for schema, table, seconds in told["changed"]},
         remote_lock(channel, sources) if told["may_lock"] else None,
         told["described"],
+        [Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
+        told["notes"],
     )
     result = run_replay(
         material,
@@ -102,6 +107,8 @@ def _told(task: ReplayTask) -> Message:
         "sources": len(task.sources),
         "missing": [[*name, why] for name, why in task.missing.items()],
         "changed": [[*name, seconds] for name, seconds in task.changed_seconds.items()],
+        "definitions": [asdict(one) for one in task.definitions],
+        "notes": list(task.notes),
         "may_lock": task.lock is not None,
     }
 

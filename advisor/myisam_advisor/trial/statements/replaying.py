@@ -17,10 +17,12 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits, Rounds, run_rounds
+from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.fidelity import fidelity_of
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
+from myisam_advisor.trial.statements.made_definitions import make_definitions
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
-from myisam_advisor.trial.statements.parts import Part, Parts
+from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
 from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
 from myisam_advisor.trial.statements.stages import Stage, make_account
@@ -31,6 +33,7 @@ from myisam_advisor.trial.statements.ways import Ground, Ways
 from myisam_advisor.trial.statements.window import allowance, window_of
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.trial import told_of
+from myisam_exporter.server.sql import quote_identifier
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # Threads of closed connections are kept, as in every trial; a connection for each of the sender's threads, and our own.
@@ -91,8 +94,8 @@ class _Replay:
 
     def _measured(self, server: PrivateServer, found: Survey, variants: Sequence[Variant]) -> ReplayResult:
         copy_tables(self._material.sources, server, self._material.lock, self._listener)
-        make_account(server, sorted({source.schema for source in self._material.sources}))
-        parts = Parts(self._material, self._options, self._judging, found, self._folder / "statements")
+        effects = self._prepared(server)
+        parts = Parts(self._material, self._options, self._judging, found, self._folder / "statements", effects)
         part = self._windowed(parts, server, 1 + len(variants))
         schedule = part.schedule
         ground = Ground(self._material.binaries, [*OPTIONS, *self._material.settings], parts.tables(part))
@@ -108,6 +111,14 @@ class _Replay:
             self._material, found, part, window_of(found, part.found, schedule.kinds), first, rounds[0][0][BASELINE]
         )
         return self._told(server, tuple(results), tuple(kinds_of(schedule, rounds)), fidelity, rounds[0][0])
+
+    def _prepared(self, server: PrivateServer) -> Effects:
+        """The account that sends, and the views, triggers and routines, which are its own."""
+        databases = databases_of(self._material)
+        server.execute(*(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(one)}" for one in databases))
+        make_account(server, databases)
+        copied = {(source.schema, source.table) for source in self._material.sources}
+        return make_definitions(server, self._material.definitions, copied)
 
     def _windowed(self, parts: Parts, server: PrivateServer, ways: int) -> Part:
         """What of the recording the budget can bear, of which a part is kept for those that pay together."""

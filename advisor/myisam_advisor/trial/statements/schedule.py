@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from myisam_advisor.trial.statements.effects import NO_EFFECTS, Effects
 from myisam_advisor.trial.statements.records import (
     ANSWER,
     CLOSE,
@@ -36,7 +37,7 @@ UNKNOWN = -1
 # What fills a record up, and what the records of a connection's beginning and end take.
 ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
-DEFINES = "changes definitions of tables"
+DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
 # Says why a table's statements cannot be replayed; "" for one that is there.
 WhyMissing = Callable[[TableName], str]
@@ -91,13 +92,14 @@ def write_schedule(
     folder: Path,
     databases: frozenset[str],
     missing: WhyMissing,
+    effects: Effects = NO_EFFECTS,
 ) -> Schedule:
-    """Write the threads' files into the folder, for a server that has these databases and tables."""
+    """Write the threads' files into the folder, for a server that has these databases and tables, and views, triggers and routines."""
     folder.mkdir(parents=True)
     threads = divide(found.connections)
     with ExitStack() as stack:
         files = [stack.enter_context((folder / str(number)).open("wb")) for number in range(threads.count)]
-        writing = _Writing(files, threads, found, databases, missing)
+        writing = _Writing(files, threads, found, databases, missing, effects)
         for event in events:
             writing.add(event, judging.of(event))
     return Schedule(
@@ -131,7 +133,13 @@ class _Open:
 
 class _Writing:
     def __init__(
-        self, files: Sequence[BinaryIO], threads: Threads, found: Survey, databases: frozenset[str], missing: WhyMissing
+        self,
+        files: Sequence[BinaryIO],
+        threads: Threads,
+        found: Survey,
+        databases: frozenset[str],
+        missing: WhyMissing,
+        effects: Effects,
     ) -> None:
         self.plans = [ThreadPlan() for _ in files]
         self.turns: dict[TableName, list[int]] = {}
@@ -139,7 +147,7 @@ class _Writing:
         self.read = 0
         self._files, self._threads, self._found = files, threads, found
         self._databases = {name.encode("utf-8", "surrogateescape") for name in databases}
-        self._missing = missing
+        self._missing, self._effects = missing, effects
         self._open: dict[int, _Open] = {}
         self._free: list[list[int]] = [[] for _ in files]
         self._handles = [0] * len(files)
@@ -188,7 +196,21 @@ class _Writing:
             return reason
         if judged.defines and not (tables and tables <= connection.temporary):
             return DEFINES
-        return self._why_missing(tables - connection.temporary)
+        return self._why_missing(tables - connection.temporary) or self._why_not_done(event, judged, connection)
+
+    def _why_not_done(self, event: Event, judged: Judged, connection: _Open) -> str:
+        """Whether it needs a trigger or a routine that is not there."""
+        effects = self._effects
+        if judged.is_call and not judged.called & frozenset(effects.routines):
+            return next(
+                (effects.refused_calls[one] for one in judged.called if one in effects.refused_calls), UNSEEN_CALL
+            )
+        written = self._written(event, judged, connection)
+        return next(effects.why_not(written, judged.called), "")
+
+    def _written(self, event: Event, judged: Judged, connection: _Open) -> set[TableName]:
+        named_ones = named(judged.touched.writes, event.database) - connection.temporary
+        return self._effects.also_written(named_ones, judged.called)
 
     def _why_missing(self, tables: Iterable[TableName]) -> str:
         reasons = (self._missing(table) for table in sorted(tables) if table[0].lower() not in SYSTEM_SCHEMAS)
@@ -204,7 +226,7 @@ class _Writing:
 
     def _write(self, event: Event, judged: Judged, connection: _Open, thread: int, at: int) -> None:
         tickets = []
-        for table in sorted(named(judged.touched.writes, event.database) - connection.temporary):
+        for table in sorted(self._written(event, judged, connection)):
             turn = self.turns.setdefault(table, [len(self.turns), 0])
             tickets.append((turn[0], turn[1]))
             turn[1] += 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.statements.calls import called_in
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.fingerprints import fingerprint
 from myisam_advisor.workload.statements import Touched, refused, touched
@@ -17,6 +18,8 @@ TableName = tuple[str, str]
 # What is remembered of statements that differ in their values alone.
 REMEMBERED = 20_000
 MAXIMUM_KINDS, MAXIMUM_CONNECTIONS, MAXIMUM_TABLES = 50_000, 1_000_000, 10_000
+# Names before a parenthesis, most of them functions of the server's own.
+MAXIMUM_CALLED = 10_000
 _DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _TEMPORARY = b"temporary"
 OTHER_KINDS = "(statements of other kinds)"
@@ -32,6 +35,8 @@ class Judged:
     is_use: bool
     defines: bool
     is_temporary: bool
+    called: frozenset[TableName] = frozenset()
+    is_call: bool = False
 
     def tables(self, database: bytes | None) -> set[TableName]:
         """All tables that it touches, those without a database in this one."""
@@ -64,8 +69,9 @@ class Judging:
         is_temporary = first in _DEFINING and _TEMPORARY in words[1:4]
         reason = refused(event.statement) or ("upkeep and administration" if found.is_administrative else "")
         return Judged(
-            self._kind(fingerprint(event.statement)), found, reason, first == b"use", first in _DEFINING, is_temporary
-        )
+            self._kind(fingerprint(event.statement)), found, reason, first == b"use", first in _DEFINING, is_temporary,
+            called_in(tokens(event.statement), event.database), first == b"call",
+        )  # fmt: skip
 
     def _kind(self, text: str) -> int:
         if text not in self.kinds and len(self.kinds) >= MAXIMUM_KINDS:
@@ -120,6 +126,7 @@ class Survey:
     connections: dict[int, ConnectionSpan] = field(default_factory=dict)
     tables: dict[TableName, TableUse] = field(default_factory=dict)
     temporary: set[tuple[int, TableName]] = field(default_factory=set)
+    called: set[TableName] = field(default_factory=set)
 
     @property
     def seconds(self) -> float:
@@ -178,6 +185,8 @@ def _count(found: Survey, event: Event, judged: Judged) -> None:
     span.begin, span.end, span.statements = min(span.begin, begin), max(span.end, end), span.statements + 1
     span.is_utf8 = span.is_utf8 and _is_utf8(event.statement)
     if not judged.refused:
+        if len(found.called) < MAXIMUM_CALLED:
+            found.called |= judged.called
         _count_tables(found, event, judged)
 
 

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.replaying import ReplayWish, for_speed, of_finding, variants_of
+from myisam_advisor.cli.tried_changes import ReplayWish, for_speed, of_finding, variants_of
 from myisam_advisor.errors import TrialError
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import comment_line, option_line

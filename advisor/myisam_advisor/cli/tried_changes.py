@@ -1,0 +1,166 @@
+"""What a replay tries: what the user wrote, and the changes of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from myisam_advisor.cli.options import ServerOptions, SiteOptions, SourceOptions
+from myisam_advisor.cli.sources import judged
+
+if TYPE_CHECKING:
+    from myisam_advisor.catalogue.rules import Rule
+    from myisam_advisor.judging.findings import Finding
+    from myisam_advisor.trial.statements.survey import TableName
+    from myisam_advisor.trial.statements.variants import Setting, Variant
+
+NOTHING_TO_TRY = (
+    "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
+)
+# What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
+# unless somebody asks.
+NOT_WEIGHED = frozenset(
+    (
+        "myisam_recover_options",
+        "myisam_recover",
+        "delay_key_write",
+        "enforce_gtid_consistency",
+        "relay_log_info_repository",
+        "wsrep_mode",
+        "thread_cache_size",
+        "open_files_limit",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayWish:
+    """What to replay, and what to try: rules, settings, statements."""
+
+    workload: Path | None
+    findings: tuple[str, ...]
+    settings: tuple[str, ...]
+    statements: tuple[str, ...]
+    speed: str
+    interval: float
+    history_file: Path | None
+
+    def expect_fitting(self, is_replay: bool) -> None:
+        """Raises UsageError for what belongs to a replay and to no other experiment, and for a replay of nothing."""
+        if is_replay and self.workload is None:
+            raise click.UsageError(
+                "replay needs --workload FILE. Record one: myisam-advisor record --output FILE --seconds 60."
+            )
+        if not is_replay and (self.workload or self.findings or self.settings or self.statements):
+            raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
+
+
+def expect_something(named: Sequence[Variant], findings: Sequence[Finding]) -> None:
+    """Raises TrialError where nothing is to be tried: then nothing is recorded for it."""
+    from myisam_advisor.errors import TrialError
+
+    if not named and not any(finding.my_cnf or finding.remedy.commands for finding in findings):
+        raise TrialError(NOTHING_TO_TRY)
+
+
+def named_changes(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:
+    """What the user wrote, each alone."""
+    from myisam_advisor.trial.statements.variants import Setting, Variant
+
+    settings = [Setting.parsed(text) for text in wish.settings]
+    for setting in settings:
+        _expect_variable(setting, variables)
+    named = [Variant(str(setting), settings=(setting,)) for setting in settings]
+    return [*named, *(Variant(text, statements=(text,)) for text in wish.statements)]
+
+
+def findings_of(wish: ReplayWish, server: ServerOptions, site: SiteOptions) -> list[Finding]:
+    """The findings that are named; where none is, all that are for speed."""
+    from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
+
+    in_force = site.load()
+    known = [rule.id for rule in in_force.rules]
+    refuse_unknown_rules((name.partition(":")[0] for name in wish.findings), known)
+    judgement, _ = judged(SourceOptions(server, None), in_force, wish.interval, wish.history_file)
+    chosen = choose(judgement, wish.findings, known)
+    return chosen if wish.findings else for_speed(chosen, in_force.rules)
+
+
+def for_speed(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Those whose remedy is there to make statements faster: what else it is for, a replay does not see."""
+    wanted = {rule.id for rule in rules if rule.is_for_speed}
+    return [finding for finding in findings if finding.rule in wanted]
+
+
+def variants_of(
+    named: Sequence[Variant], findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish
+) -> list[Variant]:
+    """What the user wrote, and the changes of findings. Raises TrialError where there is none, or none of a rule that was named."""
+    from myisam_advisor.errors import TrialError
+
+    chosen = list(named)
+    for finding in findings:
+        if finding.variable in NOT_WEIGHED and not wish.findings:
+            continue
+        variant = of_finding(finding, copied)
+        if variant is not None:
+            chosen.append(variant)
+        elif wish.findings:
+            raise TrialError(
+                f"{finding.rule}: nothing of its change can be tried on copies of these tables: {finding.to_do or finding.recommendation}"
+            )
+    if not chosen:
+        raise TrialError(NOTHING_TO_TRY)
+    return _apart(chosen)
+
+
+def _apart(variants: Sequence[Variant]) -> list[Variant]:
+    """The same, none twice, each with a name of its own."""
+    named: dict[str, Variant] = {}
+    for variant in dict.fromkeys(variants):
+        name, number = variant.name, 2
+        while name in named:
+            name, number = f"{variant.name} ({number})", number + 1
+        named[name] = replace(variant, name=name)
+    return list(named.values())
+
+
+def _expect_variable(setting: Setting, variables: Mapping[str, str]) -> None:
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.near import did_you_mean
+
+    if setting.variable not in variables:
+        near = did_you_mean(setting.variable, variables)
+        raise TrialError(f"--set {setting}: this server has no variable {setting.variable}.{near}")
+
+
+def of_finding(finding: Finding, copied: frozenset[TableName]) -> Variant | None:
+    """A finding's change as a private server takes it: the options of its start, and what is done to the tables that are copied.
+
+    None where there is neither. Other engines are not tried: a small private server says nothing of them.
+    """
+    from myisam_advisor.remedies.statements.base import Change, Phase, Remark, Statement
+    from myisam_advisor.trial.statements.variants import Variant
+
+    options = tuple(
+        f"--{line.option}={line.partition('=')[2].strip()}" for line in finding.my_cnf if line.option and "=" in line
+    )
+    options = tuple(one for one in options if not one.startswith("--init"))
+    wanted = (Phase.ASSIGN, *(() if options else (Phase.SET, Phase.GIVE_BACK)))
+    statements = tuple(
+        str(command.sql).rstrip("; \n")
+        for command in finding.remedy.commands
+        if isinstance(command, Statement)
+        and not isinstance(command, Remark)
+        and (command.rewrites or command.phase in wanted)
+        and (command.table is None or command.table in copied)
+        and Change.INTO_INNODB not in command.changes
+    )
+    if not options and not statements:
+        return None
+    name = f"{finding.rule} ({finding.object})" if finding.object else finding.rule
+    return Variant(name, (finding.rule,), (), options, statements)
