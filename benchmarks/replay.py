@@ -7,10 +7,12 @@ change on copies of the tables. Every case is written down at once (benchmarks/r
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -83,7 +85,33 @@ def _statistics(draw: random.Random) -> bytes:
     return b"SELECT what, SUM(amount) FROM events WHERE what BETWEEN %d AND %d GROUP BY what" % (first, first + 200)
 
 
-MIXES: Mapping[str, Callable[[random.Random], bytes]] = {"forum": _forum, "statistics": _statistics}
+def _catalogue(draw: random.Random) -> bytes:
+    """Searches by the beginning of a name, shelves by price with a join of what was looked at, hardly a write."""
+    kind, part = draw.random(), draw.randint(1, 500)
+    if kind < 0.4:
+        return b"SELECT id, name, price FROM items WHERE name LIKE 'item %d%%' ORDER BY name LIMIT 20" % draw.randint(
+            10, 999
+        )
+    if kind < 0.75:
+        low = draw.randint(1, 900_000)
+        return b"SELECT COUNT(*), MIN(price), MAX(price) FROM items WHERE part = %d AND price BETWEEN %d AND %d" % (
+            part,
+            low,
+            low + 100_000,
+        )
+    if kind < 0.97:
+        return (
+            b"SELECT i.name, COUNT(e.id) FROM items i LEFT JOIN events e ON e.what = i.id WHERE i.part = %d GROUP BY i.id ORDER BY i.id LIMIT 10"
+            % part
+        )
+    return b"UPDATE items SET price = price + 1 WHERE id = %d" % draw.randint(1, ROWS)
+
+
+MIXES: Mapping[str, Callable[[random.Random], bytes]] = {
+    "forum": _forum,
+    "statistics": _statistics,
+    "catalogue": _catalogue,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +124,16 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """All of them: five changes, four servers, two mixes."""
-    return [Case(server, mix, change) for server in SERVERS for mix in MIXES for change in CHANGES]
+    """All of them: five changes, four servers, two mixes each: every server goes without one of the three in turn."""
+    without = itertools.cycle(MIXES)
+    left_out = {server: next(without) for server in SERVERS}
+    return [
+        Case(server, mix, change)
+        for server in SERVERS
+        for mix in MIXES
+        if mix != left_out[server]
+        for change in CHANGES
+    ]
 
 
 def make_tables(server: PrivateServer) -> None:
@@ -253,9 +289,28 @@ def lines(found: Mapping[str, float]) -> list[Line]:
     ]
 
 
-def _done() -> Iterator[dict[str, Any]]:
-    if RECORD.exists():
-        yield from map(json.loads, RECORD.read_text().splitlines())
+def done(record: Path = RECORD) -> Iterator[dict[str, Any]]:
+    """What was measured; of a run that was killed while it wrote, the last line may be cut off."""
+    for line in record.read_text().splitlines() if record.exists() else ():
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def keep(told: Mapping[str, Any], record: Path = RECORD) -> None:
+    """Write it down, on a line of its own also behind one that was cut off."""
+    before = record.read_bytes() if record.exists() else b""
+    with record.open("a") as file:
+        file.write(("\n" if before and not before.endswith(b"\n") else "") + json.dumps(told) + "\n")
+
+
+def left(measured: Iterable[Mapping[str, Any]], servers: Sequence[str], mixes: Sequence[str]) -> list[Case]:
+    """The cases that are still to be measured, of these servers and mixes (none: all)."""
+    known = {_key(one) for one in measured}
+    return [
+        one
+        for one in cases()
+        if one not in known and (not servers or one.server in servers) and (not mixes or one.mix in mixes)
+    ]
 
 
 def _key(found: Mapping[str, Any]) -> Case:
@@ -267,13 +322,18 @@ def _key(found: Mapping[str, Any]) -> Case:
 @click.option(
     "--cases",
     "most",
-    default=len(SERVERS) * len(MIXES) * len(CHANGES),
+    default=len(cases()),
     help="So many cases of agreement at most, beside those done.",
 )
 @click.option("--seconds", default=20.0, help="About the length of the captured mix.")
 @click.option("--rounds", default=8, help="Rounds in production, and of the replay.")
 @click.option("--pace-seconds", default=PACE_SECONDS, help="Length of the capture for speed 1.")
-def main(what: str, most: int, seconds: float, rounds: int, pace_seconds: int) -> None:
+@click.option("--server", "servers", multiple=True, type=click.Choice(SERVERS), help="Cases on this server alone.")
+@click.option("--mix", "mixes", multiple=True, type=click.Choice(list(MIXES)), help="Cases under this mix alone.")
+@click.option("--again", is_flag=True, help="Forget what was measured of agreement.")
+def main(
+    what: str, most: int, seconds: float, rounds: int, pace_seconds: int, servers: tuple[str, ...], mixes: tuple[str, ...], again: bool
+) -> None:  # fmt: skip
     """Measure, and say what came of it beside its goal."""
     keep_place()
     be_polite()
@@ -287,13 +347,15 @@ def main(what: str, most: int, seconds: float, rounds: int, pace_seconds: int) -
                 f"statements a second: {found['per_second']:,.0f}; {found['late_share']:.2%} of the paced ones a millisecond late or more"
             )
             return
-        done = {_key(one) for one in _done()}
-        for case in [one for one in cases() if one not in done][:most]:
+        if again:
+            RECORD.unlink(missing_ok=True)
+        waiting = left(done(), servers, mixes)
+        for number, case in enumerate(waiting[:most], 1):
+            print(f"{number} of {min(most, len(waiting))}: {case.change}, {case.mix}, {case.server}", file=sys.stderr)
             told = _apart(case.server, partial(agreement, case=case, seconds=seconds, rounds=rounds))
-            with RECORD.open("a") as file:
-                file.write(json.dumps(told) + "\n")
+            keep({**told, "seconds": seconds, "rounds": rounds, "machine": machine_name()})
             print(json.dumps(told))
-    _summary(list(_done()))
+    _summary(list(done()))
 
 
 def _summary(found: Sequence[Mapping[str, Any]]) -> None:

@@ -1,0 +1,36 @@
+"""The cases of `script/bench replay agreement`: forty, the same again, and measured in as many pieces as one likes."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.replay import CHANGES, MIXES, SERVERS, cases, done, keep, left
+
+
+def test_there_are_forty_cases_of_all_mixes() -> None:
+    found = cases()
+    assert (len(found), len(set(found))) == (40, 40)
+    assert Counter(case.server for case in found) == dict.fromkeys(SERVERS, 2 * len(CHANGES))
+    assert {case.mix for case in found} == set(MIXES) == {"forum", "statistics", "catalogue"}
+
+
+def test_a_mix_is_the_same_again_and_reads_and_writes_what_changes_are_about() -> None:
+    for mix in MIXES.values():
+        first, second = ([mix(draw) for _ in range(500)] for draw in (random.Random("1"), random.Random("1")))
+        assert first == second
+        assert any(b"items" in statement for statement in first) or any(b"events" in statement for statement in first)
+        assert {statement.split()[0] for statement in first} >= {b"SELECT"}
+
+
+def test_what_was_measured_is_not_measured_again_whatever_ended_it(tmp_path: Path) -> None:
+    record = tmp_path / "replay.jsonl"
+    assert len(left(done(record), (), ())) == 40
+    first, second = cases()[:2]
+    keep({"server": first.server, "mix": first.mix, "change": first.change}, record)
+    with record.open("a") as file:
+        file.write('{"server": "mariadb-10.')
+    keep({"server": second.server, "mix": second.mix, "change": second.change}, record)
+    assert len(list(done(record))) == 2
+    waiting = left(done(record), (), ())
+    assert (len(waiting), first in waiting, second in waiting) == (38, False, False)
+    assert {case.server for case in left(done(record), ("mysql-5.6",), ("catalogue",))} <= {"mysql-5.6"}
