@@ -36,6 +36,7 @@ PACE_TOLERANCE = 0.02
 EQUAL_ROWS_SHARE = 0.999
 SHOWN_KIND_CHARACTERS = 300
 MOST_REASONS = 8
+LEAST_PERCENT = 0.01
 
 
 def as_json(result: ReplayResult, further: Mapping[str, object]) -> str:
@@ -110,7 +111,7 @@ def _workload(result: ReplayResult) -> str:
     said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
     window = result.fidelity.window
     if not window.is_whole:
-        said = f"the first {window.seconds:.1f} s ({window.time_share:.0%} of the statements' time) of {said}"
+        said = f"the first {window.seconds:.1f} s ({_percent(window.time_share)} of the statements' time) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
 
 
@@ -199,7 +200,7 @@ def _window_lines(window: Window) -> list[str]:
         return []
     lines = [
         f"Replayed is the beginning, {window.seconds:.1f} of {window.recorded_seconds:.1f} s: {window.statements:,} of "
-        f"{window.recorded_statements:,} recorded statements, {window.time_share:.0%} of their time. More would let too few rounds into the budget (--budget)."
+        f"{window.recorded_statements:,} recorded statements, {_percent(window.time_share)} of their time. More would let too few rounds into the budget (--budget)."
     ]
     for one in window.absent:
         lines.append(f"  not in it: {one.recorded_share:.0%} of the recorded time: {_shown(one.fingerprint)}")
@@ -212,6 +213,10 @@ def _window_lines(window: Window) -> list[str]:
             "What it says holds for these statements alone, and is kept as no proof. Give it more time (--budget)."
         )
     return lines
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= LEAST_PERCENT else f"less than {LEAST_PERCENT:.0%}"
 
 
 def _shown(fingerprint: str) -> str:

@@ -26,6 +26,8 @@ from myisam_advisor.trial.statements.survey import Survey
 FASTEST_SENDER = 200_000
 # A window that takes this much more or less than it may is chosen again, once.
 TOO_LONG, TOO_SHORT = 1.3, 0.6
+# A run sends for at least this long for each second of what is around it (putting tables back, starting the sender), as far as the fewest rounds allow.
+OWN_SHARE = 1.0
 # A kind whose share in the window is another by more than this factor is told.
 SHIFTED = 2.0
 
@@ -69,6 +71,10 @@ class Pace:
         run = max((seconds - self.fixed_seconds) / (1 + self.further), SHORTEST_RUN)
         return bisect_right(self.ends, run)
 
+    def aim(self, allowed: Allowance) -> float:
+        """How long a run is to take: as planned; but not shorter than what is around it, where fewer rounds leave it more."""
+        return min(allowed.longest_seconds, max(allowed.planned_seconds, (1 + OWN_SHARE) * self.fixed_seconds))
+
 
 def ends_of(schedule: Schedule, sent: Sent) -> Sequence[float]:
     """When each statement and all before it were answered, up to the first that was not sent because the run was stopped."""
@@ -85,7 +91,7 @@ def ends_of(schedule: Schedule, sent: Sent) -> Sequence[float]:
 
 def choose(pace: Pace, allowed: Allowance, found: Survey) -> int:
     """With how many of the recording's statements the window ends."""
-    planned = max(pace.reach(allowed.planned_seconds), 1)
+    planned = max(pace.reach(pace.aim(allowed)), 1)
     longest = max(pace.reach(allowed.longest_seconds), planned)
     needed = [found.kinds[kind].first + 1 for kind in heavy_kinds(found)]
     return max([planned, *(one for one in needed if one <= longest)])
@@ -93,11 +99,12 @@ def choose(pace: Pace, allowed: Allowance, found: Survey) -> int:
 
 def corrected(statements: int, took_seconds: float, pace: Pace, allowed: Allowance, most: int) -> int:
     """The same number; or another, where a run of it took much longer or shorter than it may."""
-    share = took_seconds / allowed.planned_seconds
+    aimed = pace.aim(allowed)
+    share = took_seconds / aimed
     is_short = share < TOO_SHORT and statements < most
     if not (share > TOO_LONG or is_short):
         return statements
-    wanted = max(allowed.planned_seconds - pace.fixed_seconds, SHORTEST_RUN)
+    wanted = max(aimed - pace.fixed_seconds, SHORTEST_RUN)
     ratio = wanted / max(took_seconds - pace.fixed_seconds, SHORTEST_RUN)
     return min(max(round(statements * ratio), 1), most)
 

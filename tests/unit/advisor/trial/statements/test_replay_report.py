@@ -58,6 +58,8 @@ def test_a_part_of_the_recording_is_told_as_such() -> None:
     assert "40% of its time, 10% of the whole recording's: select early from t" in text
     assert "kept as no proof" in text
     assert "kept as no proof" not in as_text(result)
+    tiny = dataclasses.replace(part, window=dataclasses.replace(window, time_share=0.004))
+    assert "less than 1% of their time" in " ".join(as_text(dataclasses.replace(result, fidelity=tiny)).split())
 
 
 def test_where_nothing_could_be_tried_it_says_so() -> None:

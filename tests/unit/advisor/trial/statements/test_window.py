@@ -35,6 +35,12 @@ def test_a_window_is_what_a_run_sends_within_its_time() -> None:
     assert choose(Pace(0.0, 0.0, [9.0]), Allowance(0.6, 1.1), found) == 1
 
 
+def test_where_much_is_around_a_run_fewer_rounds_are_longer() -> None:
+    found = of_kinds(*[b"SELECT 1"] * 100)
+    assert choose(Pace(0.5, 0.0, STEADY.ends), Allowance(0.6, 1.1), found) == 50
+    assert choose(Pace(0.9, 0.0, STEADY.ends), Allowance(0.6, 1.205), found) == 30
+
+
 def test_it_is_longer_for_a_kind_of_weight_where_fewer_rounds_say_enough() -> None:
     found = of_kinds(*[b"SELECT 1"] * 70, *[b"SELECT a FROM t"] * 30)
     assert choose(STEADY, Allowance(0.6, 1.1), found) == 71
