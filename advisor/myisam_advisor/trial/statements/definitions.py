@@ -38,8 +38,11 @@ _OF_ROUTINES = "SELECT ON mysql.proc, or SHOW_ROUTINE ON *.* on MySQL 8"
 _RIGHTS = {VIEW: "SHOW VIEW, SELECT", TRIGGER: "TRIGGER", PROCEDURE: _OF_ROUTINES, FUNCTION: _OF_ROUTINES}
 _QUOTED = r'(?:`(?:[^`]|``)*`|"(?:[^"]|"")*")'
 _DEFINER = re.compile(
-    rf"(CREATE\s+(?:ALGORITHM\s*=\s*\w+\s+)?)DEFINER\s*=\s*{_QUOTED}(?:@{_QUOTED})?\s+", re.IGNORECASE
+    rf"(CREATE\s+(?:ALGORITHM\s*=\s*\w+\s+)?)DEFINER\s*=\s*{_QUOTED}(?:@{_QUOTED})?\s+"
+    r"(?=(?:SQL\s+SECURITY\s+\w+\s+|AGGREGATE\s+)?(?:VIEW|TRIGGER|PROCEDURE|FUNCTION)\b)",
+    re.IGNORECASE,
 )
+SYSTEM_SCHEMAS = frozenset(("mysql", "sys", "information_schema", "performance_schema"))
 _WRITES = frozenset((b"insert", b"update", b"delete", b"replace", b"truncate", b"load"))
 
 
@@ -95,7 +98,9 @@ class _Search:
         self._triggers: dict[TableName, list[str]] = {}
         self._seen: dict[tuple[str, str, str], Definition] = {}
         rows = session.rows_or_unknown("SHOW DATABASES", 1)
-        self._schemas = {row[0] or "" for row in rows} if not isinstance(rows, Unknown) else set[str]()
+        names = {row[0] or "" for row in rows} if not isinstance(rows, Unknown) else set[str]()
+        # Nothing of the server's own databases is taken over: whoever sends has all rights in the databases of what is.
+        self._schemas = {name for name in names if name.lower() not in SYSTEM_SCHEMAS}
 
     def found(self, tables: set[TableName], called: set[TableName]) -> Found:
         open_names, known = [*tables, *called], tables | called
@@ -154,8 +159,8 @@ class _Search:
             return Definition(
                 kind, schema, name, table=table, problem=f"the {label} may not be seen (GRANT {_RIGHTS[kind]})"
             )
-        bare, count = _DEFINER.subn(lambda found: found[1], create, count=1)
-        if not count or len(create) > MAXIMUM_BYTES:
+        bare = without_definer(create)
+        if not bare or len(create) > MAXIMUM_BYTES:
             return Definition(
                 kind,
                 schema,
@@ -191,6 +196,12 @@ class _Search:
         unseen = [one for one in self._seen.values() if one.problem]
         if unseen:
             yield f"{len(unseen)} views, triggers and stored routines cannot be had: {'; '.join(one.problem for one in unseen[:3])}."
+
+
+def without_definer(create: str) -> str:
+    """A definition as nobody's own; nothing for one that is no view, trigger or routine, or has no definer."""
+    found = _DEFINER.match(create)
+    return found[1] + create[found.end() :] if found else ""
 
 
 def _show(kind: str, name: Sql) -> Sql:

@@ -71,6 +71,11 @@ class Pace:
         run = max((seconds - self.fixed_seconds) / (1 + self.further), SHORTEST_RUN)
         return bisect_right(self.ends, run)
 
+    @property
+    def least(self) -> int:
+        """With so many statements, one of them is sent."""
+        return bisect_right(self.ends, 0.0) + 1
+
     def aim(self, allowed: Allowance) -> float:
         """How long a run is to take: as planned; but not shorter than what is around it, where fewer rounds leave it more."""
         return min(allowed.longest_seconds, max(allowed.planned_seconds, (1 + OWN_SHARE) * self.fixed_seconds))
@@ -91,7 +96,7 @@ def ends_of(schedule: Schedule, sent: Sent) -> Sequence[float]:
 
 def choose(pace: Pace, allowed: Allowance, found: Survey) -> int:
     """With how many of the recording's statements the window ends."""
-    planned = max(pace.reach(pace.aim(allowed)), 1)
+    planned = min(max(pace.reach(pace.aim(allowed)), pace.least), found.statements)
     longest = max(pace.reach(allowed.longest_seconds), planned)
     needed = [found.kinds[kind].first + 1 for kind in heavy_kinds(found)]
     return max([planned, *(one for one in needed if one <= longest)])
@@ -106,7 +111,7 @@ def corrected(statements: int, took_seconds: float, pace: Pace, allowed: Allowan
         return statements
     wanted = max(aimed - pace.fixed_seconds, SHORTEST_RUN)
     ratio = wanted / max(took_seconds - pace.fixed_seconds, SHORTEST_RUN)
-    return min(max(round(statements * ratio), 1), most)
+    return min(max(round(statements * ratio), pace.least), most)
 
 
 def heavy_kinds(found: Survey) -> list[int]:

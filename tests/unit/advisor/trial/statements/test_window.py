@@ -35,6 +35,13 @@ def test_a_window_is_what_a_run_sends_within_its_time() -> None:
     assert choose(Pace(0.0, 0.0, [9.0]), Allowance(0.6, 1.1), found) == 1
 
 
+def test_something_is_sent_however_many_statements_are_left_out_before_it() -> None:
+    found = of_kinds(*[b"SELECT 1"] * 100)
+    slow = Pace(0.1, 0.0, [0.0] * 40 + [5.0] * 60)
+    assert choose(slow, Allowance(0.6, 1.1), found) == 41
+    assert corrected(41, 5.0, slow, Allowance(0.6, 1.1), 100) == 41
+
+
 def test_where_much_is_around_a_run_fewer_rounds_are_longer() -> None:
     found = of_kinds(*[b"SELECT 1"] * 100)
     assert choose(Pace(0.5, 0.0, STEADY.ends), Allowance(0.6, 1.1), found) == 50

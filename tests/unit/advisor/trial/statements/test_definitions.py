@@ -1,0 +1,20 @@
+import pytest
+
+from myisam_advisor.trial.statements.definitions import without_definer
+
+
+@pytest.mark.parametrize(
+    ("create", "bare"),
+    [
+        ("CREATE DEFINER=`root`@`localhost` PROCEDURE `p`() SELECT 1", "CREATE PROCEDURE `p`() SELECT 1"),
+        ("CREATE ALGORITHM=MERGE DEFINER=`a``b`@`%` SQL SECURITY INVOKER VIEW `v` AS select 1", "CREATE ALGORITHM=MERGE SQL SECURITY INVOKER VIEW `v` AS select 1"),
+        ('CREATE DEFINER="root"@"localhost" TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1', "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1"),
+        ("CREATE DEFINER=`a role` FUNCTION f() RETURNS INT RETURN 1", "CREATE FUNCTION f() RETURNS INT RETURN 1"),
+        ("CREATE DEFINER=`root`@`localhost` AGGREGATE FUNCTION f(x INT) RETURNS INT", "CREATE AGGREGATE FUNCTION f(x INT) RETURNS INT"),
+        ("CREATE DEFINER=`root`@`localhost` EVENT e ON SCHEDULE EVERY 1 SECOND DO SELECT 1", ""),
+        ("GRANT ALL ON *.* TO x; CREATE DEFINER=`root`@`localhost` VIEW v AS SELECT 1", ""),
+        ("CREATE FUNCTION f RETURNS STRING SONAME 'x.so'", ""),
+    ],
+)
+def test_a_definition_is_taken_without_its_definer_and_nothing_else_is(create: str, bare: str) -> None:
+    assert without_definer(create) == bare
