@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 WIDTH = 140
 # Kinds with less than this of the time have one line together: nobody changes a server for them.
 SHOWN_SHARE = 0.005
-_SOURCES = {"live": "the running server", "slow_log": "a slow log", "general_log": "a general log"}
+_SOURCES = {
+    "live": "the running server",
+    "slow_log": "a slow log",
+    "general_log": "a general log",
+    "performance_schema": "performance_schema's history",
+}
 
 
 def about(header: Header, totals: Totals) -> Mapping[str, Any]:

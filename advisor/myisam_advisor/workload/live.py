@@ -14,18 +14,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from myisam_advisor.texts.templates import count, percent, rate, size
-from myisam_advisor.workload.guardian import Duty, Guardian, GuardianGoneError, fulfil
+from myisam_advisor.texts.templates import count, duration, number_of, percent, rounded, size
+from myisam_advisor.workload.giving_back import Duty, fulfil
+from myisam_advisor.workload.guardian import Guardian, GuardianGoneError
 from myisam_advisor.workload.log_settings import (
     assignment,
+    flavour_of,
     former_settings,
+    identity,
     present_settings,
     refuse_general_log_elsewhere,
     refuse_left_over,
     refuse_without_right,
     wanted_settings,
 )
-from myisam_advisor.workload.recording import Recorded, Told, record_log, source_named
+from myisam_advisor.workload.recording import NothingRecordedError, Recorded, Told, record_log, source_named
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -38,6 +41,8 @@ _SAMPLE_SECONDS = 2.0
 _HEAD_BYTES = 400
 _SPARE_BYTES = 256 << 20
 _SAFETY = 3.0
+# This one's, and the guardian's.
+_OUR_CONNECTIONS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +72,24 @@ class Prospect:
         names = ", ".join(self.changed)
         yield f"For {self.seconds:g} s the server writes every statement into a slow log of its own, and has these variables set: {names}."
         yield "They are given back afterwards, also when this program is killed, and the log is removed."
-        yield f"Now it answers {rate(self.statements_per_second)} statements: that is a log of some {size(self.needed_bytes)}."
+        yield self._load()
         yield "Writing it was measured to cost a server 6 to 20 % of its throughput (percona.com, 2009); what it costs this one is said afterwards."
         if "slow_query_log_use_global_control" not in self.changed:
-            yield f"{count(self.connections)} connections are there already. They keep their settings: their statements are not seen."
+            yield self._unseen()
             if self.log_was_on:
                 yield "Connections made meanwhile go on to write every statement into the site's own slow log until they end."
+
+    def _load(self) -> str:
+        if not self.needed_bytes:
+            return "Now it answers no statement."
+        return f"Now it answers {rounded(self.statements_per_second)} statements a second: that is a log of some {size(self.needed_bytes)}."
+
+    def _unseen(self) -> str:
+        if not self.connections:
+            return "No connection is there already: every statement is seen."
+        if self.connections == 1:
+            return "1 connection is there already. It keeps its settings: its statements are not seen."
+        return f"{count(self.connections)} connections are there already. They keep their settings: their statements are not seen."
 
 
 class LiveRecording:
@@ -84,12 +101,13 @@ class LiveRecording:
         self._guardian = self._closing.enter_context(Guardian(target, timeout_seconds))
         try:
             self._session = self._closing.enter_context(Session(target, timeout_seconds))
+            self._present = present_settings(self._session)
+            self._directory, self._path, self._owner, self._pid = self._place()
             # Nobody else records from here on: what is found now are the site's own settings.
-            self._guarded_by = self._guardian.hold()
+            self._guarded_by = self._guardian.hold(self._path, self._owner[0])
             self._present = present_settings(self._session)
             refuse_left_over(self._present)
             refuse_general_log_elsewhere(self._present)
-            self._directory, self._path, self._owner, self._pid = self._place()
             refuse_without_right(self._session, self._present, self._session.account())
         except BaseException:
             self._closing.close()
@@ -110,7 +128,7 @@ class LiveRecording:
         now = asked / (time.monotonic() - begin)
         if now > self._maximum_rate:
             raise UserError(
-                f"the server answers {rate(now)} statements, and at more than {count(self._maximum_rate)} a second a slow log of all of them slows it down. "
+                f"the server answers {rounded(now)} statements a second, and at more than {count(self._maximum_rate)} a second a slow log of all of them slows it down. "
                 "Record when it has less to do, or allow more with --maximum-rate."
             )
         each = _HEAD_BYTES + (self._number("Bytes_received") - received) / asked if asked else _HEAD_BYTES
@@ -122,7 +140,7 @@ class LiveRecording:
                 "Make room there, or record for a shorter time (--seconds)."
             )
         changed = wanted_settings(self._present, self._log_name())
-        connections = int(self._number("Threads_connected")) - 1
+        connections = max(0, int(self._number("Threads_connected")) - _OUR_CONNECTIONS)
         former = former_settings(self._present, changed)
         return Prospect(
             now, needed, connections, changed, former, self._present.get("slow_query_log") == "ON", self._seconds
@@ -133,7 +151,7 @@ class LiveRecording:
         if os.path.lexists(output):
             raise UserError(f"{output} is there already. Give another --output, or remove it.")
         name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
-        duty = Duty(prospect.former, self._path, name, self._owner, self._pid)
+        duty = Duty(prospect.former, self._path, name, self._owner, self._pid, identity(self._present))
         ours = frozenset((int(self._session.row("SELECT CONNECTION_ID()", 1)[0]), self._guarded_by))
         self._guardian.charge(duty)
         log: int | None = None
@@ -160,9 +178,12 @@ class LiveRecording:
             later["changed meanwhile"] = (
                 f"somebody set {', '.join(left)} meanwhile: left so, and the recording may lack statements"
             )
-        told = Told("live", self._session.version.text, self._flavour(), _notes(prospect), later, ours)
+        told = Told("live", self._session.version.text, flavour_of(self._present), _notes(prospect), later, ours)
         assert log is not None
-        return record_log(source_named("slow_log"), self._path / name, output, told, log)
+        try:
+            return record_log(source_named("slow_log"), self._path / name, output, told, log)
+        except NothingRecordedError as error:
+            raise UserError(_nothing(prospect, lasted, asked, error.left_out)) from None
 
     def _place(self) -> tuple[int, Path, tuple[int, int], int | None]:
         """The server's data directory, open; whose it is; the server's process. Raises UserError where it is not here, or not ours to read."""
@@ -228,16 +249,17 @@ class LiveRecording:
             if self._free_bytes() < _SPARE_BYTES:
                 return f"the disk of {self._path} was nearly full"
             if os.fstat(log).st_size > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
-                return (
-                    f"the log grew faster than the {rate(prospect.statements_per_second)} statements before let expect"
-                )
+                return f"the log grew faster than the {rounded(prospect.statements_per_second)} statements a second before let expect"
         return ""
 
     def _cost(self, prospect: Prospect, during: float, used: float | None, lasted: float) -> Iterator[tuple[str, str]]:
-        yield "load", f"{rate(prospect.statements_per_second)} statements before, {rate(during)} meanwhile"
+        yield (
+            "load",
+            f"{rounded(prospect.statements_per_second)} statements a second before, {rounded(during)} meanwhile",
+        )
         if used is not None:
             yield "processor", f"the server used {percent(used / lasted)} of one meanwhile"
-        yield "counted", f"the server counted {count(during * lasted)} statements meanwhile"
+        yield "counted", f"the server counted {number_of(round(during * lasted), 'statement')} meanwhile"
 
     def _free_bytes(self) -> int:
         free = os.fstatvfs(self._directory)
@@ -258,13 +280,28 @@ class LiveRecording:
             return None
         return None if times is None else times.user + times.system
 
-    def _flavour(self) -> str:
-        if "slow_query_log_use_global_control" in self._present:
-            return "percona"
-        return "mariadb" if "mariadb" in self._present.get("version", "").lower() else "mysql"
-
 
 def _notes(prospect: Prospect) -> Mapping[str, str]:
     if "slow_query_log_use_global_control" in prospect.changed:
         return {"connections": "those that were there before are recorded too"}
+    if not prospect.connections:
+        return {"connections": "none were there before: every statement is in it"}
+    if prospect.connections == 1:
+        return {"connections": "1 was there before, and its statements are not in it"}
     return {"connections": f"{count(prospect.connections)} were there before, and their statements are not in it"}
+
+
+def _nothing(prospect: Prospect, lasted: float, asked: float, left_out: Mapping[str, int]) -> str:
+    """Why a recording came to nothing; the log, which is gone, is not named."""
+    reasons = ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
+    its = "its" if prospect.connections == 1 else "their"
+    kept = (
+        f" {number_of(prospect.connections, 'connection')} from before kept {its} settings."
+        if prospect.connections
+        else ""
+    )
+    return (
+        f"nothing was recorded in {duration(lasted)}, and no file was written: the server counted {number_of(round(asked), 'statement')} meanwhile, "
+        f"none of which can be replayed was sent over a connection made in that time{f' (left out: {reasons})' if reasons else ''}.{kept} "
+        "Record for longer (--seconds), or let the application connect anew meanwhile."
+    )

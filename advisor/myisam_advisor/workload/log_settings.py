@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Protocol
 
+from myisam_advisor.workload.sources.base import Asked
 from myisam_exporter.errors import StatementRefusedError, UserError
-from myisam_exporter.server.driver import Row
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 
 FILE, SWITCH, OUTPUT = "slow_query_log_file", "slow_query_log", "log_output"
@@ -35,13 +34,6 @@ _PERCONA = {"slow_query_log_use_global_control": "all", "log_slow_verbosity": "m
 
 # What a recording calls its log; where it stands after the end, the recording was cut off together with its guardian.
 _LEFT_OVER = re.compile(r"(.*/)?myisam-advisor-[^/]*\.log", re.DOTALL)
-
-
-class Asked(Protocol):
-    """What answers statements: a Session."""
-
-    def rows(self, statement: str) -> list[Row]:
-        """The rows of an answer."""
 
 
 def present_settings(asked: Asked) -> dict[str, str]:
@@ -130,6 +122,18 @@ def refuse_without_right(asked: Asked, present: Mapping[str, str], account: str)
         ) from None
 
 
+def flavour_of(present: Mapping[str, str]) -> str:
+    """mysql, mariadb or percona."""
+    if "slow_query_log_use_global_control" in present:
+        return "percona"
+    return "mariadb" if "mariadb" in present.get("version", "").lower() else "mysql"
+
+
+def identity(present: Mapping[str, str]) -> dict[str, str]:
+    """What tells this server from another one that answers at its address later."""
+    return {name: present[name] for name in ("datadir", "server_uuid", "socket", "port") if name in present}
+
+
 def changed_since(asked: Asked, ours: Mapping[str, str], former: Mapping[str, str]) -> dict[str, str]:
     """The variables that have neither our value nor their former one: somebody set them meanwhile; what they are now."""
     now = present_settings(asked)
@@ -137,15 +141,21 @@ def changed_since(asked: Asked, ours: Mapping[str, str], former: Mapping[str, st
 
 
 def give_back(asked: Asked, former: Mapping[str, str]) -> list[str]:
-    """Set each variable to what it was, and read it back; what is not as it was, a sentence each. Raises ServerLostError."""
-    problems = []
+    """Set each variable to what it was, and read it back; what is not as it was, a sentence each. Raises ServerLostError.
+
+    What was never changed is not set: a server that refused a variable for the recording refuses it now.
+    """
+    now, refused = present_settings(asked), {}
     for name, value in former.items():
+        if now.get(name) == value:
+            continue
         try:
             asked.rows(assignment(name, value))
         except StatementRefusedError as error:
-            problems.append(f"{name}: {error.text}")
+            refused[name] = error.text
     now = present_settings(asked)
-    problems += [
-        f"{name} is {now.get(name)!r} and was {value!r}" for name, value in former.items() if now.get(name) != value
+    return [
+        f"{name} is {now.get(name)!r} and was {value!r}{f': {refused[name]}' if name in refused else ''}"
+        for name, value in former.items()
+        if now.get(name) != value
     ]
-    return problems

@@ -49,6 +49,14 @@ class Told:
     ignored_connections: frozenset[int] = frozenset()
 
 
+class NothingRecordedError(UserError):
+    """A log holds no statement that can be recorded; `left_out` is what it holds instead, by reason."""
+
+    def __init__(self, message: str, left_out: Mapping[str, int]) -> None:
+        super().__init__(message)
+        self.left_out = left_out
+
+
 NOTHING_TOLD = Told()
 OUR_OWN = "our own"
 
@@ -78,7 +86,7 @@ def record_log(
             told.note,
         )
         with WorkloadWriter(output, header) as writer:
-            _write(writer, chain((first,), events), told)
+            keep(writer, chain((first,), events), told)
             for reason, count in reading.left_out.items():
                 writer.leave_out(reason, count)
             if not writer.statements:
@@ -91,8 +99,9 @@ def record_log(
     return Recorded(output, header, totals)
 
 
-def _write(writer: WorkloadWriter, events: Iterator[Event], told: Told) -> None:
-    end = 0
+def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_TOLD) -> None:
+    """Write what may be replayed, and leave out the rest by name."""
+    end = writer.ended_at_microseconds or 0
     for event in events:
         reason = OUR_OWN if event.connection in told.ignored_connections else refused(event.statement)
         if reason is not None:
@@ -125,19 +134,23 @@ def _holds_nothing(
 ) -> UserError:
     """Why there is nothing to record in it."""
     if not begin.strip(b"\0"):
-        return UserError(f"the {source.title} {log} holds zero bytes alone: nothing was logged. Give another.")
+        return NothingRecordedError(
+            f"the {source.title} {log} holds zero bytes alone: nothing was logged. Give another.", {}
+        )
     other = next((other for other in all_sources() if other is not source and other.mark.search(begin)), None)
     if not reading.entries and other is not None:
         option = other.name.replace("_", "-")
         return UserError(f"{log} is no {source.title}, it looks like a {other.title}. Give it as --{option}.")
     if not reading.entries:
-        return UserError(
+        return NothingRecordedError(
             f"{log} is no {source.title} of MySQL or MariaDB: not one entry of such a log is in it. "
-            "Give the file that SHOW VARIABLES LIKE '%log_file' names."
+            "Give the file that SHOW VARIABLES LIKE '%log_file' names.",
+            {},
         )
     reasons = ", ".join(f"{count} ({reason})" for reason, count in left_out.items()) or "all our own"
-    return UserError(
-        f"the {source.title} {log} holds no statement: of its {reading.entries} entries were left out: {reasons}."
+    return NothingRecordedError(
+        f"the {source.title} {log} holds no statement: of its {reading.entries} entries were left out: {reasons}.",
+        left_out,
     )
 
 

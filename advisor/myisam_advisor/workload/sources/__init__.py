@@ -1,4 +1,4 @@
-"""The logs that statements are read from, one file each: NAME.py has `SOURCE`, a `LogSource`. Nothing registers them."""
+"""What statements are read from, one file each: NAME.py has `SOURCE`, a `LogSource` or a `LiveSource`. Nothing registers them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import importlib
 from pathlib import Path
 
 from myisam_advisor.texts.units import unit_names
-from myisam_advisor.workload.sources.base import LogSource
+from myisam_advisor.workload.sources.base import LiveSource, LogSource
 
 
 def all_sources() -> list[LogSource]:
     """Each kind of log that can be read."""
+    return [source for source in _sources() if isinstance(source, LogSource)]
+
+
+def live_sources() -> list[LiveSource]:
+    """What a running server may keep by itself."""
+    return [source for source in _sources() if isinstance(source, LiveSource)]
+
+
+def _sources() -> list[LogSource | LiveSource]:
     return [
         importlib.import_module(f"{__name__}.{name.replace('-', '_')}").SOURCE
         for name in unit_names(Path(__file__).parent)

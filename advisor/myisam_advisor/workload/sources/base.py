@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from calendar import timegm
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import mktime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import MAXIMUM_STATEMENT_BYTES, TOO_LONG
 from myisam_advisor.workload.tokens import ends_within_string
+from myisam_exporter.server.driver import Row
 
 MICROSECONDS = 1_000_000
 CUT_OFF = "cut off"
@@ -82,6 +83,45 @@ class LogSource:
     title: str
     mark: re.Pattern[bytes]
     events: Callable[[Iterator[bytes], Reading], Iterator[Event]]
+
+
+class Asked(Protocol):
+    """What answers statements: a Session."""
+
+    def rows(self, statement: str) -> list[Row]:
+        """The rows of an answer."""
+
+
+class Watch(Protocol):
+    """What a server keeps of its statements, while it is being asked."""
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long to wait before the next poll."""
+
+    def notes(self) -> Mapping[str, str]:
+        """What else is to be known, by name."""
+
+    def poll(self, reading: Reading) -> Iterator[Event]:
+        """What has ended since the poll before."""
+
+    def finish(self, reading: Reading) -> Iterator[Event]:
+        """The rest; what was lost is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSource:
+    """What a running server keeps by itself, and is asked for: nothing of the server is changed.
+
+    Attributes:
+        name: as it stands in a workload, and with hyphens as an option.
+        title: in sentences.
+        watch: begins to watch; raises UserError for a server that does not keep it.
+    """
+
+    name: str
+    title: str
+    watch: Callable[[Asked], Watch]
 
 
 def entries(blocks: Iterator[bytes], find: Callable[[bytes, int], int], reading: Reading) -> Iterator[bytes]:

@@ -1,67 +1,60 @@
-"""What the guardian does where the server lets nobody in for long, or has ended."""
+"""The process that gives settings back: one recording of a server at a time, and nobody waits for its output."""
 
+import contextlib
+import fcntl
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from myisam_advisor.workload import guardian
-from myisam_advisor.workload.guardian import Duty, fulfil
-from myisam_exporter.errors import ServerLostError
+from myisam_advisor.workload.guardian import Guardian
+from myisam_exporter.errors import UserError
 from myisam_exporter.server.target import Target
+from tests.support.daemon import wait_for
+
+LEFT_BEHIND = """
+import os, signal, time
+from myisam_advisor.workload.guardian import Guardian
+from myisam_exporter.server.target import Target
+guardian = Guardian(Target("root", socket="/nonexistent"), 1)
+for _ in range(100):
+    if os.readlink(f"/proc/{guardian.process}/fd/1") == "/dev/null":
+        break
+    time.sleep(0.1)
+os.kill(guardian.process, signal.SIGSTOP)
+print(guardian.process, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    path = tmp_path / "our.log"
-    path.write_text("SELECT 1")
-    return path
+def test_a_data_directory_that_another_recording_has_is_not_recorded(tmp_path: Path) -> None:
+    directory = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(directory, fcntl.LOCK_EX)
+    try:
+        with Guardian(Target("root", socket=tmp_path / "none"), 1) as guardian, pytest.raises(UserError, match="another recording of this server is going on"):
+            guardian.hold(tmp_path, os.geteuid())
+    finally:
+        os.close(directory)
 
 
-def duty_for(log: Path, server: int | None) -> Duty:
-    return Duty({"long_query_time": "10.000000"}, log.parent, log.name, (os.geteuid(), os.getegid()), server)
+def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with Guardian(Target("root", socket=tmp_path / "none"), 1) as guardian, pytest.raises(UserError, match="is not ready"):
+        guardian.hold(tmp_path, os.geteuid())
+    # It has let go of the directory.
+    directory = os.open(tmp_path, os.O_RDONLY)
 
+    def is_free() -> bool:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
 
-def test_the_log_stays_until_the_settings_were_given_back(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = iter([True, True, True])
-    told: list[str] = []
-
-    def session(*_: object) -> object:
-        assert log.exists()
-        if next(refused, False):
-            raise ServerLostError("Too many connections.")
-        return object()
-
-    monkeypatch.setattr(guardian, "Session", session)
-    monkeypatch.setattr(guardian, "changed_since", lambda *_: {})
-    monkeypatch.setattr(guardian, "give_back", lambda *_: [])
-    monkeypatch.setattr(guardian, "_PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(guardian, "_LONGEST_PAUSE_SECONDS", 0.01)
-    directory = os.open(log.parent, os.O_RDONLY)
-    assert fulfil(duty_for(log, os.getpid()), directory, None, Target("root"), 1, [], (3600.0, told.append)) == []
+    assert wait_for(is_free, 30)
     os.close(directory)
-    assert not log.exists()
-    assert len(told) == 1
-    assert "SET GLOBAL long_query_time = 10;" in told[0]
 
 
-def test_a_log_whose_settings_stay_is_kept_and_named(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guardian, "Session", lambda *_: object())
-    monkeypatch.setattr(guardian, "changed_since", lambda *_: {})
-    monkeypatch.setattr(guardian, "give_back", lambda *_: ["long_query_time: Access denied"])
-    directory = os.open(log.parent, os.O_RDONLY)
-    problems = fulfil(duty_for(log, None), directory, None, Target("root"), 1, [], (0.0, lambda _: None))
-    os.close(directory)
-    assert "Access denied" in problems[0]
-    assert str(log) in problems[1]
-    assert log.exists()
-
-
-def test_settings_end_with_the_server(log: Path) -> None:
-    with subprocess.Popen(["true"]) as ended:
-        pass
-    directory = os.open(log.parent, os.O_RDONLY)
-    assert fulfil(duty_for(log, ended.pid), directory, None, Target("root"), 1, [], (0.0, lambda _: None)) == []
-    os.close(directory)
-    assert not log.exists()
+def test_whoever_reads_a_killed_recorders_output_sees_its_end_while_the_guardian_goes_on() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT_BEHIND], capture_output=True, text=True, check=False, timeout=60)
+    os.kill(int(done.stdout), 9)

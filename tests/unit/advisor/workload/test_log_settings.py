@@ -73,7 +73,11 @@ def test_what_is_not_as_it_was_is_said() -> None:
     server = Server()
     assert give_back(server, {"long_query_time": "10.000000"}) == []
     assert give_back(server, {"log_slow_rate_limit": "3"}) == ["log_slow_rate_limit is '7' and was '3'"]
-    assert give_back(Server("long_query_time"), {"long_query_time": "10.000000"}) == ["long_query_time: Access denied; you need SUPER"]
+    assert give_back(Server("long_query_time"), {"long_query_time": "5.000000"}) == ["long_query_time is '10.000000' and was '5.000000': Access denied; you need SUPER"]
+
+
+def test_a_variable_that_the_server_refused_is_as_it_was_and_is_not_set_again() -> None:
+    assert give_back(Server("log_slow_filter"), {"log_slow_filter": MARIADB["log_slow_filter"]}) == []
 
 
 def test_who_may_not_is_told_the_right() -> None:

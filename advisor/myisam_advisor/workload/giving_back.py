@@ -1,0 +1,162 @@
+"""Giving a server's settings back, and removing the log that was written: with the rights of the server's own user.
+
+Settings that were set globally end with the server's process, and are another server's own where one answers at the same address later.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from myisam_advisor.workload.log_settings import assignment, changed_since, give_back, identity, present_settings
+from myisam_exporter.errors import UserError
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
+
+PATIENCE_SECONDS = 60.0
+_LONGEST_PAUSE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What is to be given back.
+
+    Attributes:
+        former: the variables, in the order in which they are set.
+        directory: the server's own, with the log.
+        name: the log's name in it.
+        owner: the server's user, and group.
+        server: its process, where that is known: settings end with it.
+        identity: which server it is, for a connection that has to be made anew.
+        ours: what the recording set, as the server tells it; what is otherwise then is somebody else's, and stays.
+    """
+
+    former: Mapping[str, str]
+    directory: Path
+    name: str
+    owner: tuple[int, int]
+    server: int | None = None
+    identity: Mapping[str, str] = field(default_factory=dict)
+    ours: Mapping[str, str] = field(default_factory=dict)
+
+
+def fulfil(
+    duty: Duty,
+    directory: int,
+    session: Session | None,
+    target: Target,
+    timeout_seconds: int,
+    left: list[str],
+    trying: tuple[float, Callable[[str], None]] = (PATIENCE_SECONDS, lambda _: None),
+) -> list[str]:
+    """Give the settings back, then remove the log from the directory, which is open; what could not be done.
+
+    `left` gets the variables that somebody else set meanwhile: they stay as they are. `trying` is for how long, and whom to tell when it takes more than a minute.
+    A log that the server may still write is not removed:
+    it would go on to grow without a name.
+    """
+    problems = _given_back(session, target, timeout_seconds, duty, left, trying)
+    if problems:
+        return [*problems, f"the log {duty.directory / duty.name} is still there"]
+    problem = remove_as(*duty.owner, directory, duty.name)
+    return [problem] if problem else []
+
+
+def _given_back(
+    session: Session | None,
+    target: Target,
+    timeout_seconds: int,
+    duty: Duty,
+    left: list[str],
+    trying: tuple[float, Callable[[str], None]],
+) -> list[str]:
+    """Give the settings back, over a new connection where the old one is gone; what could not be."""
+    begin, (longest, meanwhile) = time.monotonic(), trying
+    has_ended, pause, is_told = _end_of(duty.server), 1.0, False
+    while not has_ended():
+        try:
+            session = session or _reached(target, timeout_seconds, duty)
+            left[:] = changed_since(session, duty.ours, duty.former)
+            former = {name: value for name, value in duty.former.items() if name not in left}
+            problems = give_back(session, former)
+            if not problems:
+                return []
+            why = "; ".join(problems)
+        except UserError as error:
+            session, why = None, str(error)
+        by_hand = "; ".join(assignment(name, value) for name, value in duty.former.items())
+        problem = f"the settings could not be given back ({why}) By hand: {by_hand};"
+        passed = time.monotonic() - begin
+        if passed > longest:
+            return [problem]
+        if passed > PATIENCE_SECONDS and not is_told:
+            meanwhile(problem)
+            is_told = True
+        time.sleep(pause)
+        pause = min(1.5 * pause, _LONGEST_PAUSE_SECONDS)
+    # What was set globally ended with the server, and another one read its own option file.
+    return []
+
+
+def _reached(target: Target, timeout_seconds: int, duty: Duty) -> Session:
+    """A new connection. Raises UserError where another server answers than the one that was recorded: its settings are its own."""
+    session = Session(target, timeout_seconds)
+    try:
+        now = identity(present_settings(session))
+        if any(now.get(name) != value for name, value in duty.identity.items()):
+            raise UserError(
+                f"at {target.label} answers another server now, with the data directory {now.get('datadir')}."
+            )
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _end_of(pid: int | None) -> Callable[[], bool]:
+    """Says whether this process has ended; of one that is not known, never."""
+    import psutil
+
+    try:
+        process = None if pid is None else psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return lambda: True
+
+    def has_ended() -> bool:
+        try:
+            return process is not None and (not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+        except psutil.NoSuchProcess:
+            return True
+
+    return has_ended
+
+
+def remove_as(uid: int, gid: int, directory: int, name: str) -> str | None:
+    """Remove a file of the server's from its directory with its user's rights and no others; what is wrong where it cannot be."""
+    if os.geteuid() != 0:
+        return _removed(directory, name)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setresgid(gid, gid, gid)
+            os.setresuid(uid, uid, uid)
+            status = 0 if _removed(directory, name) is None else 1
+        finally:
+            os._exit(status)
+    _, ended = os.waitpid(child, 0)
+    return None if ended == 0 else f"the log {name} could not be removed from the data directory"
+
+
+def _removed(directory: int, name: str) -> str | None:
+    try:
+        os.unlink(name, dir_fd=directory)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"the log {name} could not be removed: {error.strerror}"
+    return None

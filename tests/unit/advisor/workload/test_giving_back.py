@@ -1,0 +1,93 @@
+"""Settings are given back where the server lets nobody in for long, or has ended."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.workload import giving_back
+from myisam_advisor.workload.giving_back import Duty, fulfil
+from myisam_exporter.errors import ServerLostError
+from myisam_exporter.server.target import Target
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "our.log"
+    path.write_text("SELECT 1")
+    return path
+
+
+def duty_for(log: Path, server: int | None) -> Duty:
+    return Duty({"long_query_time": "10.000000"}, log.parent, log.name, (os.geteuid(), os.getegid()), server)
+
+
+def test_the_log_stays_until_the_settings_were_given_back(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = iter([True, True, True])
+    told: list[str] = []
+
+    def session(*_: object) -> object:
+        assert log.exists()
+        if next(refused, False):
+            raise ServerLostError("Too many connections.")
+        return object()
+
+    monkeypatch.setattr(giving_back, "_reached", session)
+    monkeypatch.setattr(giving_back, "changed_since", lambda *_: {})
+    monkeypatch.setattr(giving_back, "give_back", lambda *_: [])
+    monkeypatch.setattr(giving_back, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(giving_back, "_LONGEST_PAUSE_SECONDS", 0.01)
+    directory = os.open(log.parent, os.O_RDONLY)
+    assert fulfil(duty_for(log, os.getpid()), directory, None, Target("root"), 1, [], (3600.0, told.append)) == []
+    os.close(directory)
+    assert not log.exists()
+    assert len(told) == 1
+    assert "SET GLOBAL long_query_time = 10;" in told[0]
+
+
+def test_a_log_whose_settings_stay_is_kept_and_named(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(giving_back, "_reached", lambda *_: object())
+    monkeypatch.setattr(giving_back, "changed_since", lambda *_: {})
+    monkeypatch.setattr(giving_back, "give_back", lambda *_: ["long_query_time: Access denied"])
+    directory = os.open(log.parent, os.O_RDONLY)
+    problems = fulfil(duty_for(log, None), directory, None, Target("root"), 1, [], (0.0, lambda _: None))
+    os.close(directory)
+    assert "Access denied" in problems[0]
+    assert str(log) in problems[1]
+    assert log.exists()
+
+
+def test_another_server_at_the_same_address_keeps_its_settings(monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
+    class Other:
+        """Answers as another server."""
+
+        is_closed = False
+
+        def __init__(self, *_: object) -> None:
+            """Connected."""
+
+        def rows(self, statement: str) -> list[tuple[str, str]]:
+            assert statement.startswith("SHOW")
+            return [("datadir", "/srv/other/"), ("port", "3306")]
+
+        def close(self) -> None:
+            Other.is_closed = True
+
+    monkeypatch.setattr(giving_back, "Session", Other)
+    duty = replace(duty_for(log, os.getpid()), identity={"datadir": "/srv/ours/", "port": "3306"})
+    directory = os.open(log.parent, os.O_RDONLY)
+    problems = fulfil(duty, directory, None, Target("root"), 1, [], (0.0, lambda _: None))
+    os.close(directory)
+    assert "another server now, with the data directory /srv/other/" in problems[0]
+    assert (Other.is_closed, log.exists()) == (True, True)
+
+
+def test_settings_end_with_the_server(log: Path) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    directory = os.open(log.parent, os.O_RDONLY)
+    assert fulfil(duty_for(log, ended.pid), directory, None, Target("root"), 1, [], (0.0, lambda _: None)) == []
+    os.close(directory)
+    assert not log.exists()

@@ -1,0 +1,37 @@
+"""What a recording of a running server says before it begins, and where it came to nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.workload import live
+from myisam_advisor.workload.live import Prospect
+
+PROSPECT = Prospect(12.0, 4 << 20, 3, {"long_query_time": "0"}, {"long_query_time": "10"}, False, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("prospect", "says"),
+    [
+        (PROSPECT, "Now it answers 12 statements a second: that is a log of some 4 MiB."), (replace(PROSPECT, needed_bytes=0, statements_per_second=0.0), "Now it answers no statement."),
+        (PROSPECT, "3 connections are there already. They keep their settings: their statements are not seen."),
+        (replace(PROSPECT, connections=1), "1 connection is there already. It keeps its settings: its statements are not seen."),
+        (replace(PROSPECT, connections=0), "No connection is there already: every statement is seen."),
+    ],
+)  # fmt: skip
+def test_what_is_going_to_be_done_reads_right(prospect: Prospect, says: str) -> None:
+    assert says in list(prospect.sentences())
+
+
+@pytest.mark.parametrize(
+    ("connections", "asked", "left_out", "says"),
+    [
+        (3, 5, {"GRANT": 1}, ["in 60 s", "counted 5 statements meanwhile", "left out: 1 (GRANT)", "3 connections from before kept their settings"]),
+        (1, 1, {}, ["counted 1 statement meanwhile", "1 connection from before kept its settings"]), (0, 0, {}, ["counted 0 statements meanwhile", "--seconds"]),
+    ],
+)  # fmt: skip
+def test_a_recording_of_nothing_says_how_long_it_was_and_who_was_not_seen(connections: int, asked: int, left_out: dict[str, int], says: list[str]) -> None:
+    told = live._nothing(replace(PROSPECT, connections=connections), 60.2, asked, left_out)
+    assert [part for part in says if part not in told] == []
+    assert ".log" not in told
+    assert ("from before" in told) == bool(connections)
