@@ -18,6 +18,7 @@ from myisam_advisor.workload.file import Workload, read_workload
 from tests.servers.conftest import on_every_server, schema
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of
 
 HOSTILE = [
     b"SELECT 1", b"SELECT 'two\nlines;\n# User@Host: x[x] @ y []\n'", "SELECT 'é ☃'".encode(), b"SELECT '\\0 \\' \x1b'", b"/* c */ SELECT 5 -- end", b"SELECT \"# Time: 261122 20:00:00\n\"",
@@ -236,6 +237,42 @@ def test_a_recording_of_nothing_names_no_log_that_is_gone(flavour: PrivateServer
     assert "1 connection is there already. It keeps its settings" in said
     assert "1 connection from before kept its settings" in said
     assert (list(tmp_path.iterdir()), leftovers(flavour), settings(flavour)) == ([], [], before)
+
+
+HISTORY = ("--performance-schema=ON", *(f"--performance-schema-consumer-events-statements-{name}=ON" for name in ("current", "history", "history-long")))
+
+
+@pytest.mark.parametrize("kind", ["mysql-9.7", "mariadb-10.11", "mysql-5.6"])
+def test_what_performance_schema_keeps_is_recorded_and_nothing_is_changed(kind: str, tmp_path: Path) -> None:
+    consumers = "SELECT * FROM performance_schema.setup_consumers ORDER BY NAME"
+    with CopiedServer(binaries_of(kind), ["--key-buffer-size=16M", *HISTORY]) as server, schema(server, "kept") as database:
+        server.execute(f"CREATE TABLE {database}.t (a INT) ENGINE=MyISAM")
+        before = (settings(server), server.execute(consumers))
+        with server.session(database) as connection, closing(connection.cursor()) as earlier, sending(server, database):
+            recorder = subprocess.Popen(command(server, "--output", str(tmp_path / "w"), "--seconds", "6", "--source", "performance-schema"), stderr=subprocess.PIPE, text=True)
+            while recorder.poll() is None:
+                earlier.execute("SELECT 'seen though it was there before'")
+                earlier.fetchall()
+                earlier.execute(b"SELECT LENGTH('bad \xff bytes') AS n")
+                earlier.fetchall()
+                time.sleep(0.05)
+            assert recorder.returncode == 0, recorder.communicate()[1]
+            recorder.communicate()
+        assert (settings(server), server.execute(consumers)) == before
+    workload, events = recorded(tmp_path / "w")
+    whole = {statement for statement in HOSTILE if len(statement) < 1000}
+    assert {event.statement for event in events} == whole | {b"SELECT 'seen though it was there before'", b"SET NAMES utf8mb4"}
+    assert workload.totals.left_out["cut off"] >= 2
+    assert not [reason for reason in workload.totals.left_out if "overwritten" in reason]
+    assert {event.database for event in events if event.statement == b"SELECT a FROM t"} == {b"kept"}
+    begin, end = workload.header.began_at_microseconds or 0, workload.totals.ended_at_microseconds or 0
+    assert all(begin - 10**7 < event.start_microseconds < end for event in events)
+    assert "kept one connection busy" in workload.totals.note["cost"]
+
+
+def test_a_server_whose_performance_schema_is_off_is_told_how_to_switch_it_on(mariadb: PrivateServer, tmp_path: Path) -> None:
+    done = subprocess.run(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "2", "--source", "performance-schema"), capture_output=True, text=True, check=False)
+    assert (done.returncode, "performance_schema is off" in done.stderr, list(tmp_path.iterdir())) == (2, True, [])
 
 
 def test_nobody_is_asked_without_a_terminal(mariadb: PrivateServer, tmp_path: Path) -> None:

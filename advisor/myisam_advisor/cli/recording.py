@@ -26,6 +26,15 @@ def expect_somebody_to_ask(is_sure: bool) -> None:
         raise UserError(NOBODY_ASKED)
 
 
+def record_watched_source(name: str, output: Path, seconds: float, server: ServerOptions) -> Recorded:
+    """Record what the server keeps by itself, for so long: nothing of it is changed. Raises UserError."""
+    from myisam_advisor.workload.watching import live_source_named, record_watched
+    from myisam_exporter.server.session import Session
+
+    with Session(server.target(), server.timeout_seconds) as session:
+        return record_watched(live_source_named(name), session, output, seconds)
+
+
 def record_live(output: Path, seconds: float, maximum_rate: int, is_sure: bool, server: ServerOptions) -> Recorded:
     """Record for so long into this file, once it was agreed to. Raises UserError, and click's Abort."""
     from myisam_advisor.workload.live import LiveRecording

@@ -10,12 +10,20 @@ import click
 
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
-from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask, record_live
+from myisam_advisor.cli.recording import (
+    MAXIMUM_RATE,
+    MAXIMUM_SECONDS,
+    expect_somebody_to_ask,
+    record_live,
+    record_watched_source,
+)
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded
 
 FORMATS = ("text", "json")
+# What the server keeps by itself needs no change of its settings.
+SOURCES = ("slow-log", "performance-schema")
 _FILE = click.Path(path_type=Path)
 
 
@@ -45,6 +53,13 @@ _FILE = click.Path(path_type=Path)
     help="Switch the server's slow log to a file of its own for so long, and give every setting back.",
 )
 @click.option(
+    "--source",
+    type=click.Choice(SOURCES),
+    default=SOURCES[0],
+    show_default=True,
+    help="With --seconds: performance-schema asks for its history of statements where that is on, and changes nothing.",
+)
+@click.option(
     "--maximum-rate",
     type=click.IntRange(1),
     default=MAXIMUM_RATE,
@@ -68,6 +83,7 @@ def record(
     slow_log: Path | None,
     general_log: Path | None,
     seconds: float | None,
+    source: str,
     maximum_rate: int,
     is_sure: bool,
     show: Path | None,
@@ -85,11 +101,15 @@ def record(
         several = f"not {' and '.join(chosen)} together" if chosen else "none was given"
         raise click.UsageError(f"give one of --slow-log, --general-log, --seconds or --show: {several}.")
     _refuse_what_does_not_fit(output, seconds, show, literals, is_sure)
+    if source != SOURCES[0] and seconds is None:
+        raise click.UsageError("--source is for --seconds.")
     if show is not None:
         _show(show, literals, format_name)
         return
     assert output is not None
-    if seconds is not None:
+    if seconds is not None and source != SOURCES[0]:
+        _tell(record_watched_source(source.replace("-", "_"), output, seconds, server), format_name)
+    elif seconds is not None:
         expect_somebody_to_ask(is_sure)
         _tell(record_live(output, seconds, maximum_rate, is_sure, server), format_name)
     elif slow_log is not None:

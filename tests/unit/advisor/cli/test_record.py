@@ -17,7 +17,8 @@ LOG = b"# User@Host: a[a] @ localhost []  Id: 8\n# Query_time: 0.000100  Lock_ti
         (["--show", "a", "--output", "b"], "leave out --output"), (["--slow-log", "a", "--output", "b", "--literals"], "--literals is for --show"),
         (["--slow-log", "a", "--output", "b", "--yes"], "--yes is for --seconds"), (["--seconds", "0.5", "--output", "b"], "--seconds is from 1 to 3600"),
         (["--seconds", "x", "--output", "b"], "no duration"), (["--show", "/nonexistent"], "cannot read the workload"), (["--slow-log", "/", "--output", "b"], "it is a directory"),
-        (["--seconds", "5", "--output", "b"], "add --yes"), (["--show", "a", "--format", "xml"], "xml"),
+        (["--seconds", "5", "--output", "b"], "add --yes"), (["--slow-log", "a", "--output", "b", "--source", "performance-schema"], "--source is for --seconds"),
+        (["--seconds", "5", "--output", "b", "--source", "binlog"], "'binlog' is not one of"), (["--show", "a", "--format", "xml"], "xml"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
