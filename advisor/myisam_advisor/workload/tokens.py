@@ -49,6 +49,14 @@ _GLUED = re.compile(
     re.IGNORECASE,
 )
 
+# For a glance at backslashes: what stands for a string there, and is in no statement else.
+_MARK = b"\x01"
+_HALF_ESCAPE = re.compile(rb"""[\x80-\xff]\\+['"]""")
+# Strings with more escapes are for the slower look.
+_ESCAPED_STRING = re.compile(rb"""'[^'\\]*(?:\\.[^'\\]*){0,64}'|"[^"\\]*(?:\\.[^"\\]*){0,64}\"""", re.DOTALL)
+_CLOSED_STRING = re.compile(rb"""'[^']*'|"[^"]*\"""")
+_GLUED_MARK = re.compile(_MARK + _GLUED.pattern, re.IGNORECASE)
+
 # For a quick look: each begins with what re can search for. Numbers elsewhere stay.
 _QUICK_STRING = re.compile(rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)""", re.DOTALL)
 _QUICK_NUMBERS = tuple(
@@ -114,9 +122,51 @@ class _Reading:
 def _readable(statement: bytes, maximum_bytes: int) -> bytes:
     """The statement's first bytes without escapes, up to where it is not clear any more what is a literal: from there an empty string."""
     text = statement[:maximum_bytes]
+    is_whole = len(statement) <= maximum_bytes
     if b"\\" not in text and (text.isascii() or not _HIGH_BACKTICK.search(text) or _is_utf8(text)):
         return text
-    is_whole = len(statement) <= maximum_bytes
+    quick = _quickly_readable(text) if is_whole else None
+    return _slowly_readable(text, is_whole) if quick is None else quick
+
+
+def _quickly_readable(text: bytes) -> bytes | None:
+    """With every string emptied, where a glance tells that backslashes escape: read so, strings end, and read as letters they do not.
+
+    None where it does not tell: `_slowly_readable` does, and says the same of all others.
+    """
+    if _MARK in text or not (text.isascii() or _is_quickly_read(text)):
+        return None
+    marked = _ESCAPED_STRING.sub(_MARK, text)
+    if b"\\" in marked or _break(marked) < len(marked) or not _is_plain(marked):
+        return None
+    if b"\\'" in text or b'\\"' in text:
+        as_letters = _CLOSED_STRING.sub(_MARK, text)
+        wrong = _break(as_letters)
+        if wrong == len(as_letters) or not _is_plain(as_letters[:wrong]):
+            return None
+    return marked.replace(_MARK, _EMPTY_STRING)
+
+
+def _is_quickly_read(text: bytes) -> bool:
+    """Whether no backslash, and no backtick, may be the second half of a character."""
+    return not (_HALF_ESCAPE.search(text) or (b"`" in text and _HIGH_BACKTICK.search(text)))
+
+
+def _break(marked: bytes) -> int:
+    """Where a reading goes wrong: a string that does not end, or a word right behind one that is none; the end where it does not."""
+    glued = _GLUED_MARK.search(marked)
+    places = (glued.start() if glued else len(marked), marked.find(b"'"), marked.find(b'"'))
+    return min(place for place in places if place >= 0)
+
+
+def _is_plain(marked: bytes) -> bool:
+    """Whether no comment, and no name between backticks, could have held a quote."""
+    if b"#" in marked or b"--" in marked or b"/*" in marked:
+        return False
+    return b"`" not in marked or _PLAIN_NAMES.fullmatch(marked) is not None
+
+
+def _slowly_readable(text: bytes, is_whole: bool) -> bytes:
     chosen = escaped = _read(text, is_whole, escapes=True)
     differs_at = escaped.differs_at
     if differs_at is not None:

@@ -1,9 +1,10 @@
 """The kind of a statement: the same whatever its values, and none of them in it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from myisam_advisor.workload import tokens
 from myisam_advisor.workload.fingerprints import MAXIMUM_CHARACTERS, fingerprint, kind_id
 
 
@@ -89,6 +90,29 @@ def test_no_literal_is_in_a_fingerprint_however_the_server_reads_backslashes(
 ) -> None:
     literals = [written(before + (MARKER if marked else b"") + behind, quote, reading) for before, marked, behind, quote in values]
     assert "secret" not in fingerprint(statement % b", ".join(literals)).lower()
+
+
+PIECES = [b"\\", b"'", b'"', b"`", b"`t`", b"x", b" ", b",", b"(", b"--", b"#", b"/*", b"*/", b"\n", b"\\'", b"'a\\'b'", b"and", b"\x01", b"\xe9", b"\x95\x5c", b"\xc3\xa9", b"x'41'", b"''"]
+
+
+@settings(max_examples=1000)
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join))
+def test_the_glance_at_backslashes_says_what_the_slower_look_says(text: bytes) -> None:
+    quick = tokens._quickly_readable(text)
+    if quick is not None:
+        slow = tokens._slowly_readable(text, True)
+        assert tokens._QUICK_STRING.sub(b"?", quick) == tokens._QUICK_STRING.sub(b"?", slow)
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_told"),
+    [
+        (b"insert into `t` values ('it\\'s', \"a \\\"b\\\"\", 'C:\\\\')", True), (b"select 'a\\n' from t", True), ("select 'caf\u00e9 it\\'s' from t".encode(), True),
+        (b"insert into t values ('C:\\', 'SECRET')", False), (b"select '\x95\x5c', 'x' from t", False), (b"select 'it\\'s' -- x's", False), (b"select 'it\\'s", False),
+    ],
+)  # fmt: skip
+def test_a_glance_is_enough_for_what_is_usual(statement: bytes, is_told: bool) -> None:
+    assert (tokens._quickly_readable(statement) is not None) == is_told
 
 
 def test_tables_of_different_names_are_of_different_kinds() -> None:
