@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support import workloads
 from tests.support.servers import binaries_of
 
 from .conftest import schema
@@ -50,31 +51,63 @@ def engines_of(server: PrivateServer) -> list[str]:
     return ["InnoDB", "Aria"] if server.binaries.flavour == "mariadb" else ["InnoDB"]
 
 
-def test_tables_are_converted_measured_and_one_that_fails_stops_none(flavour: PrivateServer, temporary: Path) -> None:
-    with shop(flavour):
+@contextmanager
+def durable(server: PrivateServer) -> Iterator[None]:
+    """With commits that are flushed: what a trial's servers then have, too."""
+    before = server.execute("SELECT @@innodb_flush_log_at_trx_commit")[0][0]
+    server.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
+    try:
+        yield
+    finally:
+        server.execute(f"SET GLOBAL innodb_flush_log_at_trx_commit = {before}")
+
+
+def test_tables_are_converted_compared_and_killed_and_one_that_fails_stops_none(flavour: PrivateServer, temporary: Path) -> None:
+    with shop(flavour), durable(flavour):
         names = ("shop.counted", "shop.words", "shop.kept", "shop.seen", "shop.wordz")
         document = measured(temporary, *on(flavour, *(word for name in names for word in ("--table", name))))
-        text_before = flavour.execute("SELECT COUNT(*) FROM shop.words")
+        rows_after = flavour.execute("SELECT COUNT(*) FROM shop.words")
+    assert rows_after == [(ROWS,)]
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     found: dict[tuple[str, str], dict[str, Any]] = {(one["table_name"], one["to"]): one for one in document["tables"]}
     assert set(found) == {(table, to) for table in ("counted", "words") for to in engines_of(flavour)}
     assert found["counted", "InnoDB"]["error"]["code"] == 1075
-    assert found["counted", "InnoDB"]["seconds"] is None
+    assert (found["counted", "InnoDB"]["seconds"], found["counted", "InnoDB"]["crash"]) == (None, None)
     for to in engines_of(flavour):
-        words = found["words", to]
-        assert words["error"] is None
-        assert words["checksum_equal"] is True
-        assert words["rows"] == ROWS
-        assert words["seconds"] > 0
-        assert words["bytes_before"] == words["data_bytes"] + words["index_bytes"]
-        # A million bytes of rows: less than they hold would be a file that was not looked at.
-        assert words["bytes_after"] > words["data_bytes"]
+        expect_measured(found["words", to])
     assert set(document["left_out"]) == {"shop.kept", "shop.seen", "shop.wordz"}
     assert "InnoDB table" in document["left_out"]["shop.kept"]
     assert "Did you mean shop.words" in document["left_out"]["shop.wordz"]
-    assert document["settings"]["innodb_flush_log_at_trx_commit"] == flavour.execute("SELECT @@innodb_flush_log_at_trx_commit")[0][0].__str__()
+    assert document["settings"]["innodb_flush_log_at_trx_commit"] == "1"
     assert int(document["settings"]["key_buffer_size"]) == int(document["settings"]["innodb_buffer_pool_size"])
-    assert text_before == [(ROWS,)]
+    expect_survived(found["words", "InnoDB"]["crash"])
+    as_it_is = next(one for one in document["stayed"] if one["table_name"] == "words")["crash"]
+    assert as_it_is["acknowledged"] > 0
+    assert as_it_is["lost"] > 0 or "closed" in as_it_is["check"] or as_it_is["is_damaged"], as_it_is
+
+
+def expect_measured(words: dict[str, Any]) -> None:
+    """A conversion that succeeded, and statements on both sides."""
+    assert (words["error"], words["checksum_equal"], words["rows"]) == (None, True, ROWS)
+    assert words["seconds"] > 0
+    assert words["bytes_before"] == words["data_bytes"] + words["index_bytes"]
+    # Less than the rows hold would be a file that was not looked at.
+    assert words["bytes_after"] > words["data_bytes"]
+    kinds = {kind["name"]: kind for kind in words["kinds"]}
+    assert {"reads by key", "updates by key", "inserts of one row", "full scan"} <= set(kinds)
+    assert all(kind["times"] > 0 and kind["myisam_per_second"] > 0 and kind["engine_per_second"] > 0 for kind in kinds.values())
+    # No engine reads so many rows in a second on two processors: a cache answers.
+    assert kinds["full scan"]["engine_per_second"] * ROWS < 1e9
+    assert (words["lock_waits"], words["deadlocks"]) == (words["lock_waits"] or 0, 0)
+
+
+def expect_survived(crash: dict[str, Any]) -> None:
+    """Nothing that was acknowledged is lost, each row looked for by its key."""
+    assert crash["is_exact"]
+    assert crash["acknowledged"] > 0
+    assert (crash["lost"], crash["check"], crash["is_damaged"]) == (0, "OK", False)
+    assert crash["acknowledged"] <= crash["found"] <= crash["acknowledged"] + crash["in_flight"]
+    assert 0 < crash["recovery_seconds"] == crash["start_seconds"]
 
 
 @pytest.mark.parametrize(
@@ -118,3 +151,27 @@ def test_a_newer_release_takes_the_copies(mariadb: PrivateServer, temporary: Pat
     assert (status, errors) == (0, "")
     assert "MariaDB 11.8" in text
     assert "The same rows and values as before." in text
+
+
+def test_recorded_statements_are_compared_by_kind_and_by_their_answers(mariadb: PrivateServer, temporary: Path, tmp_path: Path) -> None:
+    events = [workloads.event(number % 3, number * 1000, b"SELECT name FROM words WHERE id = %d" % (number + 1), 1) for number in range(60)]
+    events += [workloads.event(number % 3, number * 1000 + 500, b"INSERT INTO words (id, name) VALUES (%d, 'new')" % (ROWS + 1 + number)) for number in range(60)]
+    events += [workloads.event(4, 70_000, b"SELECT COUNT(*) FROM words", 1), workloads.event(4, 70_001, b"SELECT RAND() FROM words LIMIT 3", 3)]
+    events.append(workloads.event(4, 70_002, b"SELECT id FROM kept", 1))
+    path = workloads.write(tmp_path / "w", sorted(events, key=lambda one: one.start_microseconds))
+    with shop(mariadb):
+        words = on(mariadb, "--table", "shop.words", "--table", "shop.counted", "--to", "innodb", "--workload", path)
+        document = measured(temporary, *words)
+        fails(temporary, "No such file", *on(mariadb, "--table", "shop.words", "--workload", tmp_path / "none"))
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
+    (recorded,) = document["recorded"]
+    assert recorded["to"] == "InnoDB"
+    # Each run began from the same rows: an INSERT of a key that is there fails, and would be another answer.
+    assert recorded["problem"] == ""
+    assert recorded["all"]["times"] > 0
+    assert any("insert into words" in kind["name"] for kind in recorded["kinds"])
+    # RAND answers otherwise by itself, and one SELECT reads a table that is not copied.
+    assert (recorded["answers"]["compared"], recorded["answers"]["equal"]) == (2, 2)
+    assert document["workload"]["statements"] == str(len(events))
+    assert any("shop.counted stayed in MyISAM" in note for note in document["notes"])
+    assert all(one["kinds"] == [] for one in document["tables"])

@@ -12,7 +12,7 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.replaying import CopyOptions
+from myisam_advisor.cli.replaying import CopyOptions, surveyed
 from myisam_advisor.cli.tried_changes import ReplayWish
 
 if TYPE_CHECKING:
@@ -95,4 +95,6 @@ def _task(
         sources,
         left_out,
         session if copy.allow_lock else None,
+        wish.workload,
+        surveyed(wish.workload)[1] if wish.workload else {},
     )

@@ -102,7 +102,7 @@ def replayed(
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_replay_task) as place, ExitStack() as stack:
-        survey = _surveyed(wish.workload) if wish.workload else None
+        survey = surveyed(wish.workload) if wish.workload else None
         session = stack.enter_context(Session(server.target(), server.timeout_seconds))
         variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
         key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
@@ -112,7 +112,7 @@ def replayed(
         if survey is None:
             expect_something(named, findings)
             path = recorded() if recorded else Path()
-            wish, survey = replace(wish, workload=path), _surveyed(path)
+            wish, survey = replace(wish, workload=path), surveyed(path)
         task = _task(wish, copy, session, variables, survey, (named, findings), program, options, stack)
         with trial_progress(options.budget_seconds) as listener:
             return Replay(run_replay_task(place, task, listener), key, load)
@@ -179,7 +179,7 @@ def _task(
     )
 
 
-def _surveyed(path: Path) -> tuple[Survey, Mapping[str, str], int | None]:
+def surveyed(path: Path) -> tuple[Survey, Mapping[str, str], int | None]:
     """What the workload touches, what it is, and when its recording began."""
     from myisam_advisor.trial.statements.survey import Judging, survey
     from myisam_advisor.workload.file import read_workload

@@ -37,5 +37,5 @@ def sum_of_values(columns: Iterable[SummedColumn]) -> Sql:
 
 def _value(column: SummedColumn) -> Sql:
     name = quote_identifier(column.name)
-    digest = statement("CRC32(HEX({}))" if column.needs_hex else "CRC32({})", name)
+    digest = statement("CRC32(HEX({}))", name) if column.needs_hex else statement("CRC32({})", name)
     return statement("COALESCE({}, 'NULL')", digest) if column.nullable else digest

@@ -172,7 +172,7 @@ class Bench:
         threads, seconds = threads or self.options.threads_at_once, seconds or self.options.seconds
         folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
         folder.parent.mkdir(exist_ok=True)
-        count = self._calibrated(
+        count = self.calibrated(
             name, folder, statements, ready, threads, operations_per_statement, most, seconds, database
         )
         written = write_statements(folder, [statements(thread, count) for thread in range(threads)])
@@ -193,11 +193,11 @@ class Bench:
 
         return variant
 
-    def _calibrated(
+    def calibrated(
         self, name: str, folder: Path, statements: Statements, ready: Callable[[], None], threads: int,
         operations_per_statement: float, most: int | None, seconds: float, database: str,
     ) -> int:  # fmt: skip
-        """Statements for each thread that take about as long as a run should."""
+        """How many statements for each thread take about as long as a run should."""
         self.listener.doing(f"{name}: how much fills {seconds:g} s")
         limit, count = (
             most or 10_000_000,

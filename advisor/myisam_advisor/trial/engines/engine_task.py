@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_advisor.trial.bench import TrialOptions
@@ -14,6 +17,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
+from myisam_advisor.trial.statements.replay_task import events_of
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import remote_lock
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
@@ -38,16 +42,24 @@ class EngineTask:
     sources: Sequence[Source]
     left_out: Mapping[str, str]
     lock: Session | None = field(default=None, repr=False)
+    workload: Path | None = None
+    described: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_engine_task(place: Place, task: EngineTask, listener: Listener) -> EngineResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    return result.from_document(done(place, Handed(_told(task), (), task.sources, task.lock), listener))
+    descriptors = [] if task.workload is None else [os.open(task.workload, os.O_RDONLY | os.O_CLOEXEC)]
+    try:
+        handed = Handed(_told(task), descriptors, task.sources, task.lock)
+        return result.from_document(done(place, handed, listener))
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def do_engine_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
-    told, _ = channel.receive_files()
+    told, workloads = channel.receive_files()
     sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
     material = EngineMaterial(
         choice_of(told["choice"]).binaries(),
@@ -58,6 +70,8 @@ def do_engine_task(channel: Channel) -> Mapping[str, Any]:
         sources,
         told["left_out"],
         remote_lock(channel, sources) if told["may_lock"] else None,
+        partial(events_of, told["workload"], workloads[0]) if workloads else None,
+        told["described"],
     )
     found = run_engine_trial(material, TrialOptions(**told["options"]), Reporting(channel.send))
     return result.as_document(found)
@@ -74,4 +88,6 @@ def _told(task: EngineTask) -> Message:
         "sources": len(task.sources),
         "left_out": dict(task.left_out),
         "may_lock": task.lock is not None,
+        "workload": str(task.workload or ""),
+        "described": dict(task.described),
     }

@@ -10,26 +10,35 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.remedies.engine_change import ARIA
-from myisam_advisor.trial.bench import TrialOptions
+from myisam_advisor.trial.bench import Bench, TrialOptions
+from myisam_advisor.trial.budget import Budget, run_seconds
 from myisam_advisor.trial.engines.conversion import as_it_is, converted
+from myisam_advisor.trial.engines.crash import crashed
 from myisam_advisor.trial.engines.disk import flush_seconds
-from myisam_advisor.trial.engines.result import Conversion, EngineResult, Refusal, Stayed
+from myisam_advisor.trial.engines.drawn_rows import DrawnRows, drawn_rows
+from myisam_advisor.trial.engines.mixes import MIXES, Compared, benches_for, mixes, speeds
+from myisam_advisor.trial.engines.recorded import Events, RecordedStatements
+from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded, Refusal, Stayed
 from myisam_advisor.trial.engines.settings import (
     MYISAM,
+    NO_QUERY_CACHE,
     OPTIONS,
     cache_bytes,
     cache_options,
     chosen_engines,
     told_settings,
 )
-from myisam_advisor.trial.engines.stage import EngineServer, Rows, server_on_copy
+from myisam_advisor.trial.engines.stage import EngineServer, Locks, Rows, server_on_copy
+from myisam_advisor.trial.experiments.base import run_workload
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, available_bytes, expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
 from myisam_advisor.trial.tables.copying import copy_tables
+from myisam_advisor.trial.tables.made import MINIMUM_ROWS
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.trial.trial import told_of
@@ -37,6 +46,7 @@ from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # Of a table on another engine: the copy it is made of, itself while the ALTER writes it, and its log.
 ROOM_PER_ENGINE, ROOM_FOR_COPY = 5, 1
+UNKNOWN = Locks(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,8 @@ class EngineMaterial:
     sources: Sequence[Source]
     left_out: Mapping[str, str]
     lock: Lock | None = field(default=None, repr=False)
+    events: Events | None = field(default=None, repr=False)
+    described: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_engine_trial(material: EngineMaterial, options: TrialOptions, listener: Listener) -> EngineResult:
@@ -82,9 +94,11 @@ class _EngineTrial:
         self._folder, self._stack = folder, stack
         self._left_out = dict(material.left_out)
         self._skipped: dict[str, str] = {}
+        self._notes: list[str] = []
         self._servers: list[EngineServer] = []
         self._tables: list[Source] = []
         self._rows: dict[str, Rows] = {}
+        self._budget = Budget(options, 1)
         self._engines = chosen_engines(material.engines, material.binaries.flavour == "mariadb")
         self._cache = cache_bytes(material.variables, available_bytes(), 1 + len(self._engines))
 
@@ -103,12 +117,15 @@ class _EngineTrial:
         flush = flush_seconds(self._folder)
         base = self._base()
         self._begin_engines(base)
-        conversions = [self._converted(one, table) for one in self._servers[1:] for table in self._tables]
+        self._begin_budget()
+        conversions = {table.label: self._conversions(table) for table in self._tables}
+        recorded = self._recorded(conversions)
+        tried = [self._tried(table, conversions[table.label]) for table in self._tables]
         return EngineResult(
-            tuple(sorted(conversions, key=self._place)),
-            tuple(Stayed(table.schema, table.table) for table in self._tables),
-            (),
-            {},
+            tuple(one for of_table, _ in tried for one in of_table),
+            tuple(stayed for _, stayed in tried),
+            tuple(recorded),
+            self._material.described,
             self._left_out,
             self._skipped,
             PRODUCT_NAMES[self._material.binaries.flavour],
@@ -119,10 +136,14 @@ class _EngineTrial:
             flush,
             machine_name(),
             time.time(),
+            tuple(self._notes),
         )
 
-    def _place(self, one: Conversion) -> int:
-        return [(table.schema, table.table) for table in self._tables].index((one.schema_name, one.table_name))
+    def _begin_budget(self) -> None:
+        """It is for the statements; ALTERs and crashes take what they take."""
+        runs = MIXES * len(self._servers) * len(self._tables)
+        self._options = replace(self._options, seconds=run_seconds(self._options, runs))
+        self._budget = Budget(self._options, runs)
 
     def _expect_room(self) -> None:
         copied = sum(source.counted_bytes for source in self._material.sources)
@@ -134,7 +155,8 @@ class _EngineTrial:
         )
 
     def _options_for(self, engine: str) -> list[str]:
-        return [*OPTIONS, *self._material.settings, *cache_options(engine, self._cache)]
+        without_cache = NO_QUERY_CACHE if self._material.events is None else ()
+        return [*OPTIONS, *self._material.settings, *without_cache, *cache_options(engine, self._cache)]
 
     def _base(self) -> EngineServer:
         """The server with the tables as they are. A table that cannot be copied is left out, with the reason; without any, that is all."""
@@ -170,14 +192,89 @@ class _EngineTrial:
             self._servers.append(one)
         base.server.restart()
 
+    def _conversions(self, table: Source) -> dict[str, Conversion]:
+        """The table on each engine's server."""
+        return {one.engine: self._converted(one, table) for one in self._servers[1:]}
+
+    def _recorded(self, conversions: Mapping[str, Mapping[str, Conversion]]) -> list[Recorded]:
+        """The recorded statements, where there are any, on the engines to which any table could go."""
+        if self._material.events is None:
+            return []
+        servers = self._servers[:1]
+        for one in self._servers[1:]:
+            failed = [name for name, of_table in conversions.items() if of_table[one.engine].error]
+            if len(failed) == len(conversions):
+                continue
+            servers.append(one)
+            for name in failed:
+                self._notes.append(f"In the recorded statements on {one.engine}, {name} stayed in MyISAM.")
+        if len(servers) == 1:
+            return []
+        limits = Limits(FEWEST_ROUNDS, self._options.rounds or None, self._options.budget_seconds)
+        return RecordedStatements(servers, self._tables, self._material.events, self._folder, self._listener).compare(
+            limits
+        )
+
+    def _tried(self, table: Source, conversions: dict[str, Conversion]) -> tuple[list[Conversion], Stayed]:
+        """One table: the same statements on all servers, and a crash of each."""
+        stayed = Stayed(table.schema, table.table)
+        servers = [
+            one for one in self._servers if one.engine == MYISAM or not conversions[one.engine].error
+        ]  # fmt: skip
+        if len(servers) == 1:
+            return list(conversions.values()), stayed
+        if self._rows[table.label].count < MINIMUM_ROWS:
+            self._skipped[f"{table.label}: statements and crash"] = f"fewer than {MINIMUM_ROWS} rows measure nothing"
+            return list(conversions.values()), stayed
+        rows = drawn_rows(servers[0], table)
+        kinds, locks = self._compared(table, servers, rows) if self._material.events is None else ({}, {})
+        crashes = {one.engine: self._crashed(one, table, rows) for one in servers}
+        for one in servers[1:]:
+            engine = one.engine
+            conversions[engine] = replace(
+                conversions[engine], kinds=tuple(kinds.get(engine, ())), lock_waits=locks.get(engine, UNKNOWN).waits,
+                deadlocks=locks.get(engine, UNKNOWN).deadlocks, crash=crashes[engine],
+            )  # fmt: skip
+        waits = locks.get(MYISAM, UNKNOWN).waits
+        return list(conversions.values()), replace(stayed, lock_waits=waits, crash=crashes[MYISAM])
+
     def _converted(self, one: EngineServer, table: Source) -> Conversion:
         self._listener.doing(f"{table.label} to {one.engine}")
         try:
             return converted(one, table, self._rows[table.label])
         except TrialError as error:
             # The server did not come up again: the other engines go on.
-            return _failed(as_it_is(table, one.engine, self._rows[table.label]), str(error))
+            return replace(as_it_is(table, one.engine, self._rows[table.label]), error=Refusal(0, str(error)))
 
+    def _compared(
+        self, table: Source, servers: Sequence[EngineServer], rows: DrawnRows
+    ) -> tuple[dict[str, list[KindSpeed]], dict[str, Locks]]:
+        """The built-in statements, as far as the budget goes."""
+        bench = Bench(self._options, self._folder, servers[0].server, (), self._listener)
+        compared = Compared(servers, benches_for(servers, bench), table.schema)
+        compared.make_twins(rows)
+        for one in servers:
+            self._listener.doing(f"{table.label}: reading it into memory, {one.engine}")
+            one.warm([table])
+        kinds: dict[str, list[KindSpeed]] = {one.engine: [] for one in servers}
+        for mix in mixes(rows, self._options.threads, self._skipped, table.label):
+            try:
+                limits = self._budget.limits(len(servers))
+                result = run_workload(compared.workload(mix), limits, self._listener)
+            except TrialError as error:
+                for one in servers:
+                    one.server.expect_alive()
+                self._skipped[f"{table.label}: {mix.name}"] = str(error).rstrip(".")
+                continue
+            self._listener.left(self._budget.left)
+            for engine, speed in speeds(result).items():
+                kinds[engine].append(speed)
+        return kinds, compared.locks
 
-def _failed(known: Conversion, why: str) -> Conversion:
-    return replace(known, error=Refusal(0, why))
+    def _crashed(self, one: EngineServer, table: Source, rows: DrawnRows) -> Crash | None:
+        self._listener.doing(f"{table.label}: a crash under inserts, {one.engine}")
+        try:
+            return crashed(one, rows, self._rows[table.label].count, self._options.threads)
+        except TrialError as error:
+            self._skipped[f"{table.label}: crash, {one.engine}"] = str(error).rstrip(".")
+            return None

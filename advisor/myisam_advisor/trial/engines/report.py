@@ -7,16 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.remedies.engine_change import INNODB
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
-from myisam_advisor.texts.templates import count, duration, object_name, printable, size
-from myisam_advisor.trial.engines.result import Conversion, EngineResult, as_document
+from myisam_advisor.texts.templates import count, duration, figure, object_name, printable, size
+from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded, as_document
 from myisam_advisor.trial.engines.settings import CACHES, MYISAM
-from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH
+from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, STYLES
 
 MEGABYTE = 1_000_000
+SHOWN_CHARACTERS = 300
+# The other engine is not chosen for speed alone.
+VERDICTS = {WORTH_IT: "faster", WORSE: "slower"}
+NO_POWER_LOSS = "A killed process leaves the page cache whole: what a loss of power takes besides was not tried (innodb_flush_log_at_trx_commit=1 is for that)."
 
 
 def as_json(result: EngineResult) -> str:
@@ -46,10 +53,18 @@ def _concluded(engine: str, conversions: Sequence[Conversion]) -> str:
     failed = [one for one in conversions if one.error]
     other = [one for one in conversions if one.checksum_equal is False]
     done = len(conversions) - len(failed)
-    said = f"{engine}: {done} of {len(conversions)} {'table' if len(conversions) == 1 else 'tables'} converted"
+    parts = [f"{done} of {len(conversions)} {'table' if len(conversions) == 1 else 'tables'} converted"]
     if other:
-        said += f", {len(other)} with other rows than before"
-    return f"{said}."
+        parts.append(f"{len(other)} with other rows than before")
+    for verdict in (WORTH_IT, WORSE):
+        names = dict.fromkeys(kind.name for one in conversions for kind in one.kinds if kind.verdict == verdict)
+        if names:
+            parts.append(f"{VERDICTS[verdict]}: {', '.join(names)}")
+    crashes = [one.crash for one in conversions if one.crash]
+    if crashes:
+        lost = sum(crash.lost for crash in crashes)
+        parts.append(f"a crash loses {f'{lost:,} acknowledged rows' if lost else 'no acknowledged row'}")
+    return f"{engine}: {'; '.join(parts)}."
 
 
 def _parts(result: EngineResult) -> Iterable[RenderableType]:
@@ -59,7 +74,17 @@ def _parts(result: EngineResult) -> Iterable[RenderableType]:
     for one in result.tables:
         yield Text()
         yield from _conversion(one)
+    for recorded in result.recorded:
+        yield Text()
+        yield from _recorded(recorded)
     yield Text()
+    for stayed in result.stayed:
+        if stayed.crash:
+            name = object_name(stayed.schema_name, stayed.table_name)
+            said = f"{name} as it is, {MYISAM}, killed under inserts: {crash_line(stayed.crash)}"
+            yield Text(printable(said), style="red" if stayed.crash.lost or stayed.crash.is_damaged else "")
+    if any(stayed.crash for stayed in result.stayed):
+        yield Text(NO_POWER_LOSS)
     for name, why in {**result.left_out, **result.skipped}.items():
         told = why if why.startswith(name) else f"{name}: {why}"
         yield Text(printable(f"Not tried: {told.rstrip('.')}."), style="yellow")
@@ -70,7 +95,7 @@ def _parts(result: EngineResult) -> Iterable[RenderableType]:
 def _conversion(one: Conversion) -> Iterator[RenderableType]:
     yield Text(printable(f"{object_name(one.schema_name, one.table_name)} to {one.to}"), style="bold")
     yield _indented(
-        f"{count(one.rows)} rows; rows {size(one.data_bytes)} ({one.row_format}), {one.indexes} indexes {size(one.index_bytes)}"
+        f"{count(one.rows)} rows; rows {size(one.data_bytes)} ({one.row_format}), {one.indexes} {'index' if one.indexes == 1 else 'indexes'} {size(one.index_bytes)}"
     )
     if one.error:
         number = f"error {one.error.code}: " if one.error.code else ""
@@ -82,6 +107,15 @@ def _conversion(one: Conversion) -> Iterator[RenderableType]:
     if one.checksum_equal is not None:
         same = "The same rows and values as before." if one.checksum_equal else "Rows or values are OTHERS than before."
         yield _indented(same, "" if one.checksum_equal else "red")
+    if one.kinds:
+        yield kinds_table(one.to, one.kinds)
+        why = next((kind.note for kind in one.kinds if kind.verdict == UNCLEAR and kind.note), "")
+        if why:
+            yield _indented(f"Unclear ones, such as the first: {why}.", "dim")
+    if one.lock_waits is not None or one.deadlocks is not None:
+        yield _indented(locks_line(one))
+    if one.crash:
+        yield _indented(f"Killed under inserts: {crash_line(one.crash)}", "red" if one.crash.lost else "")
 
 
 def converted_line(one: Conversion) -> str:
@@ -90,12 +124,63 @@ def converted_line(one: Conversion) -> str:
     if one.seconds:
         rates = " and ".join(
             f"{number / MEGABYTE / one.seconds:.1f} MB/s of {what}"
-            for number, what in ((one.data_bytes, "rows"), (one.index_bytes, "indexes"))
+            for number, what in ((one.data_bytes, "rows"), *([(one.index_bytes, "indexes")] if one.indexes else []))
         )
         parts.append(f"Converted in {duration(one.seconds)} ({rates})")
     if one.bytes_after is not None:
         grown = f", {one.bytes_after / one.bytes_before:.2f} times" if one.bytes_before else ""
         parts.append(f"{size(one.bytes_before)} on disk became {size(one.bytes_after)}{grown}")
+    return "; ".join(parts) + "."
+
+
+def kinds_table(engine: str, kinds: Sequence[KindSpeed]) -> Table:
+    """The same statements on both engines."""
+    table = Table(padding=(0, 1))
+    table.add_column("statements", overflow="fold")
+    for title in (f"{MYISAM}/s", f"{engine}/s", "times", "interval"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for kind in kinds:
+        times = "" if kind.times is None else f"{kind.times:.2f}"
+        interval = "" if kind.low is None or kind.high is None else f"{kind.low:.2f} - {kind.high:.2f}"
+        verdict = Text(VERDICTS.get(kind.verdict, kind.verdict), style=STYLES.get(kind.verdict, ""))
+        rates = [figure(rate) if rate is not None else "" for rate in (kind.myisam_per_second, kind.engine_per_second)]
+        table.add_row(Text(printable(kind.name[:SHOWN_CHARACTERS])), *rates, times, interval, verdict)
+    return table
+
+
+def _recorded(one: Recorded) -> Iterator[RenderableType]:
+    """The recorded statements on one engine."""
+    yield Text(f"Recorded statements on {one.to}", style="bold")
+    if one.all is not None:
+        yield kinds_table(one.to, [one.all, *one.kinds])
+        yield _indented(one.all.note, "dim")
+    yield _indented(locks_line(one))
+    if one.problem:
+        yield _indented(one.problem, "yellow")
+    if one.answers is not None:
+        yield _indented(f"Answers: of {one.answers.compared:,} kinds of SELECT {one.answers.equal:,} return the same rows in the same order.")  # fmt: skip
+        for what, kinds in (("other order", one.answers.other_order), ("OTHER ROWS", one.answers.differ)):
+            for kind in kinds:
+                yield _indented(f"  {what}: {kind[:SHOWN_CHARACTERS]}", "yellow")
+
+
+def locks_line(one: Conversion | Recorded) -> str:
+    """What the statements waited for."""
+    what = "rows" if one.to == INNODB else "the table"
+    waits = "unknown" if one.lock_waits is None else f"{one.lock_waits:,}"
+    deadlocks = "unknown" if one.deadlocks is None else f"{one.deadlocks:,}"
+    return f"Meanwhile: waits for locks of {what}: {waits}; deadlocks: {deadlocks}."
+
+
+def crash_line(crash: Crash) -> str:
+    """What was lost, and how long it was away."""
+    lost = f"{crash.lost:,} of {crash.acknowledged:,} acknowledged rows are lost"
+    if not crash.is_exact:
+        lost += f" (at least: no unique key tells rows apart, and {crash.in_flight} were on their way)"
+    parts = [lost, f"CHECK TABLE says: {crash.check}", f"{duration(crash.recovery_seconds)} until it could be used"]
+    if crash.repair_seconds:
+        parts.append(f"{duration(crash.repair_seconds)} of it REPAIR TABLE")
     return "; ".join(parts) + "."
 
 

@@ -18,6 +18,8 @@ OPTIONS = (
     # Each table a file, whose size can be told; nothing of a pool from one start to the next.
     "--loose-innodb-file-per-table=ON", "--loose-innodb-buffer-pool-load-at-startup=OFF", "--loose-innodb-buffer-pool-dump-at-shutdown=OFF",
 )  # fmt: skip
+# The built-in statements are few, and sent again and again: a query cache would answer them.
+NO_QUERY_CACHE = ("--loose-query-cache-type=0", "--loose-query-cache-size=0")
 # What decides whether what was acknowledged is there after a crash, and what that costs.
 DURABILITY = (
     "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite", "innodb_use_fdatasync", "aria_group_commit",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,10 +168,19 @@ def server_on_copy(
     return EngineServer(engine, server)
 
 
+def keep_data(one: EngineServer) -> Path:
+    """A copy of the server's data as they are, to begin runs from; the server goes on."""
+    kept = one.server.directory / "kept"
+    one.server.stop()
+    copy_directory(one.server.data_directory, kept)
+    one.server.restart()
+    return kept
+
+
 def put_back(one: EngineServer, kept: Path) -> None:
     """The server's data as they were kept; it runs again afterwards."""
     one.kill()
-    shutil.rmtree(one.server.data_directory)
+    run("rm", "-rf", "--", str(one.server.data_directory))
     copy_directory(kept, one.server.data_directory)
     one.server.start()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,15 +70,10 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
     binaries = choice_of(told["choice"]).binaries()
     _expect_version(binaries, told["data_version"])
 
-    def events() -> Iterator[Event]:
-        file = os.fdopen(os.dup(workload), "rb")
-        file.seek(0)
-        yield from Workload(Path(told["workload"]), file).events()
-
     material = Material(
         binaries,
         told["settings"],
-        events,
+        partial(events_of, told["workload"], workload),
         sources,
         {(schema, table): why for schema, table, why in told["missing"]},
         {(schema, table): seconds for schema, table, seconds in told["changed"]},
@@ -93,6 +89,13 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
         Reporting(channel.send),
     )
     return replay_result.as_document(result)
+
+
+def events_of(name: str, descriptor: int) -> Iterator[Event]:
+    """The events of an open workload file, from its beginning."""
+    file = os.fdopen(os.dup(descriptor), "rb")
+    file.seek(0)
+    yield from Workload(Path(name), file).events()
 
 
 def _told(task: ReplayTask) -> Message:

@@ -32,13 +32,13 @@ class Sampled:
         column = quote_identifier(self.columns[-1]).encode()
         others = [*self.rows[1:], *self.rows[:1]]
         return [
-            b"UPDATE IGNORE %b SET %b = %b WHERE %b" % (self.table.encode(), column, other[-1], self._equals(row[:-1]))
+            b"UPDATE IGNORE %b SET %b = %b WHERE %b" % (self.table.encode(), column, other[-1], self.equals(row[:-1]))
             for row, other in zip(self.rows, others, strict=True)
         ]
 
     def deletes(self) -> list[bytes]:
         """One row each."""
-        return [b"DELETE FROM %b WHERE %b" % (self.table.encode(), self._equals(row)) for row in self.rows]
+        return [b"DELETE FROM %b WHERE %b" % (self.table.encode(), self.equals(row)) for row in self.rows]
 
     def selects(self, bench: Bench, what: str, index: TableIndex, keys: int, end: str = "") -> Statements:
         """Searches for so many random values each, by this index; the same values whatever the index."""
@@ -48,11 +48,12 @@ class Sampled:
             generator = bench.random("selects", thread, keys)
             for _ in range(count):
                 rows = generator.choices(self.rows, k=keys)
-                yield head + b" OR ".join(b"(%b)" % self._equals(row) for row in rows) + end.encode()
+                yield head + b" OR ".join(b"(%b)" % self.equals(row) for row in rows) + end.encode()
 
         return statements
 
-    def _equals(self, values: Sequence[bytes]) -> bytes:
+    def equals(self, values: Sequence[bytes]) -> bytes:
+        """A condition that the row fulfils whose first values are these."""
         return b" AND ".join(
             b"%b = %b" % (quote_identifier(column).encode(), value)
             for column, value in zip(self.columns, values, strict=False)

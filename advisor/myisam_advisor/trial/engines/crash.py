@@ -1,0 +1,170 @@
+"""SIGKILL under inserts: what of the acknowledged rows is there afterwards, and how long it takes until the table can be used again.
+
+The rows are the table's own: they are taken out first, and come back one by one, each its own transaction. A process that is killed leaves
+the page cache whole: what a loss of power takes besides is not seen here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.bench import SCHEMA
+from myisam_advisor.trial.engines.drawn_rows import DrawnRows
+from myisam_advisor.trial.engines.result import Crash
+from myisam_advisor.trial.engines.stage import EngineServer, server_error, text_of
+
+# Of the table's rows, a quarter at most is taken out.
+MOST_HELD, HELD_SHARE = 20_000, 4
+LEAST_HELD = 100
+LOAD_SECONDS, WAIT_SECONDS, KILLED_AT = 2.0, 60.0, 0.6
+ROWS_AT_ONCE = 100
+COUNTS = f"{SCHEMA}.counts"
+# What CHECK TABLE says of a table that is as it should be.
+WELL = frozenset(("ok", "table is already up to date"))
+
+
+@dataclass(slots=True)
+class _Load:
+    """Threads that insert, each its own rows, and count what was acknowledged."""
+
+    server: EngineServer
+    rows: DrawnRows
+    parts: Sequence[Sequence[Sequence[bytes]]]
+    acknowledged: list[int] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    is_killed: bool = False
+
+    def run(self) -> None:
+        """Insert until enough is acknowledged or time is up, and kill the server in the midst of it."""
+        self.acknowledged = [0] * len(self.parts)
+        threads = [threading.Thread(target=self._insert, args=(number,)) for number in range(len(self.parts))]
+        for thread in threads:
+            thread.start()
+        self._wait(threads)
+        self.is_killed = True
+        self.server.kill()
+        for thread in threads:
+            thread.join()
+
+    @property
+    def total(self) -> int:
+        """Rows that were acknowledged."""
+        return sum(self.acknowledged)
+
+    @property
+    def rows_acknowledged(self) -> Iterator[Sequence[bytes]]:
+        """These rows."""
+        for part, count in zip(self.parts, self.acknowledged, strict=True):
+            yield from part[:count]
+
+    def _insert(self, number: int) -> None:
+        try:
+            with closing(self.server.server.connect()) as connection, closing(connection.cursor()) as cursor:
+                cursor.execute("SET NAMES binary")
+                cursor.execute("SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
+                for row in self.parts[number]:
+                    cursor.execute(self.rows.insert([row]))
+                    self.acknowledged[number] += 1
+        except server_error() as error:
+            # What the kill itself brings about is no refusal.
+            if not self.is_killed:
+                self.refused.append(str(error.args[-1]))
+
+    def _wait(self, threads: Sequence[threading.Thread]) -> None:
+        enough = KILLED_AT * sum(map(len, self.parts))
+        began, first = time.monotonic(), None
+        while any(thread.is_alive() for thread in threads):
+            now = time.monotonic()
+            first = now if first is None and self.total else first
+            if self.total >= enough or (first and now - first > LOAD_SECONDS) or now - began > WAIT_SECONDS:
+                return
+            time.sleep(0.002)
+
+
+def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -> Crash:
+    """Kill the server under inserts into the table, start it again, check and repair, and count. Raises TrialError where that cannot be done."""
+    held = rows.rows[: min(MOST_HELD, total_rows // HELD_SHARE)]
+    if len(held) < LEAST_HELD:
+        raise TrialError(f"the table has too few rows to insert (at least {LEAST_HELD * HELD_SHARE}).")
+    if rows.key_columns:
+        _take_out(one, rows, held)
+    before = _count(one, rows)
+    load = _Load(one, rows, [held[number::threads] for number in range(threads)])
+    load.run()
+    if load.refused:
+        one.server.start()
+        raise TrialError(f"an insert failed: {load.refused[0]}.")
+    began = time.monotonic()
+    one.server.start()
+    start_seconds = time.monotonic() - began
+    check, is_damaged, check_seconds = _checked(one, rows)
+    repair_seconds = _repaired(one, rows) if is_damaged else 0.0
+    found = _count(one, rows) - before
+    there = _there(one, rows, load.rows_acknowledged) if rows.key_columns else min(found, load.total)
+    is_well = check.lower() in WELL
+    return Crash(
+        load.total, found, load.total - there, threads, bool(rows.key_columns), check, is_damaged, start_seconds, check_seconds,
+        repair_seconds, start_seconds + (0.0 if is_well else check_seconds + repair_seconds),
+    )  # fmt: skip
+
+
+def _take_out(one: EngineServer, rows: DrawnRows, held: Sequence[Sequence[bytes]]) -> None:
+    with closing(one.server.connect()) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute("SET NAMES binary")
+        cursor.execute("START TRANSACTION")
+        for some in _batches(held):
+            cursor.execute(b"DELETE FROM %b WHERE %b" % (rows.name.encode(), _any_of(rows, some)))
+        cursor.execute("COMMIT")
+
+
+def _there(one: EngineServer, rows: DrawnRows, wanted: Iterator[Sequence[bytes]]) -> int:
+    """How many of these rows are in the table: each has a key of its own.
+
+    Counted by way of a table: values go to the server byte for byte, and a result in that character set no library reads.
+    """
+    one.server.execute(
+        f"CREATE DATABASE IF NOT EXISTS {SCHEMA}", f"DROP TABLE IF EXISTS {COUNTS}", f"CREATE TABLE {COUNTS} (n BIGINT)"
+    )
+    with closing(one.server.connect()) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute("SET NAMES binary")
+        for some in _batches(list(wanted)):
+            condition = _any_of(rows, some)
+            cursor.execute(
+                b"INSERT INTO %b SELECT COUNT(*) FROM %b WHERE %b" % (COUNTS.encode(), rows.name.encode(), condition)
+            )
+    return int(text_of(one.server.execute(f"SELECT COALESCE(SUM(n), 0) FROM {COUNTS}")[0][0]))
+
+
+def _any_of(rows: DrawnRows, some: Sequence[Sequence[bytes]]) -> bytes:
+    return b" OR ".join(b"(%b)" % rows.condition(row) for row in some)
+
+
+def _batches(rows: Sequence[Sequence[bytes]]) -> Iterator[Sequence[Sequence[bytes]]]:
+    return (rows[begin : begin + ROWS_AT_ONCE] for begin in range(0, len(rows), ROWS_AT_ONCE))
+
+
+def _count(one: EngineServer, rows: DrawnRows) -> int:
+    return int(text_of(one.server.execute(f"SELECT COUNT(*) FROM {rows.name}")[0][0]))
+
+
+def _checked(one: EngineServer, rows: DrawnRows) -> tuple[str, bool, float]:
+    """What CHECK TABLE says, whether the table is damaged, and how long it took."""
+    began = time.monotonic()
+    said = one.server.execute(f"CHECK TABLE {rows.name}")
+    seconds = time.monotonic() - began
+    words = list(dict.fromkeys(text_of(row[3]) for row in said))
+    wrong = [text for text in words if text.lower() not in WELL]
+    is_damaged = any(text_of(row[2]).lower() == "error" for row in said) or text_of(said[-1][3]).lower() not in WELL
+    return "; ".join(wrong) or words[-1], is_damaged, seconds
+
+
+def _repaired(one: EngineServer, rows: DrawnRows) -> float:
+    began = time.monotonic()
+    with suppress(server_error()):
+        one.server.execute(f"REPAIR TABLE {rows.name}")
+    return time.monotonic() - began

@@ -1,0 +1,143 @@
+"""Recorded statements on each engine: speed by kind, what they waited for, and whether they are answered alike.
+
+Writes change what comes after them, and many cannot be done twice. So the data of each server are put back before each run, and read into
+memory; where nothing is written, once is enough.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.templates import object_name
+from myisam_advisor.trial.engines.answers import Compared, compare_answers
+from myisam_advisor.trial.engines.result import KindSpeed, Recorded
+from myisam_advisor.trial.engines.settings import MYISAM
+from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer, Locks, keep_data, put_back
+from myisam_advisor.trial.listener import Listener
+from myisam_advisor.trial.report import course_line
+from myisam_advisor.trial.rounds import Limits, Rounds, run_rounds
+from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
+from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, cpu_seconds
+from myisam_advisor.trial.statements.replay_result import KindResult
+from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
+from myisam_advisor.trial.statements.stages import ACCOUNT, make_account
+from myisam_advisor.trial.statements.survey import Judging, TableName, survey
+from myisam_advisor.trial.statements.tally import Run, tally
+from myisam_advisor.trial.statements.variants import BASELINE, Variant
+from myisam_advisor.trial.tables.sources import Source
+from myisam_advisor.workload.events import Event
+
+# Reads the workload from its beginning, as often as it is called.
+Events = Callable[[], Iterator[Event]]
+
+
+@dataclass(slots=True)
+class _Way:
+    """One server, its data as they were (None: nothing is written), and what its statements waited for."""
+
+    one: EngineServer
+    kept: Path | None
+    locks: Locks = NONE_YET
+
+
+class RecordedStatements:
+    """A workload on the servers of several engines, the first of which has the tables as they are."""
+
+    def __init__(
+        self,
+        servers: Sequence[EngineServer],
+        tables: Sequence[Source],
+        events: Events,
+        folder: Path,
+        listener: Listener,
+    ) -> None:
+        self._servers, self._tables, self._events = servers, tables, events
+        self._folder, self._listener = folder, listener
+
+    def compare(self, limits: Limits) -> list[Recorded]:
+        """All engines against MyISAM. Raises TrialError where nothing of the workload can be sent."""
+        schedule, seconds, compared_answers = self._prepared()
+        limit = max(SHORTEST_LIMIT_SECONDS, seconds * LONGEST_SLOWDOWN)
+        ways = {self._name(one): _Way(one, keep_data(one) if schedule.written else None) for one in self._servers}
+        for way in ways.values():
+            way.one.warm(self._tables)
+        runs = self._rounds(ways, schedule, limit, limits)
+        return [self._result(way, runs, schedule, compared_answers) for name, way in ways.items() if name != BASELINE]
+
+    def _name(self, one: EngineServer) -> str:
+        return BASELINE if one.engine == MYISAM else one.engine
+
+    def _prepared(self) -> tuple[Schedule, float, Mapping[str, Compared]]:
+        """The statements as files for the sender, how long they were recorded, and what SELECTs say before anything is written."""
+        self._listener.doing("reading the workload")
+        judging = Judging()
+        found = survey(self._events(), judging)
+        databases = frozenset(table.schema for table in self._tables)
+        copied = {(table.schema, table.table) for table in self._tables}
+
+        def why(table: TableName) -> str:
+            return "" if table in copied else f"{object_name(*table)} was not copied"
+
+        schedule = write_schedule(self._events(), found, judging, self._folder / "recorded", databases, why)
+        if not schedule.total:
+            said = "; ".join(f"{number} x {reason}" for reason, number in list(schedule.left_out.items())[:3])
+            raise TrialError(
+                f"no statement of the workload can be sent: {said}. Name the tables that it uses (--table)."
+            )
+        for one in self._servers:
+            make_account(one.server, sorted(databases))
+        self._listener.doing("comparing answers")
+        return schedule, found.seconds, compare_answers(self._servers, self._events(), judging, copied)
+
+    def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[Run]:
+        began = time.monotonic()
+
+        def ran() -> None:
+            self._listener.ran()
+            if limits.budget_seconds is not None:
+                self._listener.left(max(limits.budget_seconds - (time.monotonic() - began), 0.0))
+
+        def way_of(way: _Way) -> Callable[[], Run]:
+            return lambda: self._run(way, schedule, limit)
+
+        variants = {name: way_of(way) for name, way in ways.items()}
+        return run_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener.doing, ran=ran)
+
+    def _run(self, way: _Way, schedule: Schedule, limit: float) -> Run:
+        server = way.one.server
+        if way.kept is not None:
+            put_back(way.one, way.kept)
+            way.one.warm(self._tables)
+        waited, before = way.one.locks(), cpu_seconds(server)
+        sent = send(server, schedule.folder, schedule.statements, schedule.counters, ACCOUNT, MAXIMUM_SPEED, limit)
+        run = tally(schedule, sent, cpu_seconds(server) - before)
+        way.locks = way.locks.plus(way.one.locks().since(waited))
+        return run
+
+    def _result(self, way: _Way, runs: Rounds[Run], schedule: Schedule, answers: Mapping[str, Compared]) -> Recorded:
+        engine = way.one.engine
+        whole = compare(engine, runs, lambda run: run.rate(MAXIMUM_SPEED))
+        kinds = kinds_of(schedule, [(runs, [Variant(engine)])])
+        said = answers[engine].told() if engine in answers else None
+        speed = KindSpeed(
+            "all statements", whole.ratio, whole.low, whole.high, whole.verdict, _median(runs[BASELINE]), _median(runs[engine]),
+            course_line(runs.course),
+        )  # fmt: skip
+        problem = answered_otherwise(schedule.kinds, runs[BASELINE], runs[engine])
+        return Recorded(engine, speed, tuple(map(_kind, kinds)), way.locks.waits, way.locks.deadlocks, said, problem)
+
+
+def _kind(kind: KindResult) -> KindSpeed:
+    one = kind.variants[0]
+    share = f"{kind.share:.0%} of the time: {kind.statements:,} statements"
+    return KindSpeed(kind.fingerprint, one.times, one.low, one.high, one.verdict, note=share)
+
+
+def _median(runs: Sequence[Run]) -> float:
+    rates = sorted(run.statements_per_second for run in runs)
+    return rates[len(rates) // 2]

@@ -1,0 +1,73 @@
+"""The report of a trial of engines, and its document, on what one found (MariaDB 10.11, two cores that others used too)."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from myisam_advisor.trial.engines import report
+from myisam_advisor.trial.engines.result import (
+    Conversion,
+    Crash,
+    EngineResult,
+    KindSpeed,
+    Refusal,
+    Stayed,
+    as_document,
+    from_document,
+)
+from myisam_advisor.trial.result_document import DocumentError
+
+KEPT = Crash(7507, 7507, 0, 4, True, "1 client is using or hasn't closed the table properly", False, 0.35, 0.05, 0.0, 0.4)
+LOST = Crash(7506, 3740, 3767, 4, True, "OK", False, 0.8, 0.01, 0.0, 0.8)
+KINDS = (
+    KindSpeed("reads by key", 1.18, 0.9, 1.5, "unclear", 8568.0, 10486.0, "6 rounds, ended by the budget"),
+    KindSpeed("inserts of 100 rows", 0.47, 0.4, 0.6, "worse", 61035.0, 30440.0, "8 rounds until it was clear"),
+    KindSpeed("COUNT(*) of the table", None, None, None, "unclear"),
+)
+WORDS = Conversion("shop", "words", "MyISAM", "InnoDB", 50_000, "dynamic", 2, 6_269_028, 4_941_924, 1_327_104, 0.997, 9_437_184, None, ("Data truncated (1265)",), True, KINDS, 12, None, LOST)  # fmt: skip
+COUNTED = Conversion("shop", "counted", "MyISAM", "InnoDB", 2000, "dynamic", 1, 74_816, 40_000, 34_816, error=Refusal(1075, "there can be only one auto column"))
+RESULT = EngineResult(
+    (WORDS, COUNTED), (Stayed("shop", "words", 5, KEPT), Stayed("shop", "counted")), (), {}, {"shop.kept": "shop.kept: it is an InnoDB table."},
+    {"shop.counted: crash": "too few rows"}, "MariaDB", "10.11.19-MariaDB",
+    {"innodb_flush_log_at_trx_commit": "0", "key_buffer_size": "67108864", "innodb_buffer_pool_size": "67108864"}, {"log_bin": "ON", "sync_binlog": "1"},
+    64 << 20, 0.0034, "2 cores", 1.8e9,
+)  # fmt: skip
+
+
+def test_the_document_comes_back_as_it_was() -> None:
+    assert from_document(json.loads(json.dumps(as_document(RESULT)))) == RESULT
+    assert json.loads(report.as_json(RESULT))["tables"][1]["error"] == {"code": 1075, "message": "there can be only one auto column"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("seconds", "long"), ("rows", None), ("error", {"code": "x", "message": ""}), ("kinds", [{}])])
+def test_a_document_of_another_form_is_refused(name: str, value: Any) -> None:
+    document = json.loads(json.dumps(as_document(RESULT)))
+    document["tables"][0][name] = value
+    with pytest.raises(DocumentError):
+        from_document(document)
+
+
+def test_the_conclusion_tells_what_fails_what_is_slower_and_what_a_crash_loses() -> None:
+    assert report.conclusion(RESULT) == "InnoDB: 1 of 2 tables converted; slower: inserts of 100 rows; a crash loses 3,767 acknowledged rows."
+    whole = replace(RESULT, tables=(replace(WORDS, crash=KEPT, checksum_equal=False),))
+    assert report.conclusion(whole) == "InnoDB: 1 of 1 table converted; 1 with other rows than before; slower: inserts of 100 rows; a crash loses no acknowledged row."
+
+
+def test_the_report_names_errors_rates_durability_and_what_was_not_tried() -> None:
+    text = report.as_text(RESULT)
+    assert max(map(len, text.splitlines())) <= 120
+    for said in (
+        "The ALTER fails: error 1075: there can be only one auto column", "Converted in 1 s (5.0 MB/s of rows and 1.3 MB/s of indexes)", "6.0 MiB on disk became 9 MiB, 1.51 times",
+        "Warning: Data truncated (1265)", "The same rows and values as before.", "waits for locks of rows: 12; deadlocks: unknown", "3,767 of 7,506 acknowledged rows are lost",
+        "innodb_flush_log_at_trx_commit=0", "Not tried: shop.kept: it is an InnoDB table.", "Not tried: shop.counted: crash: too few rows.", "6 rounds, ended by the budget",
+        "sync_binlog=1", "A flush to disk takes 3.40 ms", "slower",
+    ):  # fmt: skip
+        assert said in text.replace("\n", " "), said
+
+
+def test_rows_without_a_key_are_told_to_be_a_lower_bound() -> None:
+    said = report.crash_line(replace(LOST, is_exact=False, repair_seconds=0.2, check="Size of datafile is: 12"))
+    assert "(at least: no unique key tells rows apart, and 4 were on their way)" in said
+    assert "0.2 s of it REPAIR TABLE" in said
