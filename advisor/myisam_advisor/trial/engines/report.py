@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,11 +17,12 @@ from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import count, duration, figure, object_name, printable, size
 from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded, as_document
-from myisam_advisor.trial.engines.settings import CACHES, MYISAM
+from myisam_advisor.trial.engines.settings import CACHES, LOG_SIZES, MYISAM
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, STYLES
 
 MEGABYTE = 1_000_000
 SHOWN_CHARACTERS = 300
+FLUSHES = "innodb_flush_log_at_trx_commit"
 # The other engine is not chosen for speed alone.
 VERDICTS = {WORTH_IT: "faster", WORSE: "slower"}
 NO_POWER_LOSS = "A killed process leaves the page cache whole: what a loss of power takes besides was not tried (innodb_flush_log_at_trx_commit=1 is for that)."
@@ -39,7 +41,8 @@ def as_text(result: EngineResult, reader: TextIO | None = None) -> str:
 
 def conclusion(result: EngineResult) -> str:
     """What came of it, in a sentence for each engine."""
-    return " ".join(_concluded(engine, of_engine) for engine, of_engine in _by_engine(result).items())
+    flushes = result.settings.get(FLUSHES, "unknown")
+    return " ".join(_concluded(engine, of_engine, flushes) for engine, of_engine in _by_engine(result).items())
 
 
 def _by_engine(result: EngineResult) -> dict[str, list[Conversion]]:
@@ -49,7 +52,7 @@ def _by_engine(result: EngineResult) -> dict[str, list[Conversion]]:
     return found
 
 
-def _concluded(engine: str, conversions: Sequence[Conversion]) -> str:
+def _concluded(engine: str, conversions: Sequence[Conversion], flushes: str) -> str:
     failed = [one for one in conversions if one.error]
     other = [one for one in conversions if one.checksum_equal is False]
     done = len(conversions) - len(failed)
@@ -63,7 +66,8 @@ def _concluded(engine: str, conversions: Sequence[Conversion]) -> str:
     crashes = [one.crash for one in conversions if one.crash]
     if crashes:
         lost = sum(crash.lost for crash in crashes)
-        parts.append(f"a crash loses {f'{lost:,} acknowledged rows' if lost else 'no acknowledged row'}")
+        why = f" ({FLUSHES}={flushes})" if engine == INNODB else ""
+        parts.append(f"a crash loses {f'{lost:,} acknowledged rows' if lost else 'no acknowledged row'}{why}")
     return f"{engine}: {'; '.join(parts)}."
 
 
@@ -192,7 +196,9 @@ def settings_lines(result: EngineResult) -> list[str]:
     lines = [
         f"Memory: each engine the same, {size(result.cache_bytes)} for its cache ({caches}); {MYISAM} keeps rows in the page cache besides.",
         "Durability: "
-        + ", ".join(f"{name}={value}" for name, value in result.settings.items() if name not in CACHES.values())
+        + ", ".join(
+            f"{name}={_shown(name, value)}" for name, value in result.settings.items() if name not in CACHES.values()
+        )
         + ".",
     ]
     if result.watched.get("log_bin", "").upper() in ("ON", "1"):
@@ -205,9 +211,14 @@ def settings_lines(result: EngineResult) -> list[str]:
     return [*lines, *result.notes]
 
 
+def _shown(name: str, value: str) -> str:
+    return _bytes_of(value) if name in LOG_SIZES else value
+
+
 def _bytes_of(text: str) -> str:
     return size(int(text)) if text.isdecimal() else text
 
 
-def _indented(text: str, style: str = "") -> Text:
-    return Text(printable(f"  {text}"), style=style)
+def _indented(text: str, style: str = "") -> RenderableType:
+    """Each of its lines, where it takes several."""
+    return Padding(Text(printable(text), style=style), (0, 0, 0, 2), expand=False)
