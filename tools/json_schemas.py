@@ -25,6 +25,7 @@ from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
+from myisam_advisor.trial.upgrade.upgrade_result import VERDICTS, WAYS, NotTried, Problem, UpgradedTable
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
@@ -49,7 +50,8 @@ def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
         "check": _check(), "doctor": _doctor(), "engine": _engine(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
-        "replay": _replay(), "rights": _rights(), "trial": _trial(), "verify": _verify(), "error": _error(),
+        "replay": _replay(), "rights": _rights(), "trial": _trial(), "upgrade": _upgrade(),
+        "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
@@ -359,6 +361,18 @@ def _migrate() -> Schema:
         | {"description": "What was asked for, or lies there, and nothing is said of."},
     }
     return _document("Migration", "`migrate --format json`.", properties)
+
+
+def _upgrade() -> Schema:
+    table = _of(UpgradedTable)
+    table["properties"] |= {
+        "verdict": {"enum": list(VERDICTS)}, "way": {"enum": list(WAYS), "description": "How the copy became a table of the newer server."}, "steps": TEXTS,
+        "problems": _list_of(_of(Problem)) | {"description": "In the newer server's words; `code` is 0 where CHECK TABLE gives none."},
+    }  # fmt: skip
+    properties: dict[str, Schema] = {
+        "present": TEXT, "server": TEXT, "version": TEXT, "tables": _list_of(table), "not_tried": _list_of(_of(NotTried)), "notes": TEXTS, "machine": TEXT,
+    }  # fmt: skip
+    return _document("An upgrade", "`trial upgrade --format json`.", properties)
 
 
 def _rights() -> Schema:

@@ -9,7 +9,7 @@ import click
 
 from myisam_advisor.cli.described import Described, option_records, write_pairs
 
-REPLAY, ENGINE = "replay", "engine"
+REPLAY, ENGINE, UPGRADE = "replay", "engine", "upgrade"
 _ASKED = "myisam_advisor.trial_help.asked"
 # What a replay takes and experiments do not, and the other way round.
 _STATEMENTS = frozenset(("--workload", "--set", "--sql", "--speed", "--interval", "--config", "--rules", "--history"))
@@ -40,6 +40,11 @@ KINDS: Mapping[str, Kind] = {
         "are the same, and the same statements on each engine, in turn, with a verdict.",
         "--table DB.TABLE [OPTIONS]",
         _STATEMENTS - {"--workload"} | {"--chart"},
+    ),
+    UPGRADE: Kind(
+        "Start copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it.",
+        "--server PATH [OPTIONS]",
+        _STATEMENTS | _MADE_UP | {"--budget", "--rounds", "--keep", "--no-keep", "--chart"},
     ),
 }
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +28,9 @@ from myisam_advisor.cli.options import (
 )
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions, replay
-from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, TrialCommand
+from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, TrialCommand
 from myisam_advisor.cli.tried_changes import ReplayWish
+from myisam_advisor.cli.upgrading import upgrade
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
@@ -66,6 +68,10 @@ class Wanted:
             "Your own statements, old and new.",
         ),
         ("sudo myisam-advisor trial engine --table shop.words", "InnoDB and Aria instead of MyISAM, and a crash."),
+        (
+            "sudo myisam-advisor trial upgrade --server /opt/mariadb-11.8/bin/mariadbd --table shop.orders",
+            "What a newer server says of it.",
+        ),
     ),
 )
 @click.argument("experiment", type=click.Choice([*EXPERIMENTS, *KINDS]))
@@ -190,6 +196,8 @@ def trial(
 
     `engine` converts copies to InnoDB and Aria: how long, how large, which errors, how fast the same statements are, what a crash costs.
 
+    `upgrade` starts copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it.
+
     The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """
     from myisam_advisor.trial.bench import TrialOptions
@@ -202,10 +210,7 @@ def trial(
     if budget is None and rounds is None:
         budget = BUDGET_SECONDS
     chosen = TrialOptions(seconds or 0.0, rounds or 0, threads or 0, column, index, budget)
-    if index and experiment != DROPS_INDEX:
-        raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
-    if engines and experiment != ENGINE:
-        raise click.UsageError(f"--to belongs to {ENGINE}: {experiment} stays with MyISAM.")
+    _expect_options(experiment, chosen, engines)
     if experiment == ENGINE:
         expect_engine_options(wish, copy, column, chart_path)
     else:
@@ -213,6 +218,9 @@ def trial(
     with only_one():
         if nice:
             be_polite()
+        if experiment == UPGRADE:
+            upgrade(copy, server, program, format_name, chart_path)
+            return
         if experiment == REPLAY:
             replay(wish, copy, server, site, program, chosen, keeps, format_name, chart_path)
             return
@@ -220,6 +228,14 @@ def trial(
             engine_trial(EngineWish(engines, program, wish.workload), copy, server, chosen, format_name)
             return
         _run_one(Wanted(experiment, program, chosen, copy, server, keeps), format_name, chart_path)
+
+
+def _expect_options(experiment: str, chosen: TrialOptions, engines: Sequence[str]) -> None:
+    """Raises UsageError for what belongs to another kind of trial."""
+    if chosen.index and experiment != DROPS_INDEX:
+        raise click.UsageError(f"--index belongs to {DROPS_INDEX}: {experiment} drops no index.")
+    if engines and experiment != ENGINE:
+        raise click.UsageError(f"--to belongs to {ENGINE}: {experiment} stays with MyISAM.")
 
 
 def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:

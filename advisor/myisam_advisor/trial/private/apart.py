@@ -42,8 +42,8 @@ KEPT_VARIABLES = (
 )  # fmt: skip
 # Imported before the change of user, who may not be able to read where we, or Python, were installed.
 PRELOADED = (
-    "myisam_advisor.trial", "myisam_advisor.trial.engines", "myisam_advisor.trial.experiments", "myisam_advisor.trial.private", "myisam_advisor.trial.statements",
-    "myisam_advisor.trial.tables",
+    "myisam_advisor.trial", "myisam_advisor.trial.engines", "myisam_advisor.trial.experiments", "myisam_advisor.trial.private",
+    "myisam_advisor.trial.statements", "myisam_advisor.trial.tables", "myisam_advisor.trial.upgrade",
 )  # fmt: skip
 PRELOADED_TO_SHOW = (
     "myisam_advisor", "myisam_exporter", "pymysql", "rich", "jinja2", "psutil", "importlib", "encodings",

@@ -12,7 +12,7 @@ import errno
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -53,12 +53,23 @@ def copy_tables(
 def _copy(source: Source, server: PrivateServer, lock: Lock | None, listener: Listener) -> CopiedTable:
     folder = server.data_directory / source.folder
     server.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(source.schema)}")
+    take_files(source, folder, lock, listener, lambda: _check(source, folder, server))
+    return _imported(source, server)
+
+
+def take_files(
+    source: Source, folder: Path, lock: Lock | None, listener: Listener, check: Callable[[], str] = lambda: ""
+) -> None:
+    """Copy its files into the folder, as often as it takes for a copy that nobody wrote meanwhile, and of which `check` says nothing.
+
+    Raises TrialError when a table keeps changing, or a disk is full.
+    """
     problem = ""
     for number in range(TRIES):
         listener.doing(f"copying {source.label} ({size(source.counted_bytes)}), try {number + 1}")
-        problem = _try(source, folder, server, lock)
+        problem = _try(source, folder, lock) or check()
         if not problem:
-            return _imported(source, server)
+            return
         for file in source.files:
             (folder / file.name).unlink(missing_ok=True)
         time.sleep(PAUSE_SECONDS)
@@ -66,7 +77,7 @@ def _copy(source: Source, server: PrivateServer, lock: Lock | None, listener: Li
     raise TrialError(f"{source.label} could not be copied in {TRIES} tries: {problem}. Try at a quieter time{advice}")
 
 
-def _try(source: Source, folder: Path, server: PrivateServer, lock: Lock | None) -> str:
+def _try(source: Source, folder: Path, lock: Lock | None) -> str:
     """Copy once; what is wrong with the copy, or empty."""
     with contextlib.ExitStack() as stack:
         if lock is not None and not stack.enter_context(lock(source)):
@@ -74,7 +85,7 @@ def _try(source: Source, folder: Path, server: PrivateServer, lock: Lock | None)
         if not _copy_files(source, folder):
             return "it was written to while it was copied"
     _mark_closed(folder / f"{source.stem}.MYI")
-    return _check(source, folder, server)
+    return ""
 
 
 def _mark_closed(path: Path) -> None:

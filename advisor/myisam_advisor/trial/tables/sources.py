@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +90,7 @@ def find_sources(
     scan = scan_data_directory(directory, owner, reads_frm=False)
     for file in scan.files:
         found.setdefault((file.schema_name, file.table_name), []).append(file)
-    split = [_split(name, found) for name in names]
+    split = [table_named(name, found) for name in names]
     for schema, table in split:
         if schema in scan.unreadable:
             raise TrialError(
@@ -113,7 +113,7 @@ def find_named(
     found: dict[tuple[str, str], list[TableFile]] = {}
     for file in scan_data_directory(directory, owner, reads_frm=False).files:
         found.setdefault((file.schema_name, file.table_name), []).append(file)
-    split = {_split(name, found): name for name in names}
+    split = {table_named(name, found): name for name in names}
     with find_copyable(directory, split, limit_bytes, owner) as (sources, reasons):
         yield sources, {split[table]: reason for table, reason in reasons.items()}
 
@@ -164,8 +164,8 @@ def over_limit(sources: Sequence[Source], total_bytes: int, limit_bytes: int) ->
     )
 
 
-def _split(name: str, files: dict[tuple[str, str], list[TableFile]]) -> tuple[str, str]:
-    """SCHEMA.TABLE, where either may hold dots or be quoted as in SQL."""
+def table_named(name: str, files: Collection[tuple[str, str]]) -> tuple[str, str]:
+    """SCHEMA.TABLE, where either may hold dots or be quoted as in SQL. Raises TrialError for a name without a database."""
     splits = possible_names(name)
     if not splits:
         known = [object_name(*one) for one in files]

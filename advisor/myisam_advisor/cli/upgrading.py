@@ -1,0 +1,149 @@
+"""`trial upgrade`: which tables there are, and their definitions, is found out on the watched server; the rest is done apart."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from myisam_advisor.cli.options import ServerOptions
+from myisam_advisor.cli.progress import trial_progress
+from myisam_advisor.cli.replaying import CopyOptions
+
+if TYPE_CHECKING:
+    from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
+    from myisam_advisor.trial.upgrade.upgrade_task import UpgradeTask
+    from myisam_exporter.server.location import Location
+    from myisam_exporter.server.session import Session
+
+TableName = tuple[str, str]
+# Without --table: no more than this many, the smallest first, because each is copied.
+MOST_TABLES = 200
+NEEDS_PROGRAM = (
+    "upgrade needs --server PATH: the program (mysqld or mariadbd) of the newer version. It need not be installed as the server; "
+    "unpacked somewhere, where everybody may read, will do."
+)
+
+
+def upgrade(copy: CopyOptions, server: ServerOptions, program: str, format_name: str, chart_path: Path | None) -> None:
+    """Try it, and print what came of it."""
+    from myisam_advisor.trial.upgrade import upgrade_report
+
+    if not program:
+        raise click.UsageError(NEEDS_PROGRAM)
+    if chart_path is not None:
+        raise click.UsageError("--chart draws speeds, and upgrade measures none.")
+    result = upgraded(copy, server, program)
+    if format_name == "json":
+        click.echo(upgrade_report.as_json(result))
+    else:
+        print(upgrade_report.as_text(result, sys.stdout), end="")
+
+
+def upgraded(copy: CopyOptions, server: ServerOptions, program: str) -> UpgradeResult:
+    """What came of it."""
+    from myisam_advisor.trial.private.apart import apart
+    from myisam_advisor.trial.upgrade.upgrade_task import do_upgrade_task, run_upgrade_task
+    from myisam_exporter.server.session import Session
+
+    # In this order: the other process is there before a password is read, and before there are threads.
+    with apart(do_upgrade_task) as place, ExitStack() as stack:
+        session = stack.enter_context(Session(server.target(), server.timeout_seconds))
+        task = _task(copy, session, program, stack)
+        with trial_progress(None, len(task.sources)) as listener:
+            return run_upgrade_task(place, task, listener)
+
+
+def _task(copy: CopyOptions, session: Session, program: str, stack: ExitStack) -> UpgradeTask:
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.trial.private.binaries import ServerChoice
+    from myisam_advisor.trial.tables.sources import find_copyable, table_named
+    from myisam_advisor.trial.upgrade.upgrade_task import UpgradeTask
+    from myisam_exporter.facts.unknown import Unknown
+    from myisam_exporter.server.location import locate
+
+    variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+    uptime = session.status_number("Uptime")
+    location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
+    directory = location.data_directory
+    if isinstance(directory, Unknown):
+        raise TrialError(f"an upgrade is tried on copies of tables' files, and {directory.reason}: {directory.remedy}.")
+    found = _tables_in(directory, location)
+    wanted = list(dict.fromkeys(table_named(name, found) for name in copy.tables)) or _smallest(found, copy.copy_limit)
+    sources, uncopied = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
+    _expect_named(wanted if copy.tables else [], found, uncopied)
+    passed_over = {} if copy.tables else {name: _too_many(copy.copy_limit) for name in found.keys() - set(wanted)}
+    flavour = "mariadb" if session.version.flavour == "mariadb" else "mysql"
+    definitions = _definitions(session, wanted) if flavour == "mysql" else {}
+    if not sources and not definitions:
+        said = "; ".join(list(uncopied.values())[:3]) or "the server has no MyISAM table"
+        raise TrialError(f"there is nothing to try: {said}.")
+    return UpgradeTask(
+        ServerChoice.named(program), (flavour, *session.version.number[:2]), variables.get("sql_mode", ""), sources, definitions,
+        {**uncopied, **passed_over}, session if copy.allow_lock else None,
+    )  # fmt: skip
+
+
+def _tables_in(directory: Path, location: Location) -> Mapping[TableName, int]:
+    """The MyISAM tables of users, and what their files hold."""
+    from myisam_advisor.errors import TrialError
+    from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, scan_data_directory
+
+    try:
+        scan = scan_data_directory(directory, location.owner, reads_frm=False)
+    except OSError as error:
+        raise TrialError(
+            f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
+        ) from None
+    sizes: dict[TableName, int] = {}
+    for file in scan.files:
+        if file.schema_name not in SYSTEM_SCHEMAS:
+            name = (file.schema_name, file.table_name)
+            held = file.header.data_bytes + file.header.index_bytes if file.header is not None else 0
+            sizes[name] = sizes.get(name, 0) + held
+    return sizes
+
+
+def _smallest(found: Mapping[TableName, int], limit_bytes: int) -> list[TableName]:
+    """As many as the limits allow, the smallest first."""
+    chosen, total = list[TableName](), 0
+    for name in sorted(found, key=lambda one: (found[one], one))[:MOST_TABLES]:
+        total += found[name]
+        if total > limit_bytes:
+            break
+        chosen.append(name)
+    return chosen
+
+
+def _too_many(limit_bytes: int) -> str:
+    from myisam_advisor.texts.templates import size
+
+    return f"beyond --copy-limit ({size(limit_bytes)}) or {MOST_TABLES} tables: name it (--table), or raise the limit"
+
+
+def _expect_named(
+    wanted: Iterable[TableName], found: Mapping[TableName, int], uncopied: Mapping[TableName, str]
+) -> None:
+    """Raises TrialError for a name that is no MyISAM table's."""
+    from myisam_advisor.errors import TrialError
+
+    wrong = [uncopied.get(name, "") for name in wanted if name not in found]
+    if wrong:
+        raise TrialError(" ".join(f"{one.rstrip('.')}." for one in wrong))
+
+
+def _definitions(session: Session, wanted: Sequence[TableName]) -> dict[TableName, str]:
+    """What SHOW CREATE TABLE says of each; of one that it is refused of, nothing. MySQL opens each table for it."""
+    from myisam_exporter.facts.unknown import Unknown
+    from myisam_exporter.server.sql import quote_table, statement
+
+    found = {}
+    for name in wanted:
+        rows = session.rows_or_unknown(statement("SHOW CREATE TABLE {}", quote_table(*name)), 2)
+        if not isinstance(rows, Unknown) and rows and rows[0][1]:
+            found[name] = rows[0][1]
+    return found

@@ -1,0 +1,35 @@
+"""What to do about a table that a newer server refuses, before the upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from myisam_advisor.trial.upgrade.upgrade_result import BY_DEFINITION, Problem
+from myisam_exporter.server.sql import Sql, statement
+
+PARTITIONS = frozenset({1178, 1572})
+DAMAGED = frozenset({1034, 1035, 126, 127, 145, 1194, 1195})
+ZERO_DATES = frozenset({1292, 1067})
+
+
+def remedy_of(problems: Sequence[Problem], table: Sql, way: str, *, rebuilt: bool = False) -> str:
+    """Of the last problem, which is what it ended by; `rebuilt`: a rebuild on the copy mended it."""
+    last = problems[-1]
+    if rebuilt:
+        return f"{statement('ALTER TABLE {} FORCE;', table)} after the upgrade: on the copy it mended this."
+    if last.code in PARTITIONS:
+        return (
+            f"Before the upgrade: {statement('ALTER TABLE {} ENGINE=InnoDB;', table)} which keeps the partitions, "
+            f"or {statement('ALTER TABLE {} REMOVE PARTITIONING;', table)}"
+        )
+    if last.code in ZERO_DATES:
+        return (
+            "A value that the newer server's sql_mode refuses: give the server the sql_mode that it has now, or mend the rows "
+            "(`myisam-advisor migrate` finds the columns)."
+        )
+    if way == BY_DEFINITION and (last.code in DAMAGED or not last.code):
+        return (
+            f"Its files do not fit what the newer server makes of its definition; times and texts of before MySQL 5.6.4 and 5.0.3 do not. "
+            f"Before the upgrade, on MySQL 5.6 or 5.7: {statement('ALTER TABLE {} FORCE;', table)} and try again. Or take a dump (mysqldump)."
+        )
+    return f"Before the upgrade: {statement('CHECK TABLE {};', table)} on the present server; else take a dump of it there, and load it into the newer one."

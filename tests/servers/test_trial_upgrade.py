@@ -1,0 +1,155 @@
+"""`trial upgrade`: copies of a server's tables under a newer one, and what that one refuses."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.servers import binaries_of
+
+from .conftest import schema
+from .test_trial import fails, measured, temporary, trial
+
+__all__ = ["temporary"]  # a fixture that tests of a trial share
+ROOT = Path(__file__).parents[2]
+PLAIN = "id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), at DATETIME, x TEXT, KEY (name), FULLTEXT (x)"
+ROWS = "INSERT INTO plain (name, at, x) VALUES ('one', '2020-02-02 10:00:00', 'word'), ('two', NULL, NULL)"
+PARTED = "CREATE TABLE parted (a INT) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 2"
+
+
+@dataclass(frozen=True)
+class Upgrading:
+    """What `trial upgrade` is asked of: a running server, and a directory for whatever the trial makes."""
+
+    temporary: Path
+    server: PrivateServer
+
+    def words(self, new: str, *words: str) -> list[str]:
+        """The words behind `trial`."""
+        return ["upgrade", "--socket", str(self.server.socket), "--user", "root", "--server", str(binaries_of(new).mysqld), *words]
+
+
+def upgraded(asked: Upgrading, new: str, *words: str) -> dict[str, Any]:
+    """The document of an upgrade, held to its schema."""
+    document = measured(asked.temporary, *asked.words(new, *words))
+    jsonschema.validate(document, json.loads((ROOT / "docs/reference/upgrade.schema.json").read_text("utf-8")))
+    return document
+
+
+def verdicts(document: dict[str, Any]) -> dict[str, str]:
+    return {table["table_name"]: table["verdict"] for table in document["tables"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "way"),
+    [
+        ("mysql-5.6", "mariadb-10.11", "files"),
+        ("mysql-5.6", "mariadb-11.8", "files"),
+        ("mariadb-10.11", "mariadb-11.8", "files"),
+        ("mysql-5.6", "mysql-9.7", "definition"),
+        ("mysql-8.0", "mysql-9.7", "definition"),
+        ("mysql-9.7", "mysql-9.7", "import"),
+    ],
+)
+def test_tables_that_a_newer_server_takes(temporary: Path, running: Callable[[str], PrivateServer], old: str, new: str, way: str) -> None:
+    server = running(old)
+    with schema(server, "up"):
+        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, "CREATE TABLE bare (a INT) ENGINE=MyISAM", database="up")
+        server.execute("CREATE TABLE `odd ``-ä` (`select` INT) ENGINE=MyISAM", "INSERT INTO `odd ``-ä` VALUES (1)", "FLUSH TABLES", database="up")
+        before = server.execute("CHECKSUM TABLE plain", database="up")
+        found = upgraded(Upgrading(temporary, server), new)
+        assert verdicts(found) == {"plain": "opens", "bare": "opens", "odd `-ä": "opens"}
+        assert {table["way"] for table in found["tables"]} == {way}
+        plain = next(table for table in found["tables"] if table["table_name"] == "plain")
+        assert (plain["rows"], plain["problems"]) == (2, [])
+        assert {"CHECK TABLE ... FOR UPGRADE", "SELECT", "UPDATE", "DELETE", "INSERT"} <= set(plain["steps"])
+        assert any("step by step" in note for note in found["notes"]) == (way == "definition")
+        assert server.execute("CHECKSUM TABLE plain", database="up") == before
+
+
+def test_times_of_before_5_6_4_are_refused_by_mysql_9_and_taken_by_mariadb(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server = running("mysql-5.5")
+    with schema(server, "up"):
+        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, "FLUSH TABLES", database="up")
+        refused = upgraded(Upgrading(temporary, server), "mysql-9.7", "--table", "up.plain")["tables"][0]
+        assert refused["verdict"] == "refused"
+        assert "5.6.4" in refused["remedy"]
+        assert "Incorrect key file" in refused["problems"][-1]["words"]
+        assert verdicts(upgraded(Upgrading(temporary, server), "mariadb-11.8", "--table", "up.plain")) == {"plain": "opens"}
+
+
+def test_partitions_are_refused_by_mysql_9_in_its_own_words(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server = running("mysql-5.6")
+    with schema(server, "up"):
+        server.execute(PARTED, f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", "FLUSH TABLES", database="up")
+        found = upgraded(Upgrading(temporary, server), "mysql-9.7")
+        parted = next(table for table in found["tables"] if table["table_name"] == "parted")
+        assert (parted["verdict"], parted["problems"][0]["code"]) == ("refused", 1178)
+        assert "REMOVE PARTITIONING" in parted["remedy"]
+        assert verdicts(found)["plain"] == "opens"
+        _, text, _ = trial(temporary, *Upgrading(temporary, server).words("mysql-9.7"))
+        assert "2 tables; 1 is refused, 1 opens." in text
+        assert "CREATE TABLE: error 1178: The storage engine" in text
+        assert [one["name"] for one in upgraded(Upgrading(temporary, server), "mariadb-11.8")["not_tried"]] == ["up.parted"]
+
+
+def test_a_mode_and_a_row_that_the_newer_refuses(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server = running("mysql-5.6")
+    mode = str(server.execute("SELECT @@global.sql_mode")[0][0])
+    with schema(server, "up"):
+        server.execute("CREATE TABLE zero (d DATE NOT NULL) ENGINE=MyISAM", "SET SESSION sql_mode = ''", "INSERT INTO zero VALUES ('0000-00-00')", "FLUSH TABLES", database="up")
+        server.execute("SET GLOBAL sql_mode = 'NO_AUTO_CREATE_USER,STRICT_ALL_TABLES,NO_ZERO_DATE'")
+        try:
+            found = upgraded(Upgrading(temporary, server), "mysql-9.7")
+        finally:
+            server.execute(f"SET GLOBAL sql_mode = '{mode}'")
+        assert any("NO_AUTO_CREATE_USER is refused (error 1231" in note for note in found["notes"])
+        assert verdicts(found) == {"zero": "refuses statements"}
+        assert [problem["code"] for problem in found["tables"][0]["problems"]] == [1292]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("mariadb-11.8", "mariadb-10.11", "does not read what a later one wrote"),
+        ("mariadb-10.11", "mysql-9.7", "MySQL reads no definitions of MariaDB"),
+        ("mysql-9.7", "mariadb-11.8", "MariaDB reads no .sdi"),
+    ],
+)
+def test_what_is_no_upgrade_is_said(temporary: Path, running: Callable[[str], PrivateServer], old: str, new: str, said: str) -> None:
+    server = running(old)
+    with schema(server, "up"):
+        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", database="up")
+        fails(temporary, said, *Upgrading(temporary, server).words(new))
+
+
+def test_bad_input_is_named(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server, new = running("mysql-5.6"), "mariadb-11.8"
+    asked = Upgrading(temporary, server)
+    with schema(server, "up"):
+        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", database="up")
+        fails(temporary, "upgrade needs --server PATH", "upgrade")
+        fails(temporary, "up.plian: there is no such table", *asked.words(new, "--table", "up.plian"))
+        fails(temporary, "no server program /nowhere", *asked.words(new, "--server", "/nowhere"))
+        fails(temporary, "belong to replay", *asked.words(new, "--workload", "w"))
+        fails(temporary, "--chart draws speeds", *asked.words(new, "--chart", "x.svg"))
+
+
+def test_what_a_rebuild_mends_is_tried_on_the_copy(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server = running("mysql-5.6")
+    with schema(server, "up"):
+        server.execute("CREATE TABLE words (w VARCHAR(20), KEY (w)) ENGINE=MyISAM CHARSET=utf8", "INSERT INTO words VALUES ('one')", "FLUSH TABLES", database="up")
+        # As MySQL 5.0 left it: utf8_general_ci was sorted otherwise before 5.1.24.
+        with (server.data_directory / "up" / "words.frm").open("r+b") as file:
+            file.seek(51)
+            file.write((50_045).to_bytes(4, "little"))
+        (words,) = upgraded(Upgrading(temporary, server), "mariadb-11.8", "--table", "up.words")["tables"]
+        assert (words["verdict"], words["rows"]) == ("opens after a rebuild", 1)
+        assert words["problems"][0]["step"] == "CHECK TABLE ... FOR UPGRADE"
+        assert words["remedy"].startswith("ALTER TABLE `up`.`words` FORCE; after the upgrade")
+        assert "ALTER TABLE ... FORCE" in words["steps"]

@@ -1,0 +1,104 @@
+"""What of `trial upgrade` needs no server; the rest is in tests/servers/test_trial_upgrade.py."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.upgrade.remedies import remedy_of
+from myisam_advisor.trial.upgrade.upgrade_report import as_json, as_text
+from myisam_advisor.trial.upgrade.upgrade_result import (
+    BY_DEFINITION,
+    BY_FILES,
+    FINE,
+    MENDED,
+    REFUSED,
+    NotTried,
+    Problem,
+    UpgradedTable,
+    UpgradeResult,
+    as_document,
+    from_document,
+)
+from myisam_advisor.trial.upgrade.upgrading import expect_upgrade, keeps_dictionary
+from myisam_exporter.server.sql import quote_table
+
+TABLE = UpgradedTable("s", "t", BY_FILES, 1 << 20, 1, FINE, ("CHECK TABLE ... FOR UPGRADE", "SELECT"))
+REFUSAL = Problem("CREATE TABLE", 1178, "The storage engine for the table doesn't support native partitioning")
+
+
+def program(flavour: str, number: str) -> ServerBinaries:
+    return ServerBinaries(f"{flavour}-{number}", flavour, Path("/new/mysqld"), Path("/new"), Path("/new/share"))
+
+
+def result(*tables: UpgradedTable) -> UpgradeResult:
+    return UpgradeResult("MySQL 5.6", "MySQL", "9.7.0", tables, (NotTried("s.crashed", "it is marked crashed"),), ("A note.",), "here")
+
+
+@pytest.mark.parametrize(
+    ("data", "new", "said"),
+    [
+        (("mysql", 5, 6), program("mysql", "5.5"), "later one wrote"),
+        (("mariadb", 11, 8), program("mariadb", "10.11"), "later one wrote"),
+        (("mariadb", 10, 5), program("mysql", "9.7"), "no definitions of MariaDB"),
+        (("mysql", 8, 0), program("mariadb", "11.8"), "reads no .sdi"),
+    ],
+)
+def test_what_is_no_upgrade_is_refused(data: tuple[str, int, int], new: ServerBinaries, said: str) -> None:
+    with pytest.raises(TrialError, match=said):
+        expect_upgrade(new, data)
+
+
+@pytest.mark.parametrize(
+    ("data", "new"),
+    [
+        (("mysql", 5, 6), program("mariadb", "10.11")),
+        (("mysql", 5, 6), program("mysql", "5.6")),
+        (("mysql", 8, 0), program("mysql", "9.7")),
+        (("mariadb", 10, 11), program("mariadb", "11.8")),
+    ],
+)
+def test_what_is_one_is_not(data: tuple[str, int, int], new: ServerBinaries) -> None:
+    expect_upgrade(new, data)
+
+
+def test_which_server_reads_no_frm() -> None:
+    assert [keeps_dictionary(one) for one in (program("mysql", "5.6"), program("mysql", "8.0"), program("mariadb", "11.8"))] == [False, True, False]
+
+
+def test_remedies_are_for_what_it_ended_by() -> None:
+    name = quote_table("s", "t")
+    check = Problem("CHECK TABLE ... FOR UPGRADE", 0, "Table rebuild required")
+    assert "REMOVE PARTITIONING" in remedy_of([REFUSAL], name, BY_DEFINITION)
+    assert remedy_of([check], name, BY_FILES, rebuilt=True).startswith("ALTER TABLE `s`.`t` FORCE; after the upgrade")
+    assert "5.6.4" in remedy_of([check, Problem("SELECT", 1034, "Incorrect key file")], name, BY_DEFINITION)
+    assert "sql_mode" in remedy_of([Problem("INSERT", 1292, "Incorrect date value")], name, BY_FILES)
+    assert "CHECK TABLE `s`.`t`;" in remedy_of([Problem("SELECT", 1033, "Incorrect information in file")], name, BY_FILES)
+
+
+def test_the_worst_comes_first_and_hostile_words_stay_words() -> None:
+    hostile = replace(TABLE, table_name="a\x1b[31m", verdict=REFUSED, rows=None, steps=(), problems=(REFUSAL, Problem("x", 0, "b\x07[bold]")), remedy="Do this.")
+    told = as_text(result(TABLE, replace(TABLE, verdict=MENDED, table_name="m"), hostile))
+    assert "MySQL 5.6 to MySQL 9.7.0: 3 tables; 1 is refused, 1 opens after a rebuild, 1 opens." in " ".join(told.split())
+    assert told.index("error 1178") < told.index("s.m") < told.index("s.t")
+    assert "\x1b" not in told
+    assert "\x07" not in told
+    assert "[bold]" in told
+    assert "s.crashed: it is marked crashed." in told
+    assert "CHECK TABLE ... FOR UPGRADE, SELECT; 1 row." in told
+
+
+def test_nothing_tried_is_said() -> None:
+    assert "0 tables; none was tried." in as_text(result())
+
+
+def test_a_result_goes_through_the_channel_whole_and_another_is_refused() -> None:
+    whole = result(replace(TABLE, problems=(REFUSAL,)))
+    assert from_document(json.loads(json.dumps(as_document(whole)))) == whole
+    assert json.loads(as_json(whole))["tables"][0]["problems"][0]["code"] == 1178
+    for broken in ({}, as_document(result(replace(TABLE, verdict="fine"))), {**as_document(whole), "tables": [3]}):
+        with pytest.raises(TrialError, match="no result of an upgrade"):
+            from_document(broken)
