@@ -12,6 +12,7 @@ from MySQLdb import Error
 from myisam_advisor.migrate.prediction import Prediction, predict
 from myisam_advisor.migrate.script import alter, back, runs
 from myisam_advisor.migrate.tables import find_tables
+from myisam_advisor.migrate.times import Machine
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.program import run
 
@@ -105,7 +106,7 @@ def test_an_edge_is_told(four: PrivateServer, elsewhere: Path, edge: Edge) -> No
         four.execute("SET SESSION sql_mode = ''", made, *edge.filled, database="edges")
         kind = kind_of(four, edge.sql_mode)
         found = find_tables(four.data_directory, None, ["edges.t"])
-        (told,) = predict(found.tables, edge.to, kind, None, None)
+        (told,) = predict(found.tables, edge.to, kind, None, Machine())
         code = happened(four, edge.sql_mode, f"ALTER TABLE t ENGINE={edge.to}")
         if edge.may:
             assert told.errors == ()

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import json
+import time
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+from myisam_advisor.catalogue.conversions import NO_RATES, Rate, Rates
 from myisam_advisor.catalogue.rules import SHIPPED, Measured
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import PRODUCT_NAMES, text_as_number
 
+ALTER, INTO_INNODB = "ALTER", "ENGINE=InnoDB"
+# A copy into MyISAM is what any ALTER does; into which engine each of our own rates is.
+OWN_RATES = {ALTER: "MyISAM", INTO_INNODB: "InnoDB"}
 # Versions from which MyISAM is another: MySQL 8.0 took read buffers and mapping out of it, MariaDB 10.0 and 11.0 began new series.
 ERAS = {"mysql": (50500, 80000), "mariadb": (100000, 110000)}
 
 
 @dataclass(frozen=True, slots=True)
 class RebuildRates:
-    """Bytes of data and index a second, by ALTER, OPTIMIZE, REPAIR, CHECK and ENGINE; and which server they were measured on."""
+    """Bytes of data and index a second, by ALTER, OPTIMIZE, REPAIR and CHECK; and which server they were measured on.
+
+    `own` are those of this machine, by ALTER and INTO_INNODB, where it was measured.
+    """
 
     measured_on: str
     bytes_per_second: Mapping[str, float]
+    own: Mapping[str, Rate] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=1)
@@ -76,14 +85,17 @@ def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
-def rebuild_rates_for(facts: FactSet) -> RebuildRates:
-    """The rates of the measured server that is nearest to this one."""
+def rebuild_rates_for(facts: FactSet, rates: Rates = NO_RATES) -> RebuildRates:
+    """The rates of this machine, and beside them those of the measured server that is nearest to this one."""
     server = facts.single("server")
+    product, version = PRODUCT_NAMES.get(str(server.get("flavour")), ""), str(server.get("version") or "")
+    copies = ((name, rates.rate_for(product, version, engine, "", time.time())) for name, engine in OWN_RATES.items())
+    own = {name: rate for name, rate in copies if rate is not None}
     name = _nearest(server.get("flavour"), server.get("version_number"))
     if name is None:
-        return RebuildRates("no server", {})
+        return RebuildRates("no server", {}, own)
     about = evidence()["servers"][name]
-    return RebuildRates(f"{PRODUCT_NAMES[about['flavour']]} {about['version']}", about["rebuild_bytes_per_second"])
+    return RebuildRates(f"{PRODUCT_NAMES[about['flavour']]} {about['version']}", about["rebuild_bytes_per_second"], own)
 
 
 def _nearest(flavour: object, version_number: object) -> str | None:

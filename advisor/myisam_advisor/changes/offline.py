@@ -9,7 +9,7 @@ from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.effects import needed_bytes, row_of, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts
-from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts
+from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
@@ -76,14 +76,13 @@ def describe_offline(
     command = next(one for one in group if not isinstance(one, Remark))
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)
-    present = sum_of(row_of(command, known), "data_bytes", "index_bytes")
     host = known.all.single("host")
     free, memory = host.get("data_directory_free_bytes"), host.get("memory_available_bytes")
     return Offline(
         findings,
         group,
         command.lock,
-        _lasts(command, present, rates, number_of(memory)),
+        _lasts(command, known, rates, number_of(memory)),
         needed_bytes(command, known),
         int(free) if isinstance(free, int | float) else None,
         "its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded"
@@ -92,7 +91,12 @@ def describe_offline(
     )
 
 
-def _lasts(command: Statement, present: int | None, rates: RebuildRates, memory: float | None) -> str:
+def _lasts(command: Statement, known: PlanFacts, rates: RebuildRates, memory: float | None) -> str:
     if Change.KEYS_OFF in command.changes:
         return "at once"
-    return INTO_INNODB if Change.INTO_INNODB in command.changes else lasts(command.verb, present, memory, rates)
+    row = row_of(command, known)
+    data, index = sum_of(row, "data_bytes"), sum_of(row, "index_bytes")
+    if Change.INTO_INNODB in command.changes:
+        return lasts_into_innodb(data, index, memory, number_of(known.variables.get("innodb_buffer_pool_size")), rates)
+    present = None if data is None or index is None else data + index
+    return lasts(command.verb, present, memory, rates, index)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding
@@ -89,9 +90,9 @@ class ChangePlan:
         return not (self.online or self.settings or self.offline or self.shell)
 
 
-def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
-    """The plan of these findings, from the values that hold now."""
-    known = PlanFacts(facts)
+def make_plan(findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RATES) -> ChangePlan:
+    """The plan of these findings, from the values that hold now; `rates` is what was measured on this machine."""
+    known = PlanFacts(facts, rates)
     present = _Present(known)
     steps: list[Step] = []
     offline: list[tuple[Finding, tuple[Statement, ...]]] = []
@@ -114,7 +115,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
     # The server ends a statement of its init_file at the line's end, whatever name it is in; how it reads the rest differs by release.
     all_lines = [line for finding in findings for line in finding.remedy.init_file]
     init_lines = [line for line in all_lines if is_plain(line.sql)]
-    rates = rebuild_rates_for(facts)
+    rebuilt = rebuild_rates_for(facts, rates)
     return ChangePlan(
         _server(facts),
         time.strftime("%Y-%m-%d %H:%M", time.localtime()),
@@ -125,7 +126,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet) -> ChangePlan:
         init_lines,
         present.variable(INIT_FILE) or "",
         [
-            replace(describe_offline(wanting, group, known, rates), before=copies.get(group, ()))
+            replace(describe_offline(wanting, group, known, rebuilt), before=copies.get(group, ()))
             for wanting, group in in_one_copy(offline)
         ],
         [(finding, _way_back(finding, present)) for finding in reversed(findings) if finding.commands],

@@ -55,7 +55,7 @@ class Wording:
     """
 
     def __init__(self, facts: FactSet, known_faults: KnownFaults, proofs: KeptProofs = NO_PROOFS) -> None:
-        self.known = PlanFacts(facts)
+        self.known = PlanFacts(facts, proofs.rates)
         self.gate = RemedyGate(self.known)
         self.known_faults = known_faults
         self.proofs = proofs

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.migrate.prediction import Migration, in_order, predict
 from myisam_advisor.migrate.server_kind import INNODB, MARIADB, MYSQL, of_variables, target_kind
 from myisam_advisor.migrate.tables import find_tables
+from myisam_advisor.migrate.times import Machine
 from myisam_exporter.collectors.host import read_host
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
@@ -18,7 +21,9 @@ from myisam_exporter.server.location import locate
 from myisam_exporter.server.session import Session
 
 
-def looked_at(session: Session, asked: Sequence[str], to: str, target: str | None, proc: Path) -> Migration:
+def looked_at(
+    session: Session, asked: Sequence[str], to: str, target: str | None, proc: Path, rates: Rates = NO_RATES
+) -> Migration:
     """The migration of what was asked for. Raises UserError where the files cannot be seen, or there is no such target."""
     flavour = MARIADB if session.version.flavour == MARIADB else MYSQL
     later = target_kind(target, flavour) if target is not None else None
@@ -39,14 +44,14 @@ def looked_at(session: Session, asked: Sequence[str], to: str, target: str | Non
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
         ) from None
-    available = _available_bytes(directory, proc)
-    predictions = predict(found.tables, to, here, later, available)
-    idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     cache = "innodb_buffer_pool_size" if to == INNODB else "aria_pagecache_buffer_size"
+    cache_bytes = whole_number(variables.get(cache))
+    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time())
+    predictions = predict(found.tables, to, here, later, machine)
+    idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), tuple(found.left_out),
-        whole_number(variables.get("key_buffer_size")), whole_number(variables.get(cache)), _free_bytes(directory),
-        tuple(found.not_found),
+        whole_number(variables.get("key_buffer_size")), cache_bytes, _free_bytes(directory), tuple(found.not_found),
     )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from myisam_advisor.migrate.meaning import Change, Subject, TableName, changes
 from myisam_advisor.migrate.refusals import Refusal, refusals
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.sizes import Contents, Range, bytes_after, seconds
+from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.tables import FoundTable
+from myisam_advisor.migrate.times import Lasting, Machine, lasting
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import quote_table, statement
 
@@ -34,7 +35,7 @@ class Prediction:
     errors: tuple[Refusal, ...]
     changes: tuple[Change, ...]
     contents: Contents | None
-    seconds: Range | None
+    lasting: Lasting | None
     bytes_after: Range | None
     row_format: str = ""
     columns: tuple[Column, ...] = ()
@@ -45,6 +46,11 @@ class Prediction:
     def fails(self) -> bool:
         """Whether the ALTER is refused, whatever rows there are."""
         return bool(self.errors)
+
+    @property
+    def seconds(self) -> Range | None:
+        """Between which times the ALTER lasts, where both are known."""
+        return self.lasting.ends if self.lasting else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +70,16 @@ class Migration:
 
 
 def predict(
-    found: Sequence[FoundTable], to: str, here: ServerKind, target: ServerKind | None, available_bytes: float | None
+    found: Sequence[FoundTable], to: str, here: ServerKind, target: ServerKind | None, machine: Machine
 ) -> list[Prediction]:
     """What becomes of each table, on this server; and what the target refuses besides."""
     members = _members(found)
     moved = {one.name for one in found if one.structure is not None and one.structure.engine != MERGE}
-    return [_one(table, to, here, target, available_bytes, members, moved) for table in found]
+    return [_one(table, to, here, target, machine, members, moved) for table in found]
 
 
 def _one(
-    table: FoundTable, to: str, here: ServerKind, target: ServerKind | None, available_bytes: float | None,
+    table: FoundTable, to: str, here: ServerKind, target: ServerKind | None, machine: Machine,
     members: Mapping[TableName, list[TableName]], moved: set[TableName],
 ) -> Prediction:  # fmt: skip
     assert table.structure is not None
@@ -81,8 +87,8 @@ def _one(
     errors = _of_structure(table, table.structure, first, to, here, target)
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()))
-    after = bytes_after(table.structure, table.contents, to, here.flavour) if table.contents else None
-    lasts = seconds(after, to, here.flavour, available_bytes) if after else None
+    after = bytes_after(table.structure, table.contents, to, here) if table.contents else None
+    lasts = lasting(table.contents, after, to, here, machine) if table.contents and after else None
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), changes(subject), table.contents, lasts, after, table.structure.row_format,
         table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(_of_structure(table, bare, first, to, here, target)),

@@ -15,12 +15,14 @@ from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cach
 from myisam_advisor.migrate.script import tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
+from myisam_advisor.migrate.times import REPORTED
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.templates import duration, object_name, printable, size
 from myisam_advisor.texts.width import WIDEST
 
 PIPED_WIDTH = 120
 UNKNOWN = "not known"
+ELSEWHERE = "by rates measured on other machines, which differ by six to ten times; trial engine measures yours"
 # What somebody has to look at, table by table.
 NAMED = frozenset({"merge-members", "zero-dates", "full-row", "prefix-shortened"})
 
@@ -82,7 +84,7 @@ def _table(converting: Iterable[Prediction]) -> Table:
         drawn_table.add_column(title, justify="right", no_wrap=True)
     for one in converting:
         after = _range(one.bytes_after, size)
-        lasts = _range(one.seconds, duration)
+        lasts = _lasts(one)
         drawn_table.add_row(printable(object_name(*one.name)), _now(one), after, lasts)
     return drawn_table
 
@@ -92,6 +94,12 @@ def _range(ends: Range | None, say: object) -> str:
         return UNKNOWN
     low, high = (say(end) for end in ends)  # type: ignore[operator]
     return str(low) if low == high else f"{low} to {high}"
+
+
+def _lasts(one: Prediction) -> str:
+    if one.lasting is not None and one.lasting.most is None:
+        return f"at least {duration(one.lasting.least)}"
+    return _range(one.seconds, duration)
 
 
 def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
@@ -111,20 +119,30 @@ def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
             yield Padding(Text(printable(change.statement), style="dim"), (0, 0, 0, 4))
 
 
+def _time(converting: list[Prediction]) -> str:
+    """All of them together, by which rates, and why of some only the least time is known."""
+    known = [one.seconds for one in converting if one.seconds]
+    said = UNKNOWN
+    if known:
+        said = f"{duration(sum(ends[0] for ends in known))} to {duration(sum(ends[1] for ends in known))}"
+    here = sorted({one.lasting.measured for one in converting if one.lasting and one.lasting.measured})
+    if known:
+        said += f" ({', '.join(here)})" if here else f" ({ELSEWHERE})"
+    open_ended = [(one, one.lasting.why) for one in converting if one.lasting and one.lasting.why]
+    if open_ended:
+        longest, why = max(open_ended, key=lambda pair: pair[0].contents.total_bytes if pair[0].contents else 0)
+        count = "of one table" if len(open_ended) == 1 else f"of {len(open_ended)} tables"
+        name = printable(object_name(*longest.name))
+        said += f"; {count} only the least time is known, as that was not measured ({REPORTED}): of {name} {why}"
+    return said
+
+
 def _costs(migration: Migration, converting: list[Prediction]) -> Iterable[RenderableType]:
     low, high = wanted_cache_bytes(converting)
     largest = max((one.bytes_after[1] for one in converting if one.bytes_after), default=0.0)
-    known = [one.seconds for one in converting if one.seconds]
-    lasts = (
-        f"{duration(sum(ends[0] for ends in known))} to {duration(sum(ends[1] for ends in known))}"
-        if known
-        else UNKNOWN
-    )
-    if len(known) < len(converting):
-        lasts += ", and longer for tables that do not fit memory: that was not measured (reported: 3 days for 4 GB with 2 GB)"
     yield Text("What it takes.", style="bold")
     yield Text(
-        f"Time: {lasts}. Each table is locked against writes while it is copied; readers go on until the last moment."
+        f"Time: {_time(converting)}. Each table is locked against writes while it is copied; readers go on until the last moment."
     )
     free = (
         f"; {size(migration.disk_free_bytes)} are free"

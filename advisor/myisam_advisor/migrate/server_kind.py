@@ -56,6 +56,8 @@ class ServerKind:
     # MariaDB refuses such a default also where sql_mode is not strict, in which rows only warn.
     refuses_zero_defaults: bool = False
     refuses_zero_in_defaults: bool = False
+    # MariaDB 10.11.10, 11.4.4 and later: a copying ALTER sorts the entries of each index first.
+    sorts_copies: bool = False
 
     @property
     def label(self) -> str:
@@ -119,7 +121,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         wsrep,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
-        strict and zero_in, defaults_too and zero, defaults_too and zero_in,
+        strict and zero_in, defaults_too and zero, defaults_too and zero_in, is_on("innodb_alter_copy_bulk", False),
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def _seconds(commands: Sequence[Statement], known: PlanFacts) -> float | None:
     """How long all of them last together."""
     if not commands:
         return 0.0
-    rates = rebuild_rates_for(known.all)
+    rates = rebuild_rates_for(known.all, known.rates)
     memory = known.all.single("host").get("memory_available_bytes")
     available = memory if isinstance(memory, int | float) else None
     total = 0.0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from myisam_advisor.catalogue.measured import RebuildRates
+from myisam_advisor.catalogue.measured import ALTER, RebuildRates
+from myisam_advisor.catalogue.measured import INTO_INNODB as RATE_INTO_INNODB
 from myisam_advisor.texts.templates import duration, size
 
 RATE_NAMES = {
-    "ALTER TABLE": "ALTER",
+    "ALTER TABLE": ALTER,
     "OPTIMIZE TABLE": "OPTIMIZE",
     "REPAIR TABLE": "REPAIR",
     "CHECK TABLE": "CHECK",
@@ -20,32 +21,70 @@ def seconds_of(
     verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates
 ) -> float | None:
     """How long it lasts, as measured; None where that does not hold: beyond memory, or of sizes that are not known."""
-    rate = rates.bytes_per_second.get(RATE_NAMES.get(verb, ""))
+    rate = _bytes_per_second(verb, rates)
     if table_bytes is None or available_bytes is None or table_bytes > available_bytes or not rate:
         return None
     return max(table_bytes / rate, SHORTEST_SECONDS)
 
 
-def lasts(verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates) -> str:
+def lasts(
+    verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates,
+    index_bytes: float | None = None,
+) -> str:  # fmt: skip
     """In words, to stand behind "it takes".
 
-    The rates hold where data and indexes fit memory. Beyond, the same statement was reported to take 3 days for 4 GB, so no figure is given;
-    nor where the memory is not known.
+    The rates hold where data and indexes fit memory. Beyond, the same statement was reported to take 3 days for 4 GB, so only the least time
+    is told; nothing where the memory is not known. Where `index_bytes` are known, it says whether these fit.
     """
     if table_bytes is None:
         return "a time that depends on its size, which is not known here"
     if available_bytes is None:
         return f"a time that was not measured: whether {size(table_bytes)} fit into memory is not known here"
     if table_bytes > available_bytes:
-        return (
-            f"a time that was not measured: {size(table_bytes)} do not fit into {size(available_bytes)} of available memory "
-            "(reported: 3 days for 4 GB with 2 GB of RAM)"
-        )
+        return _beyond_memory(verb, table_bytes, available_bytes, index_bytes, rates)
     seconds = seconds_of(verb, table_bytes, available_bytes, rates)
     if seconds is None:
         return f"as long as it takes to read and write {size(table_bytes)}"
-    rate = rates.bytes_per_second[RATE_NAMES[verb]]
+    rate = _bytes_per_second(verb, rates)
+    if RATE_NAMES[verb] in rates.own:
+        own = rates.own[RATE_NAMES[verb]]
+        return f"about {duration(seconds)} ({size(table_bytes)} at {size(rate)}/s, {own.measured} with everything in the page cache)"
     return (
         f"about {duration(seconds)} ({size(table_bytes)} at {size(rate)}/s, "
         f"measured on {rates.measured_on} with everything in the page cache; a slow disk takes longer)"
     )
+
+
+def lasts_into_innodb(
+    data_bytes: float | None, index_bytes: float | None, available_bytes: float | None, cache_bytes: float | None,
+    rates: RebuildRates,
+) -> str:  # fmt: skip
+    """Of the ALTER that converts a table, in words: a figure only where conversions were measured on this machine."""
+    rate = rates.own.get(RATE_INTO_INNODB)
+    if rate is None or data_bytes is None or index_bytes is None:
+        return INTO_INNODB
+    low, high = rate.seconds(data_bytes, index_bytes)
+    if available_bytes is None or data_bytes + index_bytes > available_bytes:
+        return f"at least {duration(low)} ({rate.measured} in memory): that all of it fits into memory is not known, or not so"
+    if cache_bytes is None or index_bytes > cache_bytes:
+        return f"at least {duration(low)} ({rate.measured}): its indexes may not fit into innodb_buffer_pool_size"
+    return f"{duration(low)} to {duration(high)} ({rate.measured})"
+
+
+def _beyond_memory(
+    verb: str, table_bytes: float, available_bytes: float, index_bytes: float | None, rates: RebuildRates
+) -> str:
+    """The least time, and what it is that does not fit: indexes that do not are the reported case."""
+    rate = _bytes_per_second(verb, rates)
+    least = f"; at least {duration(max(table_bytes / rate, SHORTEST_SECONDS))}" if rate else ""
+    does_not_fit = f"{size(table_bytes)} do not fit into {size(available_bytes)} of available memory"
+    if index_bytes is not None and index_bytes <= available_bytes:
+        return f"a time that was not measured: {does_not_fit}, though its {size(index_bytes)} of indexes do{least}"
+    return f"a time that was not measured: {does_not_fit} (reported: 3 days for 4 GB with 2 GB of RAM){least}"
+
+
+def _bytes_per_second(verb: str, rates: RebuildRates) -> float:
+    """0 where nothing was measured."""
+    name = RATE_NAMES.get(verb, "")
+    own = rates.own.get(name)
+    return own.bytes_per_second if own else rates.bytes_per_second.get(name, 0.0)

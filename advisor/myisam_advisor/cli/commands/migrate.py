@@ -68,10 +68,12 @@ def _predicted(names: tuple[str, ...], to: str, target: str | None, server: Serv
 
     from myisam_advisor.migrate.looking import looked_at
     from myisam_advisor.migrate.server_kind import ENGINES as ENGINE_NAMES
+    from myisam_advisor.proofs.rate_store import rate_stores, rates_of_all
     from myisam_exporter.server.session import Session
 
     with Session(server.target(), server.timeout_seconds) as session:
-        migration = looked_at(session, names, ENGINE_NAMES[to], target, Path("/proc"))
+        rates = rates_of_all(rate_stores())
+        migration = looked_at(session, names, ENGINE_NAMES[to], target, Path("/proc"), rates)
     _tell_of_what_is_not_there(migration)
     return migration
 

@@ -17,7 +17,7 @@ from myisam_advisor.cli.options import (
     interval_option,
     site_options,
 )
-from myisam_advisor.cli.sources import judged
+from myisam_advisor.cli.sources import judged, kept_proofs
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def plan(
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in findings), known)
     judgement, facts = judged(source, in_force, interval, history_file)
-    made = make_plan(choose(judgement, findings, known), facts)
+    made = make_plan(choose(judgement, findings, known), facts, kept_proofs(source).rates)
     if output is None:
         click.echo(format_named(format_name).render(made), nl=False)
     else:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
+from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
@@ -24,11 +25,13 @@ TableName = tuple[Value, Value]
 class PlanFacts:
     """The facts as planners ask for them, worked out once for all rules.
 
-    `budget` is the account of memory they share; `planned_index_bytes` is what each table's indexes will take in the default cache by the plans made before.
+    `rates` is how fast tables were copied on this machine; `budget` is the account of memory they share; `planned_index_bytes` is what each table's
+    indexes will take in the default cache by the plans made before.
     """
 
-    def __init__(self, facts: FactSet) -> None:
+    def __init__(self, facts: FactSet, rates: Rates = NO_RATES) -> None:
         self.all = facts
+        self.rates = rates
         self.budget: MemoryBudget = budget_of(facts)
         self.planned_index_bytes: dict[TableName, float] = {}
 

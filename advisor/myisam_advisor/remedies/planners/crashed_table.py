@@ -48,12 +48,13 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
     commands = (*copied, CheckTable(name), repair)
     recovery = str(context.variable("myisam_recover_options") or "")
-    rates, memory = rebuild_rates_for(context.facts), context.number("host", "memory_available_bytes")
+    rates, index_bytes = rebuild_rates_for(context.facts, context.known.rates), known[1] if backup_bytes else None
+    memory = context.number("host", "memory_available_bytes")
     values = {
         "files": _files(context),
         "backup_bytes": backup_bytes,
-        "check_lasts": lasts("CHECK TABLE", backup_bytes, memory, rates),
-        "repair_lasts": lasts("REPAIR TABLE", backup_bytes, memory, rates),
+        "check_lasts": lasts("CHECK TABLE", backup_bytes, memory, rates, index_bytes),
+        "repair_lasts": lasts("REPAIR TABLE", backup_bytes, memory, rates, index_bytes),
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
     }
     return Plan(values, commands)

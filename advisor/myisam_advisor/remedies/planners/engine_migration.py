@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
-from myisam_advisor.remedies.rebuild_times import INTO_INNODB
+from myisam_advisor.remedies.rebuild_times import lasts_into_innodb
 from myisam_advisor.remedies.statements.tables import AlterTable, TableOption, option
 from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
@@ -30,7 +31,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "innodb_bytes": innodb_bytes,
             "blockers": f"Obstacles: {'; '.join(blockers)}." if blockers else "",
             "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
-            "price": _price(innodb_bytes),
+            "price": _price(innodb_bytes, _lasts(row, context)),
         },
         commands=() if blockers else (_conversion(schema, table, context),),
         undo_commands=() if blockers else (_way_back(schema, table, row),),
@@ -118,7 +119,16 @@ def _set_to(value: Value) -> str:
     return "" if value is None else f" ({printable(str(value))} here)"
 
 
-def _price(innodb_bytes: int | None) -> str:
+def _lasts(row: Mapping[str, Value], context: PlanContext) -> str:
+    data, index, pool = (
+        number_of(one)
+        for one in (row.get("data_bytes"), row.get("index_bytes"), context.variable("innodb_buffer_pool_size"))
+    )
+    rates = rebuild_rates_for(context.facts, context.known.rates)
+    return lasts_into_innodb(data, index, context.number("host", "memory_available_bytes"), pool, rates)
+
+
+def _price(innodb_bytes: int | None, lasting: str) -> str:
     """What the conversion and the table afterwards cost."""
     afterwards = (
         "Each statement may become slower: with durable commits the measured load, updates by key beside full scans, "
@@ -126,4 +136,4 @@ def _price(innodb_bytes: int | None) -> str:
     )
     if innodb_bytes is None:
         return f"The ALTER copies the table while writers wait; its size in InnoDB is not known here, one and a half to three times is usual. {afterwards}"
-    return f"The ALTER copies the table while writers wait, for {INTO_INNODB}; it needs {size(innodb_bytes)} of disk. Readers continue until the end. {afterwards}"
+    return f"The ALTER copies the table while writers wait, for {lasting}; it needs {size(innodb_bytes)} of disk. Readers continue until the end. {afterwards}"

@@ -16,4 +16,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     known = numbers_in((row.get("data_bytes"), row.get("index_bytes")))
     table_bytes = sum(known) if len(known) == 2 else None
     memory = context.number("host", "memory_available_bytes")
-    return Plan({"lasts": lasts("ALTER TABLE", table_bytes, memory, rebuild_rates_for(context.facts))})
+    return Plan(
+        {
+            "lasts": lasts(
+                "ALTER TABLE",
+                table_bytes,
+                memory,
+                rebuild_rates_for(context.facts, context.known.rates),
+                known[1] if len(known) == 2 else None,
+            )
+        }
+    )

@@ -46,7 +46,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     known = numbers_in(sizes)
     total = sum(known) if len(known) == len(sizes) else None
     memory = context.number("host", "memory_available_bytes")
-    words = lasts("ALTER TABLE", total, memory, rebuild_rates_for(context.facts))
+    words = lasts("ALTER TABLE", total, memory, rebuild_rates_for(context.facts, context.known.rates))
     return Plan({"lasts": words, "planned_tables": len(planned)}, commands)
 
 

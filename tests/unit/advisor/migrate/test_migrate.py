@@ -14,8 +14,9 @@ from myisam_advisor.migrate.report import as_text
 from myisam_advisor.migrate.row_size import counted_bytes, full_row_bytes, limit_bytes
 from myisam_advisor.migrate.script import BATCH_TABLES, as_script, batched
 from myisam_advisor.migrate.server_kind import by_default, of_variables, target_kind
-from myisam_advisor.migrate.sizes import Contents, bytes_after, seconds
+from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_advisor.migrate.tables import FoundTable
+from myisam_advisor.migrate.times import Machine, lasting
 from myisam_exporter.errors import UserError
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Part, Structure
@@ -107,14 +108,14 @@ def test_aria_has_no_index_by_a_hash_nor_over_what_is_virtual() -> None:
 def test_an_index_directory_is_refused_where_innodb_is_strict() -> None:
     found = FoundTable(("s", "t"), table(), None, index_elsewhere=True)
     kinds = (MARIADB, replace(MARIADB, strict_innodb=False), by_default("mariadb", (11, 8)), MYSQL)
-    assert [[error.code for error in predict([found], "InnoDB", kind, None, None)[0].errors] for kind in kinds] == [[1005], [], [], []]
-    assert predict([found], "Aria", MARIADB, None, None)[0].errors == ()
+    assert [[error.code for error in predict([found], "InnoDB", kind, None, Machine())[0].errors] for kind in kinds] == [[1005], [], [], []]
+    assert predict([found], "Aria", MARIADB, None, Machine())[0].errors == ()
     assert "s.t would fail, and is left out:" in as_script(migration(found))
 
 
 def test_what_depends_on_rows_is_no_error_but_a_change() -> None:
     wide = table(*[text(f"c{number}") for number in range(40)])
-    (found,) = predict([FoundTable(("s", "t"), wide, None)], "InnoDB", MYSQL, None, None)
+    (found,) = predict([FoundTable(("s", "t"), wide, None)], "InnoDB", MYSQL, None, Machine())
     assert not found.fails
     assert "full-row" in [change.id for change in found.changes]
     assert found.seconds is None
@@ -148,14 +149,14 @@ def test_targets() -> None:
 
 
 def test_a_target_adds_its_own_errors() -> None:
-    (found,) = predict([FoundTable(("s", "t"), ZERO, None)], "InnoDB", MARIADB, MYSQL, None)
+    (found,) = predict([FoundTable(("s", "t"), ZERO, None)], "InnoDB", MARIADB, MYSQL, Machine())
     assert [error.code for error in found.errors] == [1067]
     assert found.errors[0].why.startswith("on MySQL 8.4: ")
 
 
 def test_a_partitioned_table_is_mended_by_converting_it_before_the_upgrade() -> None:
     parted = FoundTable(("s", "t"), replace(table(), partitioned=True), None)
-    assert predict([parted], "InnoDB", by_default("mysql", (5, 7)), MYSQL, None)[0].errors == ()
+    assert predict([parted], "InnoDB", by_default("mysql", (5, 7)), MYSQL, Machine())[0].errors == ()
 
 
 def test_mends_name_all_columns_and_no_taken_one() -> None:
@@ -168,18 +169,18 @@ def test_mends_name_all_columns_and_no_taken_one() -> None:
 
 
 def test_an_empty_table_of_aria_has_two_pages() -> None:
-    assert bytes_after(table(), Contents(0, 0, 1024, 0, "fixed"), "Aria", "mariadb") == (16_384, 16_384)
+    assert bytes_after(table(), Contents(0, 0, 1024, 0, "fixed"), "Aria", MARIADB) == (16_384, 16_384)
 
 
 def test_a_crashed_table_and_a_merge_table_fail() -> None:
     member, merge = ("s", "t"), ("s", "m")
     crashed = FoundTable(member, table(), None, crashed=True, merged_in=(merge,))
     merged = FoundTable(merge, replace(table(), engine="MRG_MyISAM"), None, union=(member,))
-    first, second = predict([crashed, merged], "InnoDB", MARIADB, None, None)
+    first, second = predict([crashed, merged], "InnoDB", MARIADB, None, Machine())
     assert [error.code for error in first.errors] == [1194]
     assert [error.code for error in second.errors] == [1168]
     assert "merge-members" in [change.id for change in first.changes]
-    assert not predict([crashed], "InnoDB", replace(MARIADB, recovers=True), None, None)[0].fails
+    assert not predict([crashed], "InnoDB", replace(MARIADB, recovers=True), None, Machine())[0].fails
 
 
 def test_aria_keeps_a_format_that_is_not_safe() -> None:
@@ -190,18 +191,18 @@ def test_aria_keeps_a_format_that_is_not_safe() -> None:
 def test_sizes_and_times_are_ranges() -> None:
     contents = Contents(1_000_000, 100_000_000, 20_000_000, 0, "fixed")
     structure = table(integer(auto_increment=True), text("v", 96), indexes=(index((0, 4), name="PRIMARY", unique=True), index((1, 96))))
-    low, high = bytes_after(structure, contents, "InnoDB", "mysql")
-    assert 200e6 < low < high < 500e6
-    assert bytes_after(structure, Contents(0, 0, 1024, 0, "fixed"), "InnoDB", "mysql")[0] == 98_304
-    lasts = seconds((low, high), "InnoDB", "mysql", 1e9)
+    low, high = bytes_after(structure, contents, "InnoDB", MYSQL)
+    assert 60e6 < low < high < 400e6
+    assert bytes_after(structure, Contents(0, 0, 1024, 0, "fixed"), "InnoDB", MYSQL) == (98_304, 98_304)
+    lasts = lasting(contents, (low, high), "InnoDB", MYSQL, Machine(1e9)).ends
     assert lasts is not None
     assert 0 < lasts[0] < lasts[1]
-    assert seconds((low, high), "InnoDB", "mysql", 1e6) is None
+    assert lasting(contents, (low, high), "InnoDB", MYSQL, Machine(1e6)).ends is None
 
 
 def many(count: int, size: int = 1000) -> list[Prediction]:
     found = [FoundTable(("s", f"t{number}"), table(), Contents(1, size * (number + 1), 1024, 0, "fixed"), idle_seconds=float(number)) for number in range(count)]
-    return predict(found, "InnoDB", MARIADB, None, 1e9)
+    return predict(found, "InnoDB", MARIADB, None, Machine(1e9))
 
 
 def test_small_tables_come_first_and_batches_are_small() -> None:
@@ -212,7 +213,7 @@ def test_small_tables_come_first_and_batches_are_small() -> None:
 
 
 def migration(*found: FoundTable, left_out: tuple[tuple[str, str], ...] = ()) -> Migration:
-    predictions = predict(found, "InnoDB", MARIADB, None, 1e9)
+    predictions = predict(found, "InnoDB", MARIADB, None, Machine(1e9))
     return Migration(MARIADB, None, "InnoDB", tuple(predictions), in_order(predictions, {}), left_out, 1 << 20, None, None)
 
 
@@ -311,7 +312,7 @@ def test_each_sentence_is_told_with_its_tables() -> None:
 
 
 def scripted(*found: FoundTable) -> Migration:
-    made = predict(found, "InnoDB", MYSQL, None, 1e9)
+    made = predict(found, "InnoDB", MYSQL, None, Machine(1e9))
     return Migration(MYSQL, None, "InnoDB", tuple(made), in_order(made, {}), (), None, None, None)
 
 

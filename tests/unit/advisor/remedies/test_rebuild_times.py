@@ -1,20 +1,26 @@
 """Times of rebuilds are those that were measured, with everything in memory, or none."""
 
 import re
+import time
 from typing import Any
 
 import pytest
 
-from myisam_advisor.catalogue.measured import RebuildRates, evidence
+from myisam_advisor.catalogue.conversions import Conversion, Rates
+from myisam_advisor.catalogue.measured import RebuildRates, evidence, rebuild_rates_for
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.changes.offline import describe_offline
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.remedies.rebuild_times import lasts
+from myisam_advisor.remedies.planners import engine_migration
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, PlanFacts
+from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts, lasts_into_innodb
+from myisam_advisor.remedies.statements.tables import AlterTable, option
 from tests.rules.test_cases import CASES
 
 GIB = 1 << 30
@@ -73,3 +79,51 @@ def test_no_finding_of_any_case_gives_a_time_of_a_rebuild_that_was_not_measured(
 
 def test_no_rule_has_a_rate_of_its_own() -> None:
     assert [(rule.id, name) for rule in shipped_rules() for name in rule.parameters if re.search(r"(?:rebuild|repair|copy)_bytes_per_second", name)] == []
+
+
+def measured_here(engine: str, seconds: float) -> Rates:
+    return Rates((Conversion("MySQL", "5.6.24", engine, "fixed", seconds, GIB, GIB, 0.75 * GIB, 0.25 * GIB, time.time()),))
+
+
+def test_what_was_measured_on_this_machine_takes_the_place_of_what_was_elsewhere() -> None:
+    facts = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": "5.6.51"}}))
+    rates = rebuild_rates_for(facts, measured_here("MyISAM", 20.0))
+    assert lasts("ALTER TABLE", GIB, 2 * GIB, rates).startswith("about 20 s (1 GiB at 51.2 MiB/s, measured here on ")
+    assert "measured on MySQL 5.6.24" in lasts("CHECK TABLE", GIB, 2 * GIB, rates), "a check is another work"
+
+
+@pytest.mark.parametrize(
+    ("available", "pool", "said"),
+    [
+        (4 * GIB, GIB, r"28 s to 52 s \(measured here on "),
+        (4 * GIB, GIB // 8, r"at least 28 s \(measured here on .*\): its indexes may not fit into innodb_buffer_pool_size"),
+        (GIB // 2, GIB, r"at least 28 s .* memory is not known, or not so"),
+        (None, GIB, r"at least 28 s .* memory is not known"),
+    ],
+)
+def test_a_conversion_has_a_time_where_one_was_measured_here(available: int | None, pool: int, said: str) -> None:
+    facts = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": "5.6.51"}}))
+    rates = rebuild_rates_for(facts, measured_here("InnoDB", 40.0))
+    assert re.match(said, lasts_into_innodb(0.75 * GIB, 0.25 * GIB, available, pool, rates))
+    assert lasts_into_innodb(0.75 * GIB, 0.25 * GIB, available, pool, rebuild_rates_for(facts)) == INTO_INNODB
+
+
+def test_beyond_memory_the_least_time_is_told_and_whether_the_indexes_fit() -> None:
+    assert lasts("ALTER TABLE", 4 * GIB, 2 * GIB, RATES, 3 * GIB).endswith("(reported: 3 days for 4 GB with 2 GB of RAM); at least 7 min")
+    assert lasts("ALTER TABLE", 4 * GIB, 2 * GIB, RATES, GIB).endswith("though its 1 GiB of indexes do; at least 7 min")
+
+
+def test_the_plan_of_a_conversion_has_the_time_that_was_measured_here() -> None:
+    table = {**CRASHED, "crashed": 0, "rows": 1000}
+    facts = complete(facts_from_document({
+        "schema": 1, "server": {"flavour": "mysql", "version": "5.6.24"}, "tables": [table], "host": {"memory_available_bytes": 64 * GIB},
+        "variable": {"innodb_buffer_pool_size": 32 * GIB},
+    }))  # fmt: skip
+    conversion = AlterTable(("x", "t"), (option(ENGINE="InnoDB"),))
+    known = PlanFacts(facts, measured_here("InnoDB", 40.0))
+    described = describe_offline((), (conversion,), known, rebuild_rates_for(facts, known.rates))
+    assert "measured here on" in described.lasts
+    assert describe_offline((), (conversion,), PlanFacts(facts), rebuild_rates_for(facts)).lasts == INTO_INNODB
+    planned = engine_migration.plan(known.tables_by_name["x", "t"], PlanContext(known, {}))
+    assert isinstance(planned, Plan)
+    assert "measured here on" in str(planned.values["price"])

@@ -1,0 +1,169 @@
+"""A directory of small files that this program keeps, read by whoever may, written with nobody's rights but those of its owner.
+
+The state directory is the service's user's own, and root's commands keep what they measured in it, so that the daemon finds it. Root's rights
+are of no use there to anybody: a child that has become that user writes the file. Reading follows no link, and believes nothing.
+
+Sources: setresuid(2); prctl(2), PR_SET_DUMPABLE: a process that changed its user cannot be traced by that user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from myisam_advisor.texts.whole_files import OutputDirectory
+from myisam_exporter.errors import UserError
+from myisam_exporter.outside.foreign_files import ForeignFiles
+
+# As the history: for its user and that user's group.
+FILE_MODE, DIRECTORY_MODE = 0o640, 0o750
+MAXIMUM_NAMES = 5000  # of whatever somebody put there
+MAXIMUM_SAID = 1000
+FILE_NAME = re.compile(r"[0-9a-f]{16}\.json", re.ASCII)
+_OTHER_REMEDY = " Give another --output."
+
+
+class KeptFileError(ValueError):
+    """The file is none of ours: what is wrong with it, without a word of its content."""
+
+
+class KeptFiles:
+    """The files of one kind in one directory, which need not be there. `maximum_bytes` is the most that one may have."""
+
+    def __init__(self, directory: Path, maximum_bytes: int) -> None:
+        self.directory = directory
+        self.maximum_bytes = maximum_bytes
+
+    def state(self) -> tuple[object, float] | None:
+        """What changes when a file comes or goes, and when that was last; None without a directory."""
+        try:
+            status = self.directory.stat(follow_symlinks=False)
+        except (OSError, ValueError):
+            return None
+        return (status.st_ino, status.st_dev, status.st_mtime_ns), status.st_mtime
+
+    def names(self, directory: int) -> list[str]:
+        """The names of ours in the open directory. Raises OSError."""
+        with os.scandir(directory) as entries:
+            seen = [entry.name for entry, _ in zip(entries, range(MAXIMUM_NAMES), strict=False)]
+        return sorted(name for name in seen if FILE_NAME.fullmatch(name))
+
+    @contextlib.contextmanager
+    def opened(self, files: ForeignFiles) -> Iterator[int]:
+        """The directory, for `names` and `text`. Raises OSError."""
+        directory = files.open_directory(str(self.directory))
+        try:
+            yield directory
+        finally:
+            os.close(directory)
+
+    def text(self, files: ForeignFiles, name: str, directory: int) -> str:
+        """What the file holds. Raises OSError, KeptFileError."""
+        descriptor = files.open(name, directory)
+        try:
+            content = os.read(descriptor, self.maximum_bytes + 1)
+        finally:
+            os.close(descriptor)
+        if len(content) > self.maximum_bytes:
+            raise KeptFileError(f"it is larger than {self.maximum_bytes} bytes")
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise KeptFileError("it is not UTF-8 text") from None
+
+    def write(self, name: str, text: str, most: int, full: str) -> None:
+        """Put the file in the place of the one of this name, unless there are `most` others: then `full` is said. Raises UserError."""
+        self._as_owner(lambda: self._write(name, text, most, full))
+
+    def remove(self, name: str, missing: str) -> None:
+        """Take it away; `missing` is said where it is not there. Raises UserError."""
+        self._as_owner(lambda: self._remove(name, missing))
+
+    def _write(self, name: str, text: str, most: int, full: str) -> None:
+        with _opened(self.directory, create=True) as directory:
+            if not directory.holds(name) and len(os.listdir(self.directory)) >= most:
+                raise UserError(full)
+            with directory.file(name) as file:
+                file.write(text)
+                file.flush()
+                os.fchmod(file.fileno(), FILE_MODE)
+
+    def _remove(self, name: str, missing: str) -> None:
+        with _opened(self.directory) as directory:
+            if not directory.holds(name):
+                raise UserError(missing)
+            directory.remove(name)
+
+    def _as_owner(self, work: Callable[[], None]) -> None:
+        """Do it with the rights of the directory's owner; what goes wrong is told as ours. Raises UserError."""
+        try:
+            owner = _owner_of(self.directory)
+            if os.geteuid() != 0 or owner.st_uid == 0:
+                work()
+            else:
+                _in_a_child(owner, work)
+        except OSError as error:
+            why = error.strerror or error
+            raise UserError(f"{self.directory} cannot be written by this user: {why}.") from None
+        except UserError as error:
+            raise UserError(str(error).removesuffix(_OTHER_REMEDY)) from None
+
+
+def _opened(directory: Path, *, create: bool = False) -> OutputDirectory:
+    """The directory, made with the mode of the state directory where it is not there; root goes through nobody else's."""
+    is_root = os.geteuid() == 0
+    if create and not os.path.lexists(directory):
+        with OutputDirectory(directory.parent, create=True, only_ours=is_root):
+            pass
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir(DIRECTORY_MODE)
+    return OutputDirectory(directory, only_ours=is_root)
+
+
+def _owner_of(directory: Path) -> os.stat_result:
+    """What is known of the directory, or of the nearest one above it that is there. A link tells whose it is itself."""
+    for path in (directory, *directory.parents):
+        try:
+            status = path.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISDIR(status.st_mode):
+            raise UserError(f"{path} is no directory: nothing is kept there.")
+        return status
+    raise UserError(f"{directory} has no directory above it.")
+
+
+def _in_a_child(owner: os.stat_result, work: Callable[[], None]) -> None:
+    """Do it in a child that is this user, and no more; what it says of a failure comes through a pipe. Raises UserError."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        os._exit(_worked_as(owner, work, writing))
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb") as pipe:
+            said = pipe.read(MAXIMUM_SAID)
+    finally:
+        _, status = os.waitpid(child, 0)
+    if status:
+        raise UserError(said.decode("utf-8", "replace") or "it could not be written by the directory's user.")
+
+
+def _worked_as(owner: os.stat_result, work: Callable[[], None], writing: int) -> int:
+    """The child's part: its exit status."""
+    try:
+        os.setgroups([])
+        os.setresgid(owner.st_gid, owner.st_gid, owner.st_gid)
+        os.setresuid(owner.st_uid, owner.st_uid, owner.st_uid)
+        work()
+        return 0
+    except BaseException as error:
+        said = str(error) if isinstance(error, UserError) else f"{getattr(error, 'strerror', None) or error!r}"
+        with contextlib.suppress(OSError):
+            os.write(writing, said.encode("utf-8", "replace")[:MAXIMUM_SAID])
+        return 1

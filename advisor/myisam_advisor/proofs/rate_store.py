@@ -1,0 +1,141 @@
+"""What `trial engine` measured on this machine, a file for each table and engine, as proofs are kept: kept_files.py.
+
+Whoever may write the directory may write anything: every name, type and size is checked, and what is no conversion is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.catalogue.conversions import NO_RATES, Conversion, Rates
+from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
+from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
+from myisam_exporter.errors import UserError
+from myisam_exporter.outside.documents import DocumentError, parse_json
+from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.numbers import is_number
+
+NAME = "rates"
+FORMAT, VERSION = "myisam-advisor rate", 1
+MAXIMUM_BYTES, MAXIMUM_MEMORY_BYTES = 4096, 1 << 20
+MAXIMUM_RATES, MAXIMUM_TEXT = 200, 100
+LARGEST = 1e15  # bytes, and seconds
+SETTLED_SECONDS = 2.0
+_ID_BYTES = 8
+_NUMBERS = ("seconds", "bytes_before", "bytes_after", "data_bytes", "index_bytes", "taken_at")
+_TEXTS = ("server_product", "server_version", "engine", "row_format", "table")
+
+
+class RateStore:
+    """The measurements in one directory, which need not be there."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._files = KeptFiles(directory, MAXIMUM_BYTES)
+        self._read: tuple[object, Rates] = (None, NO_RATES)
+
+    def current(self) -> Rates:
+        """All of them, read again only where the directory changed; what cannot be read is no measurement."""
+        found = self._files.state()
+        if found is None:
+            return NO_RATES
+        state, changed_at = found
+        if self._read[0] != state:
+            is_settled = time.time() - changed_at > SETTLED_SECONDS
+            self._read = (state if is_settled else None, self._all())
+        return self._read[1]
+
+    def keep(self, conversion: Conversion) -> Path:
+        """Write it, in the place of the same table's into the same engine. Raises UserError that says why it cannot be kept."""
+        text = json.dumps({"format": FORMAT, "version": VERSION, **asdict(conversion)}, indent=1, sort_keys=True) + "\n"
+        try:
+            if conversion_of(text) != conversion:
+                raise KeptFileError("it would not be read back")
+        except KeptFileError as error:
+            raise UserError(f"the measurement cannot be kept: {error}.") from None
+        name = f"{id_of(conversion)}.json"
+        full = f"{self.directory} holds {MAXIMUM_RATES} measurements: remove some of its files."
+        self._files.write(name, text, MAXIMUM_RATES, full)
+        return self.directory / name
+
+    def _all(self) -> Rates:
+        files = ForeignFiles()
+        found = []
+        try:
+            with self._files.opened(files) as directory:
+                for name in self._files.names(directory)[:MAXIMUM_RATES]:
+                    try:
+                        one = conversion_of(self._files.text(files, name, directory))
+                    except (OSError, KeptFileError):
+                        continue
+                    if f"{id_of(one)}.json" == name:
+                        found.append(one)
+        except OSError:
+            return NO_RATES
+        return Rates(tuple(found))
+
+
+def rate_stores() -> list[RateStore]:
+    """Where a command looks: the user's own directory, then the system's."""
+    return [RateStore(path / NAME) for path in dict.fromkeys((state_directory(), SYSTEM_DIRECTORY))]
+
+
+def own_rate_store() -> RateStore:
+    """Where a command keeps what it measured."""
+    return RateStore(state_directory() / NAME)
+
+
+def rates_of_all(stores: Sequence[RateStore]) -> Rates:
+    """What several stores hold; of the same table and engine in two, the newer one."""
+    newest: dict[str, Conversion] = {}
+    for one in sorted((one for store in stores for one in store.current().conversions), key=lambda one: one.taken_at):
+        newest[id_of(one)] = one
+    return Rates(tuple(newest.values()))
+
+
+def table_key(server: str, schema: str, table: str) -> str:
+    """What tells one table from another, without a name of it. `server` is proof.server_key's."""
+    told = "\0".join((server, schema, table))
+    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()
+
+
+def id_of(conversion: Conversion) -> str:
+    """The same table into the same engine on the same kind of server takes the place of the one before."""
+    told = "\0".join((conversion.server_product, conversion.server_version, conversion.engine, conversion.table))
+    return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=_ID_BYTES).hexdigest()
+
+
+def conversion_of(text: str) -> Conversion:
+    """What such a text holds. Raises KeptFileError."""
+    try:
+        whole = parse_json(text, MAXIMUM_MEMORY_BYTES)
+    except DocumentError as error:
+        raise KeptFileError(f"no JSON that can be read: {error}") from None
+    expected = {"format", "version", *(field.name for field in fields(Conversion))}
+    if not isinstance(whole, dict) or whole.keys() != expected:
+        raise KeptFileError("it is no measurement of this program's")
+    if (whole["format"], whole["version"]) != (FORMAT, VERSION):
+        raise KeptFileError("it is no measurement of this program's, or of another version")
+    texts: dict[str, Any] = {name: _text(whole[name]) for name in _TEXTS}
+    numbers: dict[str, Any] = {name: _number(whole[name]) for name in _NUMBERS}
+    if not numbers["seconds"] or not numbers["data_bytes"] + numbers["index_bytes"]:
+        raise KeptFileError("nothing was copied, or in no time")
+    return Conversion(**texts, **numbers)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > MAXIMUM_TEXT or not value.isprintable():
+        raise KeptFileError(f"a name is no text of at most {MAXIMUM_TEXT} characters")
+    return value
+
+
+def _number(value: Any) -> float:
+    if not is_number(value, LARGEST) or value < 0:
+        raise KeptFileError(f"a number is none from 0 to {LARGEST:g}")
+    return float(value)

@@ -1,0 +1,67 @@
+"""Times are those that were measured here, with both ends; beyond memory only the least is told, and why."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.catalogue.conversions import Conversion, Rates
+from myisam_advisor.migrate.prediction import Migration, in_order, predict
+from myisam_advisor.migrate.report import ELSEWHERE, as_text
+from myisam_advisor.migrate.server_kind import ServerKind, by_default
+from myisam_advisor.migrate.sizes import Contents
+from myisam_advisor.migrate.tables import FoundTable
+from myisam_advisor.migrate.times import REPORTED, Machine, lasting
+
+from .test_migrate import integer, table
+from .test_sizes import SORTING, key
+
+MYSQL = by_default("mysql", (9, 7))
+NOW = time.time()
+GB, AFTER = 1e9, (4e9, 5e9)
+CONTENTS = Contents(10_000_000, 3_000_000_000, 1_000_000_000, 0, "fixed")
+HERE = Rates((Conversion("MySQL", "9.7.4", "InnoDB", "fixed", 10.0, 1e8, 2e8, 7.5e7, 2.5e7, NOW),))
+
+
+def test_what_was_measured_here_takes_the_place_of_rates_from_elsewhere() -> None:
+    elsewhere = lasting(CONTENTS, AFTER, "InnoDB", MYSQL, Machine(64 * GB, 32 * GB))
+    here = lasting(CONTENTS, AFTER, "InnoDB", MYSQL, Machine(64 * GB, 32 * GB, HERE, NOW))
+    assert elsewhere.ends is not None
+    assert here.ends is not None
+    assert elsewhere.ends[1] / elsewhere.ends[0] > 6
+    assert here.ends[0] <= 400.0 <= here.ends[1]
+    assert here.measured.startswith("measured here on ")
+    assert elsewhere.measured == ""
+
+
+@pytest.mark.parametrize(
+    ("available", "cache", "to", "here", "why"),
+    [
+        (2 * GB, 32 * GB, "InnoDB", MYSQL, "available memory"),
+        (64 * GB, 0.5 * GB, "InnoDB", MYSQL, "innodb_buffer_pool_size, and rows are inserted one by one"),
+        (64 * GB, 0.5 * GB, "InnoDB", SORTING, ""),
+        (64 * GB, 0.5 * GB, "Aria", SORTING, ""),
+        (None, None, "InnoDB", MYSQL, ""),
+    ],
+)
+def test_beyond_memory_only_the_least_time_is_known(available: float | None, cache: float | None, to: str, here: ServerKind, why: str) -> None:
+    found = lasting(CONTENTS, AFTER, to, here, Machine(available, cache))
+    assert found.least > 0
+    assert (found.most is None) == bool(why)
+    assert why in found.why
+    assert (found.ends is None) == bool(why)
+
+
+def told(machine: Machine) -> str:
+    structure = table(integer(auto_increment=True), indexes=(key((0, 4)),))
+    found = predict([FoundTable(("s", "big"), structure, CONTENTS), FoundTable(("s", "small"), structure, replace(CONTENTS, rows=100, data_bytes=900, index_bytes=2048))], "InnoDB", MYSQL, None, machine)
+    return " ".join(as_text(Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, None)).split())
+
+
+def test_the_report_says_by_which_rates_and_why_an_end_is_open() -> None:
+    assert ELSEWHERE in told(Machine(64 * GB, 32 * GB))
+    assert "measured here on" in told(Machine(64 * GB, 32 * GB, HERE, NOW))
+    beyond = told(Machine(64 * GB, 0.5 * GB, HERE, NOW))
+    assert "of one table only the least time is known" in beyond
+    assert f"({REPORTED}): of s.big" in beyond
+    assert "at least" in beyond
