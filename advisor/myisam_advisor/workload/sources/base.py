@@ -198,6 +198,18 @@ def _last_start(text: bytes, end: int) -> re.Match[bytes] | None:
     return None if started is None or text[started.end() : end].strip(b"\0\r\n ") else started
 
 
+def parted(
+    found: Iterator[bytes], head_of: Callable[[bytes], re.Match[bytes] | None], reading: Reading
+) -> Iterator[tuple[re.Match[bytes], bytes]]:
+    """Each entry as its head and what stands behind it, its statement with all that ends it; one without a head is counted as cut off."""
+    for entry in found:
+        head = head_of(entry)
+        if head is None:
+            reading.left_out[CUT_OFF] += 1
+        else:
+            yield head, entry[head.end() :]
+
+
 Head = TypeVar("Head", bound=re.Match[bytes])
 
 

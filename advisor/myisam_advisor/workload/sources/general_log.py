@@ -21,6 +21,7 @@ from myisam_advisor.workload.sources.base import (
     Spread,
     entries,
     joined,
+    parted,
     without_hole,
     without_restart,
 )
@@ -48,13 +49,6 @@ def _find(log: bytes, begin: int) -> int:
     return -1 if found is None or found.end() >= len(log) else found.start()
 
 
-def _parted(found: Iterator[bytes]) -> Iterator[tuple[re.Match[bytes], bytes]]:
-    for entry in found:
-        head = _ENTRY.match(entry)
-        if head is not None:
-            yield head, entry[head.end() :]
-
-
 class _GeneralLog:
     """Makes events of entries, and knows the default database of each connection whose beginning it saw."""
 
@@ -68,7 +62,7 @@ class _GeneralLog:
 
     def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
         """Those of a log."""
-        for head, written in joined(_parted(entries(blocks, _find, self._reading))):
+        for head, written in joined(parted(entries(blocks, _find, self._reading), _ENTRY.match, self._reading)):
             self._reading.entries += 1
             time, connection, command = head.groups()
             self._time = (self._moments.microseconds(time) if time else None) or self._time

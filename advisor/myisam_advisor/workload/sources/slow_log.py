@@ -22,6 +22,7 @@ from myisam_advisor.workload.sources.base import (
     Spread,
     entries,
     joined,
+    parted,
     without_hole,
     without_restart,
 )
@@ -75,15 +76,8 @@ def _start(log: bytes, at: int) -> int:
     return at if log[at - 1] == 0 else -1
 
 
-def _parted(found: Iterator[bytes], reading: Reading) -> Iterator[tuple[re.Match[bytes], bytes]]:
-    """Each entry as its head and its statement, `;` and all."""
-    usual, any_head = _USUAL.match, _HEAD.match
-    for entry in found:
-        head = usual(entry) or any_head(entry)
-        if head is None:
-            reading.left_out[CUT_OFF] += 1
-            continue
-        yield head, entry[head.end() :]
+def _head(entry: bytes) -> re.Match[bytes] | None:
+    return _USUAL.match(entry) or _HEAD.match(entry)
 
 
 class _SlowLog:
@@ -98,7 +92,7 @@ class _SlowLog:
 
     def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
         """Those of a log."""
-        for head, text in joined(_parted(entries(blocks, _find, self._reading), self._reading)):
+        for head, text in joined(parted(entries(blocks, _find, self._reading), _head, self._reading)):
             self._reading.entries += 1
             starts = self._reading.starts
             statement = text[:-2] if text.endswith(b";\n") else self._statement(text)
