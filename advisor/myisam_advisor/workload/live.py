@@ -57,6 +57,7 @@ class Prospect:
         former: what they are now.
         log_was_on: the site writes a slow log of its own.
         seconds: how long.
+        processor_share: how much of one processor the server uses now; None where that cannot be seen.
     """
 
     statements_per_second: float
@@ -66,6 +67,7 @@ class Prospect:
     former: Mapping[str, str]
     log_was_on: bool
     seconds: float
+    processor_share: float | None = None
 
     def sentences(self) -> Iterator[str]:
         """What is going to be done, and what it costs."""
@@ -122,10 +124,11 @@ class LiveRecording:
     def prospect(self) -> Prospect:
         """What it would do. Raises UserError for a server that has too much to do, or too small a disk."""
         before, begin = self._questions(), time.monotonic()
-        received = self._number("Bytes_received")
+        received, used = self._number("Bytes_received"), self._processor_seconds()
         time.sleep(_SAMPLE_SECONDS)
         asked = max(0.0, self._questions() - before - 3)
-        now = asked / (time.monotonic() - begin)
+        lasted = time.monotonic() - begin
+        now, share = asked / lasted, _share(used, self._processor_seconds(), lasted)
         if now > self._maximum_rate:
             raise UserError(
                 f"the server answers {rounded(now)} statements a second, and at more than {count(self._maximum_rate)} a second a slow log of all of them slows it down. "
@@ -143,7 +146,7 @@ class LiveRecording:
         connections = max(0, int(self._number("Threads_connected")) - _OUR_CONNECTIONS)
         former = former_settings(self._present, changed)
         return Prospect(
-            now, needed, connections, changed, former, self._present.get("slow_query_log") == "ON", self._seconds
+            now, needed, connections, changed, former, self._present.get("slow_query_log") == "ON", self._seconds, share
         )
 
     def record(self, output: Path, prospect: Prospect, tick: Callable[[float], None] = lambda _: None) -> Recorded:
@@ -164,14 +167,14 @@ class LiveRecording:
             begin, before, used = time.monotonic(), self._questions(), self._processor_seconds()
             stopped = self._wait(log, prospect, tick)
             lasted, asked = time.monotonic() - begin, self._questions() - before
-            used = None if used is None else (self._processor_seconds() or 0.0) - used
+            share = _share(used, self._processor_seconds(), lasted)
         finally:
             problems, left = self._put_back(duty)
             if log is not None and problems:
                 os.close(log)
         if problems:
             raise UserError(f"not everything is as it was: {'; '.join(problems)}.")
-        later = dict(self._cost(prospect, asked / lasted, used, lasted))
+        later = dict(_cost(prospect, asked / lasted, share, lasted))
         if stopped:
             later["stopped early"] = stopped
         if left:
@@ -252,15 +255,6 @@ class LiveRecording:
                 return f"the log grew faster than the {rounded(prospect.statements_per_second)} statements a second before let expect"
         return ""
 
-    def _cost(self, prospect: Prospect, during: float, used: float | None, lasted: float) -> Iterator[tuple[str, str]]:
-        yield (
-            "load",
-            f"{rounded(prospect.statements_per_second)} statements a second before, {rounded(during)} meanwhile",
-        )
-        if used is not None:
-            yield "processor", f"the server used {percent(used / lasted)} of one meanwhile"
-        yield "counted", f"the server counted {number_of(round(during * lasted), 'statement')} meanwhile"
-
     def _free_bytes(self) -> int:
         free = os.fstatvfs(self._directory)
         return free.f_bavail * free.f_frsize
@@ -279,6 +273,22 @@ class LiveRecording:
         except psutil.Error:
             return None
         return None if times is None else times.user + times.system
+
+
+def _share(before: float | None, after: float | None, lasted: float) -> float | None:
+    return None if before is None or after is None else max(0.0, after - before) / lasted
+
+
+def _cost(prospect: Prospect, during: float, share: float | None, lasted: float) -> Iterator[tuple[str, str]]:
+    """What it cost the server: what it did and used before, and meanwhile."""
+    yield (
+        "load",
+        f"{rounded(prospect.statements_per_second)} statements a second before, {rounded(during)} meanwhile",
+    )
+    if share is not None:
+        before = "" if prospect.processor_share is None else f"{percent(prospect.processor_share)} of one before, "
+        yield "processor", f"the server used {before}{percent(share)}{'' if before else ' of one'} meanwhile"
+    yield "counted", f"the server counted {number_of(round(during * lasted), 'statement')} meanwhile"
 
 
 def _notes(prospect: Prospect) -> Mapping[str, str]:

@@ -23,6 +23,15 @@ def test_what_is_going_to_be_done_reads_right(prospect: Prospect, says: str) -> 
     assert says in list(prospect.sentences())
 
 
+def test_what_it_cost_is_told_beside_what_was_before() -> None:
+    told = dict(live._cost(replace(PROSPECT, processor_share=0.4), 11.0, 0.5, 60.0))
+    assert told["load"] == "12 statements a second before, 11 meanwhile"
+    assert told["processor"] == "the server used 40 % of one before, 50 % meanwhile"
+    assert told["counted"] == "the server counted 660 statements meanwhile"
+    assert dict(live._cost(PROSPECT, 11.0, 0.5, 60.0))["processor"] == "the server used 50 % of one meanwhile"
+    assert "processor" not in dict(live._cost(PROSPECT, 11.0, None, 60.0))
+
+
 @pytest.mark.parametrize(
     ("connections", "asked", "left_out", "says"),
     [
