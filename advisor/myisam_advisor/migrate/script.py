@@ -93,15 +93,23 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
 def _batches(ready: Sequence[Prediction]) -> Iterator[str]:
     batches = list(batched(ready))
     for number, batch in enumerate(batches, 1):
-        low, high = (sum(one.seconds[end] for one in batch if one.seconds) for end in (0, 1))
-        unknown = "" if all(one.seconds for one in batch) else "; of some the time is not known"
         room = sum(one.bytes_after[1] for one in batch if one.bytes_after)
         yield ""
         yield in_comments(
-            f"Batch {number} of {len(batches)}: {tables_of(len(batch))}, {duration(low)} to {duration(high)}{unknown}; up to {size(room)} of disk while it runs."
+            f"Batch {number} of {len(batches)}: {tables_of(len(batch))}, {_lasting(batch)}; up to {size(room)} of disk while it runs."
         )
         for one in batch:
             yield from _table(one)
+
+
+def _lasting(batch: Sequence[Prediction]) -> str:
+    """How long a batch lasts; of some tables only the least time is known."""
+    known = [one.lasting for one in batch if one.lasting]
+    least = duration(sum(one.least for one in known))
+    most = [one.most for one in known if one.most is not None]
+    if len(most) < len(batch):
+        return f"at least {least}: of some the most is not known"
+    return f"{least} to {duration(sum(most))}"
 
 
 def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:

@@ -8,10 +8,12 @@ import pytest
 from myisam_advisor.catalogue.conversions import Conversion, Rates
 from myisam_advisor.migrate.prediction import Migration, in_order, predict
 from myisam_advisor.migrate.report import ELSEWHERE, as_text
+from myisam_advisor.migrate.script import as_script
 from myisam_advisor.migrate.server_kind import ServerKind, by_default
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import REPORTED, Machine, lasting
+from myisam_advisor.texts.templates import duration
 
 from .test_migrate import integer, table
 from .test_sizes import SORTING, key
@@ -65,3 +67,10 @@ def test_the_report_says_by_which_rates_and_why_an_end_is_open() -> None:
     assert "of one table only the least time is known" in beyond
     assert f"({REPORTED}): of s.big" in beyond
     assert "at least" in beyond
+
+
+def test_the_script_tells_the_least_time_of_a_batch_where_an_end_is_open() -> None:
+    found = predict([FoundTable(("s", "big"), table(integer(auto_increment=True), indexes=(key((0, 4)),)), CONTENTS)], "InnoDB", MYSQL, None, Machine(64 * GB, 0.5 * GB))
+    migration = Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, None)
+    assert found[0].lasting is not None
+    assert f"1 tables, at least {duration(found[0].lasting.least)}: of some the most is not known; up to" in as_script(migration)
