@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from myisam_advisor.cli.tried_changes import ReplayWish
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.engines.engine_task import EngineTask
+    from myisam_advisor.trial.engines.result import EngineResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class EngineWish:
     engines: tuple[str, ...]
     program: str
     workload: Path | None
+    keeps: bool = True
 
 
 def expect_engine_options(wish: ReplayWish, copy: CopyOptions, column: str, chart_path: Path | None) -> None:
@@ -44,7 +47,8 @@ def expect_engine_options(wish: ReplayWish, copy: CopyOptions, column: str, char
 def engine_trial(
     wish: EngineWish, copy: CopyOptions, server: ServerOptions, chosen: TrialOptions, format_name: str
 ) -> None:
-    """Convert copies, and print what came of it."""
+    """Convert copies, print what came of it, and keep how fast they were copied."""
+    from myisam_advisor.texts.templates import printable
     from myisam_advisor.trial.engines import report
     from myisam_advisor.trial.engines.engine_task import do_engine_task, run_engine_task
     from myisam_advisor.trial.private.apart import apart
@@ -54,10 +58,22 @@ def engine_trial(
         task = _task(wish, copy, server, chosen, stack)
         with trial_progress(chosen.budget_seconds) as listener:
             result = run_engine_task(place, task, listener)
+    kept = _kept(result, task.variables) if wish.keeps else ""
     if format_name == "json":
         click.echo(report.as_json(result))
     else:
         print(report.as_text(result, sys.stdout), end="")
+        if kept:
+            click.echo(printable(kept))
+
+
+def _kept(result: EngineResult, variables: Mapping[str, str]) -> str:
+    from myisam_advisor.cli.kept_rates import keep_rates
+    from myisam_advisor.proofs.proof import server_key
+    from myisam_advisor.proofs.rate_store import own_rate_store
+
+    key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
+    return keep_rates(result, key, own_rate_store())
 
 
 def _task(

@@ -161,7 +161,7 @@ class Wanted:
     "--keep/--no-keep",
     "keeps",
     default=True,
-    help="Keep what was proved on copies of your own tables (--table, replay) for check, plan and the page [default: yes].",
+    help="Keep what was proved or timed on copies of your own tables (--table, replay, engine) for check, plan, migrate and the page [default: yes].",
 )
 @click.option(
     "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
@@ -225,7 +225,7 @@ def trial(
             replay(wish, copy, server, site, program, chosen, keeps, format_name, chart_path)
             return
         if experiment == ENGINE:
-            engine_trial(EngineWish(engines, program, wish.workload), copy, server, chosen, format_name)
+            engine_trial(EngineWish(engines, program, wish.workload, keeps), copy, server, chosen, format_name)
             return
         _run_one(Wanted(experiment, program, chosen, copy, server, keeps), format_name, chart_path)
 
