@@ -61,6 +61,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.trial.private.private_server": {".exists": PRIVATE_SERVER, ".read_text": PRIVATE_SERVER, "os.open": PRIVATE_SERVER},
     "myisam_advisor.trial.replay": {".open": PRIVATE_SERVER, ".read_bytes": SHIPPED},
     "myisam_advisor.trial.tables.sources": {".is_dir": "names a table of another engine in a message, once the copy is refused"},
+    "myisam_advisor.trial.statements.definitions": {".exists": "whether a copied table has a file of triggers; nothing of it is read"},
     "myisam_advisor.trial.statements.records": {".open": PRIVATE_SERVER},
     "myisam_advisor.trial.statements.replay_task": {"os.open": "the workload file that the caller names, which was read once already"},
     "myisam_advisor.trial.statements.schedule": {".open": PRIVATE_SERVER},
