@@ -157,7 +157,7 @@ def test_what_is_there_of_a_file_that_was_cut_off_is_used(tmp_path: Path) -> Non
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "began_at_microseconds": 99999999999999999}\n', mtime=0), "line 1: began_at_microseconds is before 1995 or after 2999"),
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "began_at_microseconds": 5}\n', mtime=0), "line 1: began_at_microseconds is before 1995 or after 2999"),
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "resolution_microseconds": 86400000001}\n', mtime=0), "resolution_microseconds is longer than a day"),
-        (gzip.compress("é☃ no workload\n".encode()), "line 1: it is no event"),
+        (gzip.compress("é☃ no workload\n".encode(), mtime=0), "line 1: it is no event"),
     ],
 )  # fmt: skip
 def test_what_is_no_workload_is_named(tmp_path: Path, content: bytes, says: str) -> None:
