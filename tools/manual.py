@@ -80,7 +80,8 @@ def _page(context: click.Context, day: str) -> str:
         ".SH NAME",
         rf"{_text(name.replace(' ', '-'))} \- {_text(first_sentence(command))}",
         ".SH SYNOPSIS",
-        rf"\fB{_text(name)}\fR {_text(usage)}",
+        # A list of choices may go over several lines.
+        rf"\fB{_text(name)}\fR {_text(usage).replace('|', r'|\:')}",
         ".SH DESCRIPTION",
     ]
     for paragraph in paragraphs:

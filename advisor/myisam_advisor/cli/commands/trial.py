@@ -69,7 +69,7 @@ class Wanted:
         ),
         ("sudo myisam-advisor trial engine --table shop.words", "InnoDB and Aria instead of MyISAM, and a crash."),
         (
-            "sudo myisam-advisor trial upgrade --server /opt/mariadb-11.8/bin/mariadbd --table shop.orders",
+            "sudo myisam-advisor trial upgrade --server /opt/mariadb-11.8/bin/mariadbd",
             "What a newer server says of it.",
         ),
     ),

@@ -73,4 +73,4 @@ def test_the_script_tells_the_least_time_of_a_batch_where_an_end_is_open() -> No
     found = predict([FoundTable(("s", "big"), table(integer(auto_increment=True), indexes=(key((0, 4)),)), CONTENTS)], "InnoDB", MYSQL, None, Machine(64 * GB, 0.5 * GB))
     migration = Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, None)
     assert found[0].lasting is not None
-    assert f"1 tables, at least {duration(found[0].lasting.least)}: of some the most is not known; up to" in as_script(migration)
+    assert f"1 table, at least {duration(found[0].lasting.least)}: of some the most is not known; up to" in as_script(migration)

@@ -62,7 +62,7 @@ def test_it_is_a_schema(name: str) -> None:
 
 
 def test_each_document_has_one() -> None:
-    assert SCHEMAS == ["check", "doctor", "error", "facts", "migrate", "plan", "proofs", "record", "replay", "rights", "trial", "upgrade", "verify"]
+    assert SCHEMAS == ["check", "doctor", "engine", "error", "facts", "migrate", "plan", "proofs", "record", "replay", "rights", "trial", "upgrade", "verify"]
 
 
 def test_of_a_recorded_machine(look: RecordedLook) -> None:
