@@ -14,6 +14,7 @@ from myisam_advisor.cli.main import cli
 from myisam_exporter.version import __version__
 
 PROGRAM = "myisam-advisor"
+BREAKABLE = r"|\:"  # a list of choices may go over several lines
 INTERRUPTED = ("130", "Interrupted.")
 FILES = (
     ("/etc/myisam-advisor/config.yaml", "Thresholds, suppressions, own rules, ignored schemas."),
@@ -80,8 +81,7 @@ def _page(context: click.Context, day: str) -> str:
         ".SH NAME",
         rf"{_text(name.replace(' ', '-'))} \- {_text(first_sentence(command))}",
         ".SH SYNOPSIS",
-        # A list of choices may go over several lines.
-        rf"\fB{_text(name)}\fR {_text(usage).replace('|', r'|\:')}",
+        rf"\fB{_text(name)}\fR {_text(usage).replace('|', BREAKABLE)}",
         ".SH DESCRIPTION",
     ]
     for paragraph in paragraphs:
