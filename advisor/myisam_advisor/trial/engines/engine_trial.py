@@ -257,7 +257,7 @@ class _EngineTrial:
             self._listener.doing(f"{table.label}: reading it into memory, {one.engine}")
             one.warm([table])
         kinds: dict[str, list[KindSpeed]] = {one.engine: [] for one in servers}
-        for mix in mixes(rows, self._options.threads, self._skipped, table.label):
+        for mix in mixes(rows, self._options.threads_at_once, self._skipped, table.label):
             try:
                 limits = self._budget.limits(len(servers))
                 result = run_workload(compared.workload(mix), limits, self._listener)
@@ -274,7 +274,7 @@ class _EngineTrial:
     def _crashed(self, one: EngineServer, table: Source, rows: DrawnRows) -> Crash | None:
         self._listener.doing(f"{table.label}: a crash under inserts, {one.engine}")
         try:
-            return crashed(one, rows, self._rows[table.label].count, self._options.threads)
+            return crashed(one, rows, self._rows[table.label].count, self._options.threads_at_once)
         except TrialError as error:
             self._skipped[f"{table.label}: crash, {one.engine}"] = str(error).rstrip(".")
             return None
