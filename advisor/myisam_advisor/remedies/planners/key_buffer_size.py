@@ -39,14 +39,18 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
                 "way_back": "Set key_buffer_size to its former value.",
             }
         )
+    if known_size and wanted <= known_size:
+        return NotWorth(f"the key cache holds {basis} already")
     room = None if context.room_bytes is None else (known_size or 0) + context.room_bytes
+    is_whole = room is None or wanted <= room
     if room is not None and wanted > room:
         wanted, basis = room, f"all that memory can spare; {basis} would be more"
     if (context.version_number or LARGE_CACHES_SAFE_FROM) < LARGE_CACHES_SAFE_FROM and wanted > LARGEST_SAFE_BYTES:
         if known_size and known_size >= LARGEST_SAFE_BYTES:
             return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
         wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
-    target = int(wanted) // STEP_BYTES * STEP_BYTES
+    # Small indexes need a whole step; what memory can spare is not overstepped.
+    target = max(int(wanted) // STEP_BYTES, int(is_whole)) * STEP_BYTES
     if known_size and target <= known_size:
         return NoRoom(
             f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"

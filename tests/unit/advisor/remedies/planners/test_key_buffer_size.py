@@ -33,6 +33,17 @@ def test_memory_bounds_it_and_none_at_all_says_so() -> None:
     assert isinstance(short, NoRoom)
 
 
+def test_small_indexes_in_a_smaller_cache_need_a_step_and_not_memory() -> None:
+    small = planned("key_buffer_size", ROW | {"size_bytes": 16 << 10, "index_bytes": 126 << 10}, facts(server=MARIADB, host=LARGE))
+    assert texts(small.commands) == [f"SET GLOBAL key_buffer_size = {MIB};"]
+
+
+def test_a_cache_that_holds_its_indexes_is_large_enough() -> None:
+    enough = asked("key_buffer_size", ROW | {"index_bytes": MIB}, facts(server=MARIADB, host=LARGE))
+    assert isinstance(enough, NotWorth)
+    assert "holds 1 MiB of indexes" in enough.why
+
+
 @pytest.mark.parametrize(("row", "advice"), [({"index_bytes": None}, "twice the present size"), ({"index_bytes": None, "size_bytes": None}, "How far is not known")])
 def test_what_is_not_known_is_said(row: dict[str, None], advice: str) -> None:
     plan = planned("key_buffer_size", ROW | row, facts(server=MARIADB, host=LARGE))
