@@ -175,3 +175,16 @@ def test_recorded_statements_are_compared_by_kind_and_by_their_answers(mariadb: 
     assert document["workload"]["statements"] == str(len(events))
     assert any("shop.counted stayed in MyISAM" in note for note in document["notes"])
     assert all(one["kinds"] == [] for one in document["tables"])
+
+
+def test_what_one_table_does_not_bear_ends_nothing(mariadb: PrivateServer, temporary: Path) -> None:
+    """A history of rows bears no TRUNCATE: no inserts are measured, and the rest is."""
+    with schema(mariadb, "past"):
+        mariadb.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, v INT NOT NULL) ENGINE=MyISAM WITH SYSTEM VERSIONING", database="past")
+        rows = ",".join(f"({number}, {number % 9})" for number in range(1500))
+        mariadb.execute(f"INSERT INTO t VALUES {rows}", "FLUSH TABLES", database="past")
+        document = measured(temporary, *on(mariadb, "--table", "past.t", "--to", "aria"))
+    (one,) = document["tables"]
+    assert (one["error"], one["checksum_equal"]) == (None, True)
+    assert any(name.startswith("past.t: inserts of one row") for name in document["skipped"])
+    assert "reads by key" in [kind["name"] for kind in one["kinds"]]

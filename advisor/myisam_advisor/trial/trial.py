@@ -162,3 +162,17 @@ def told_of(error: Exception) -> TrialError | None:
     if isinstance(error, OSError):
         return TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.")
     return None
+
+
+@contextlib.contextmanager
+def as_trial_errors() -> Iterator[None]:
+    """What a private server refuses, or its disk, as a TrialError: for what goes on without it."""
+    try:
+        yield
+    except TrialError:
+        raise
+    except Exception as error:
+        told = told_of(error)
+        if told is None:
+            raise
+        raise told from error

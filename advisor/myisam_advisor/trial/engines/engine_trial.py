@@ -41,7 +41,7 @@ from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.made import MINIMUM_ROWS
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
-from myisam_advisor.trial.trial import told_of
+from myisam_advisor.trial.trial import as_trial_errors, told_of
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # Of a table on another engine: the copy it is made of, itself while the ALTER writes it, and its log.
@@ -226,8 +226,15 @@ class _EngineTrial:
         if self._rows[table.label].count < MINIMUM_ROWS:
             self._skipped[f"{table.label}: statements and crash"] = f"fewer than {MINIMUM_ROWS} rows measure nothing"
             return list(conversions.values()), stayed
-        rows = drawn_rows(servers[0], table)
-        kinds, locks = self._compared(table, servers, rows) if self._material.events is None else ({}, {})
+        try:
+            with as_trial_errors():
+                rows = drawn_rows(servers[0], table)
+                kinds, locks = self._compared(table, servers, rows) if self._material.events is None else ({}, {})
+        except TrialError as error:
+            # What one table does not bear costs it its figures, and the others nothing.
+            self.expect_alive()
+            self._skipped[f"{table.label}: statements and crash"] = str(error).rstrip(".")
+            return list(conversions.values()), stayed
         crashes = {one.engine: self._crashed(one, table, rows) for one in servers}
         for one in servers[1:]:
             engine = one.engine
@@ -260,7 +267,8 @@ class _EngineTrial:
         for mix in mixes(rows, self._options.threads_at_once, self._skipped, table.label):
             try:
                 limits = self._budget.limits(len(servers))
-                result = run_workload(compared.workload(mix), limits, self._listener)
+                with as_trial_errors():
+                    result = run_workload(compared.workload(mix), limits, self._listener)
             except TrialError as error:
                 for one in servers:
                     one.server.expect_alive()
@@ -274,7 +282,9 @@ class _EngineTrial:
     def _crashed(self, one: EngineServer, table: Source, rows: DrawnRows) -> Crash | None:
         self._listener.doing(f"{table.label}: a crash under inserts, {one.engine}")
         try:
-            return crashed(one, rows, self._rows[table.label].count, self._options.threads_at_once)
+            with as_trial_errors():
+                return crashed(one, rows, self._rows[table.label].count, self._options.threads_at_once)
         except TrialError as error:
+            one.server.restart()
             self._skipped[f"{table.label}: crash, {one.engine}"] = str(error).rstrip(".")
             return None

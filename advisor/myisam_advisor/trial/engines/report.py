@@ -65,10 +65,20 @@ def _concluded(engine: str, conversions: Sequence[Conversion], flushes: str) -> 
             parts.append(f"{VERDICTS[verdict]}: {', '.join(names)}")
     crashes = [one.crash for one in conversions if one.crash]
     if crashes:
-        lost = sum(crash.lost for crash in crashes)
-        why = f" ({FLUSHES}={flushes})" if engine == INNODB else ""
-        parts.append(f"a crash loses {f'{lost:,} acknowledged rows' if lost else 'no acknowledged row'}{why}")
+        parts.append(_lost(crashes, flushes if engine == INNODB else ""))
     return f"{engine}: {'; '.join(parts)}."
+
+
+def _lost(crashes: Sequence[Crash], flushes: str) -> str:
+    """What the crashes took, of each table its own; one that lost nothing is no promise where commits are not flushed (`flushes`, InnoDB's)."""
+    lost, acknowledged = sum(one.lost for one in crashes), sum(one.acknowledged for one in crashes)
+    when = "killed under inserts" if len(crashes) == 1 else f"killed {len(crashes)} times under inserts"
+    said = f"{when} it lost {f'{lost:,}' if lost else 'none'} of {acknowledged:,} acknowledged rows"
+    if not flushes:
+        return said
+    if flushes == "1" or lost:
+        return f"{said} ({FLUSHES}={flushes})"
+    return f"{said} this time; with {FLUSHES}={flushes} those of the last second may be lost"
 
 
 def _parts(result: EngineResult) -> Iterable[RenderableType]:
