@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import lru_cache
+from itertools import takewhile
 
-from myisam_advisor.workload.tokens import LITERAL, tokens, without_values
+from myisam_advisor.workload.tokens import GLUED, LITERAL, never_ends, tokens, without_values
 
 MAXIMUM_CHARACTERS = 2000
 _LIST = b"(?+)"
@@ -29,13 +30,23 @@ _BEFORE_SIGN = frozenset(
     b"( , = < > <= >= <> != <=> := + - * / % and or not in between like limit offset select set return then else when by values "
     b"interval is".split()
 )
+# A word right behind a value is no word of the statement: 'O'Brien'.
+_GLUED_VALUE = re.compile(rb"\?" + GLUED.pattern, re.IGNORECASE)
+# As the slow log and the general log begin an entry.
+_LOG_LINE = re.compile(
+    rb"[\n\0](?:# User@Host: |# Time: |(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[^ \t\n]{1,6}|\t)[\t ]+\d+ [A-Z][A-Za-z_ ]*(?:\t|\r?\n|\Z))"
+)
 _VALUE_WORDS = frozenset((b"null", b"true", b"false", b"default"))
 _BEFORE_VALUE = frozenset(b"( , = < > <= >= <> != <=>".split())
 
 
 def fingerprint(statement: bytes) -> str:
     """The kind of a statement as one line of at most 2,000 characters; empty for one that is comments and spaces alone."""
+    if _is_broken(statement):
+        return _made(statement, whole=False)
     key = without_values(statement)
+    if key is not None and _GLUED_VALUE.search(key):
+        return _made(statement, whole=False)
     return _made(statement) if key is None else _remembered.of(key, statement)
 
 
@@ -63,8 +74,17 @@ class _Remembered:
 _remembered = _Remembered()
 
 
-def _made(statement: bytes) -> str:
-    folded = _folded([_written(token) for token in tokens(statement)])
+def _is_broken(statement: bytes) -> bool:
+    """Whether what looks like a literal may be none: its quotes do not close, or it holds a line of a log, which others may follow."""
+    return never_ends(statement) or (b"\n" in statement and _LOG_LINE.search(statement) is not None)
+
+
+def _made(statement: bytes, whole: bool = True) -> str:
+    """The fingerprint; of one that is not to be read whole what stands before its first literal, and one `?` for the rest."""
+    words = tokens(statement)
+    if not whole:
+        words = [*takewhile(lambda word: word != LITERAL and b"\n" not in word, words), LITERAL]
+    folded = _folded([_written(token) for token in words])
     while folded and folded[-1] == b";":
         folded.pop()
     text = _joined(folded).decode("utf-8", "replace")[:MAXIMUM_CHARACTERS]

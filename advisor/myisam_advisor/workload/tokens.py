@@ -43,9 +43,16 @@ _BACKSLASH, _FIRST_HIGH = 0x5C, 0x80
 _EMPTY_STRING = b"''"
 _HIGH_BACKTICK = re.compile(rb"[\x80-\xff]`")
 # What stands right behind a string: a word that is no keyword is not behind it, but in it.
-_GLUED = re.compile(
+GLUED = re.compile(
     rb"(?!(?:and|or|xor|as|from|where|limit|order|group|having|union|in|is|not|like|between|collate|then|else|end|when|on|for|into|div|mod|regexp"
     rb"|rlike|asc|desc|using)(?![\w$\x80-\xff]))[\w$\x80-\xff]",
+    re.IGNORECASE,
+)
+# What stands right before a string, and what may: a prefix, or a keyword.
+_WORD_BEFORE = re.compile(rb"[\w$\x80-\xff]+\Z")
+_PREFIX = re.compile(
+    rb"[xbn]|_\w{1,30}|and|or|xor|as|in|is|not|like|between|then|else|when|by|div|mod|regexp|rlike|select|interval|date|time|timestamp"
+    rb"|set|values?|escape|separator|return|limit",
     re.IGNORECASE,
 )
 
@@ -55,7 +62,7 @@ _HALF_ESCAPE = re.compile(rb"""[\x80-\xff]\\+['"]""")
 # Strings with more escapes are for the slower look.
 _ESCAPED_STRING = re.compile(rb"""'[^'\\]*(?:\\.[^'\\]*){0,64}'|"[^"\\]*(?:\\.[^"\\]*){0,64}\"""", re.DOTALL)
 _CLOSED_STRING = re.compile(rb"""'[^']*'|"[^"]*\"""")
-_GLUED_MARK = re.compile(_MARK + _GLUED.pattern, re.IGNORECASE)
+_GLUED_MARK = re.compile(_MARK + GLUED.pattern, re.IGNORECASE)
 
 # For a quick look: each begins with what re can search for. Numbers elsewhere stay.
 _QUICK_STRING = re.compile(rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)""", re.DOTALL)
@@ -203,9 +210,12 @@ def _read(text: bytes, is_whole: bool, escapes: bool) -> _Reading:
             reading.is_sane = reading.is_sane and not is_whole
             break
         at = end + 1
-        if sign != b"`":
+        if sign == b"`":
+            # No name has lines, as good as always: what does is text between the marks of two.
+            reading.is_sane = reading.is_sane and text.find(b"\n", begin, end) < 0
+        else:
             reading.strings.append((begin, at))
-            reading.is_sane = reading.is_sane and _GLUED.match(text, at) is None
+            reading.is_sane = reading.is_sane and GLUED.match(text, at) is None
     return reading
 
 
@@ -258,7 +268,40 @@ def ends_within_string(statement: bytes) -> bool:
     plain = _without_escapes(statement)
     if not (plain.count(b"'") & 1 or plain.count(b'"') & 1 or plain.count(b"`") & 1):
         return False
+    return _last_is_open(plain, (b"'", b'"', b"`"))
+
+
+def never_ends(statement: bytes) -> bool:
+    """Whether a string, name or comment begins and does not end, with backslashes as escapes and as letters alike: no server takes it."""
+    signs = [sign in statement for sign in (b"'", b'"', b"`", b"/*")]
+    if not any(signs):
+        return False
+    if sum(signs) == 1 and not signs[-1] and not statement.count(b"\\"):
+        quotes = statement.count(b"'") + statement.count(b'"') + statement.count(b"`")
+        if not quotes & 1:
+            return False
+    return _last_is_open(_without_escapes(statement)) and (b"\\" not in statement or _last_is_open(statement))
+
+
+def _last_is_open(plain: bytes, signs: tuple[bytes, ...] = (b"'", b'"', b"`", b"/*")) -> bool:
     last = b""
     for found in _QUOTED.finditer(plain):
         last = found[0]
-    return last[:1] in (b"'", b'"', b"`") and (len(last) == 1 or last[-1:] != last[:1])
+    sign = next((sign for sign in signs if last.startswith(sign)), None)
+    if sign is None:
+        return False
+    end = b"*/" if sign == b"/*" else sign
+    return len(last) < len(sign) + len(end) or not last.endswith(end)
+
+
+def is_sane(statement: bytes) -> bool:
+    """Whether its strings end, with backslashes as escapes or as letters, and no word touches one: 'O'Brien' is none."""
+    return any(
+        reading.is_sane and not any(_touched_from_before(statement, begin) for begin, _ in reading.strings)
+        for reading in (_read(statement, True, escapes=True), _read(statement, True, escapes=False))
+    )
+
+
+def _touched_from_before(statement: bytes, begin: int) -> bool:
+    before = _WORD_BEFORE.search(statement, max(0, begin - 40), begin)
+    return before is not None and _PREFIX.fullmatch(before[0]) is None

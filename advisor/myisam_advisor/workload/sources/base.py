@@ -1,7 +1,6 @@
 """What a kind of log is, and what they share: entries found in a stream of bytes, moments, the header of a server that starts.
 
-An entry begins where the log's own line says so and ends where the next one does. A statement may hold such lines itself: where the text
-before one ends within a string, and what follows closes it, the line was part of the string.
+An entry begins where the log's own line says so and ends where the next one does. A statement may hold such lines itself (workload/joining.py).
 
 Sources: sql/log.cc of MySQL 5.5 to 9.x and MariaDB 5.5 to 11.x; percona-toolkit, SlowLogParser.pm and its samples.
 """
@@ -14,11 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import mktime
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import MAXIMUM_STATEMENT_BYTES, TOO_LONG
-from myisam_advisor.workload.tokens import ends_within_string
 from myisam_exporter.server.driver import Row
 
 MICROSECONDS = 1_000_000
@@ -26,8 +24,6 @@ CUT_OFF = "cut off"
 ADMINISTRATOR = "administrator command"
 # What stands before a statement is short.
 _MAXIMUM_ENTRY_BYTES = MAXIMUM_STATEMENT_BYTES + (1 << 20)
-# How many lines in one string may look like the beginning of an entry.
-_MAXIMUM_JOINED = 64
 
 _STARTED = re.compile(
     rb"[^\n]*, Version: ([^\s,]+)([^\n]*)\. started with:\r?\n(?:T[Cc][Pp] [Pp]ort: [^\n]*\n)?(?:Time[ \t]+Id[ \t]+Command[ \t]+Argument *\r?\n)?"
@@ -208,29 +204,6 @@ def parted(
             reading.left_out[CUT_OFF] += 1
         else:
             yield head, entry[head.end() :]
-
-
-Head = TypeVar("Head", bound=re.Match[bytes])
-
-
-def joined(found: Iterator[tuple[Head, bytes]]) -> Iterator[tuple[Head, bytes]]:
-    """Entries (what stands before the statement, the statement) with those made one that a string was cut into."""
-    held: list[tuple[Head, bytes]] = []
-    for head, statement in found:
-        if not held and not ends_within_string(statement):
-            yield head, statement
-            continue
-        held.append((head, statement))
-        whole = held[0][1] + b"".join(further_head[0] + further for further_head, further in held[1:])
-        closed = len(held) > 1 and not ends_within_string(whole)
-        if closed:
-            yield held[0][0], whole
-        elif len(held) < _MAXIMUM_JOINED and len(whole) < MAXIMUM_STATEMENT_BYTES:
-            continue
-        else:
-            yield from held
-        held = []
-    yield from held
 
 
 # 2026-11-22T20:00:00.123456Z

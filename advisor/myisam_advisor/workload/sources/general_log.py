@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.joining import UNCLOSED, joined
 from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
     MICROSECONDS,
@@ -20,7 +21,6 @@ from myisam_advisor.workload.sources.base import (
     Reading,
     Spread,
     entries,
-    joined,
     parted,
     without_hole,
     without_restart,
@@ -62,11 +62,14 @@ class _GeneralLog:
 
     def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
         """Those of a log."""
-        for head, written in joined(parted(entries(blocks, _find, self._reading), _ENTRY.match, self._reading)):
+        for head, written, closes in joined(parted(entries(blocks, _find, self._reading), _ENTRY.match, self._reading)):
             self._reading.entries += 1
             time, connection, command = head.groups()
             self._time = (self._moments.microseconds(time) if time else None) or self._time
             text = without_restart(without_hole(written, self._reading), self._reading)
+            if not closes:
+                self._reading.left_out[UNCLOSED] += 1
+                continue
             yield from self._command(int(connection), command, text.removesuffix(b"\n").removesuffix(b"\r"))
         yield from self._spread.rest()
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.joining import UNCLOSED, joined
 from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
     CUT_OFF,
@@ -21,7 +22,6 @@ from myisam_advisor.workload.sources.base import (
     Reading,
     Spread,
     entries,
-    joined,
     parted,
     without_hole,
     without_restart,
@@ -76,6 +76,15 @@ def _start(log: bytes, at: int) -> int:
     return at if log[at - 1] == 0 else -1
 
 
+def _is_proper(head: re.Match[bytes]) -> bool:
+    return b"# Query_time: " in head[0]
+
+
+def _is_ended(text: bytes) -> bool:
+    """Whether the server wrote it to its end, or what ended the server."""
+    return text.endswith((b";\n", b";\r\n", b"\0")) or b" started with:" in text
+
+
 def _head(entry: bytes) -> re.Match[bytes] | None:
     return _USUAL.match(entry) or _HEAD.match(entry)
 
@@ -89,13 +98,18 @@ class _SlowLog:
         self._spread = Spread()
         self._time: tuple[int, bool] | None = None
         self._database: bytes | None = None
+        # Why an entry has no statement.
+        self._missing = CUT_OFF
 
     def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
         """Those of a log."""
-        for head, text in joined(parted(entries(blocks, _find, self._reading), _head, self._reading)):
+        found = parted(entries(blocks, _find, self._reading), _head, self._reading)
+        for head, text, closes in joined(found, _is_proper, _is_ended):
             self._reading.entries += 1
             starts = self._reading.starts
             statement = text[:-2] if text.endswith(b";\n") else self._statement(text)
+            self._missing = CUT_OFF if closes or statement is None else UNCLOSED
+            statement = statement if closes else None
             if text.startswith(_ADMINISTRATOR):
                 self._reading.left_out[ADMINISTRATOR] += 1
             elif head.re is _USUAL:
@@ -113,7 +127,7 @@ class _SlowLog:
         if used is not None:
             self._database = used
         if statement is None:
-            self._reading.left_out[CUT_OFF] += 1
+            self._reading.left_out[self._missing] += 1
             return
         duration = int(seconds) * MICROSECONDS + int(fraction)
         self._reading.without_connection += number is None and thread is None
@@ -142,7 +156,7 @@ class _SlowLog:
         if _ADMINISTRATOR in attributes:
             self._reading.left_out[ADMINISTRATOR] += 1
         elif statement is None:
-            self._reading.left_out[CUT_OFF] += 1
+            self._reading.left_out[self._missing] += 1
         else:
             event = _made(user, attributes, database, statement)
             self._reading.without_connection += not event.connection
