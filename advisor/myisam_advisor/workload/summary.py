@@ -76,7 +76,7 @@ class _Sum:
         self.duration = _plus(self.duration, duration)
         self.sent = _plus(self.sent, event.rows_sent)
         self.examined = _plus(self.examined, event.rows_examined)
-        if not self.example or (duration or 0) > self.longest:
+        if (duration or 0) > self.longest:
             self.longest = duration or 0
             if literals:
                 self.example = event.statement[: 4 * MAXIMUM_EXAMPLE_CHARACTERS]
