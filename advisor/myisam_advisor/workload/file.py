@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from myisam_advisor.texts.templates import number_of
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import (
     FORMAT,
@@ -117,9 +118,13 @@ class Workload:
 
     def _read_totals(self, line: str, statements: int) -> Totals:
         document = self._document(line)
-        if document.get("statements") != statements:
+        written = document.get("statements")
+        if not isinstance(written, int) or not _is_count(written):
+            raise self._lines.fault("it does not say how many statements were written")
+        if written != statements:
+            there = "1 is" if statements == 1 else f"{statements} are"
             raise self._lines.fault(
-                f"{brief(document.get('statements'))} statements were written, {statements} are there"
+                f"{number_of(written, 'statement')} {'was' if written == 1 else 'were'} written, {there} there"
             )
         left_out = document.get("left_out", {})
         if not isinstance(left_out, dict) or not all(_is_count(count) for count in left_out.values()):

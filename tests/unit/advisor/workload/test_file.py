@@ -223,8 +223,8 @@ def test_a_hostile_line_takes_bounded_memory(tmp_path: Path, filler: str) -> Non
 @pytest.mark.parametrize(
     ("last", "says"),
     [
-        ('{"statements": 2}', "line 3: 2 statements were written, 1 are there"),
-        ("{}", "line 3: None statements were written, 1 are there"),
+        ('{"statements": 2}', "line 3: 2 statements were written, 1 is there"),
+        ("{}", "line 3: it does not say how many statements were written"),
         ('{"statements": 1, "left_out": []}', "left_out is no object of counts"),
         ('{"statements": 1, "left_out": {"a": -1}}', "left_out is no object of counts"),
         ('{"statements": 1, "left_out": {"a": true}}', "left_out is no object of counts"),
