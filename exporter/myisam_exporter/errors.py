@@ -50,6 +50,10 @@ class UserError(Exception):
         super().__init__(shortened(message))
 
 
+class ByHandError(UserError):
+    """Its message ends with commands for the user, each on a line of its own: the only line breaks that are shown as such."""
+
+
 class ServerLostError(UserError):
     """The server went away, hung or restarted while it was being looked at, or sent what no server sends."""
 

@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
-from myisam_exporter.errors import UserError, shortened
+from myisam_exporter.errors import ByHandError, UserError, shortened
 
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
 MAXIMUM_REASON_CHARACTERS = 200
@@ -97,7 +97,7 @@ def _verdict_on(error: BaseException) -> tuple[int, str]:
     if isinstance(error, UserError):
         from myisam_advisor.texts.templates import printable
 
-        return USER_ERROR, printable(str(error))
+        return USER_ERROR, printable(str(error), keep_newlines=isinstance(error, ByHandError))
     if isinstance(error, OSError):
         return USER_ERROR, _system_refused(error)
     return USER_ERROR, f"internal error: {reason_of(error)}; please report it; --debug shows where"

@@ -87,8 +87,8 @@ def _given_back(
             why = "; ".join(problems)
         except UserError as error:
             session, why = None, str(error)
-        by_hand = "; ".join(assignment(name, value) for name, value in duty.former.items())
-        problem = f"the settings could not be given back ({why}) By hand: {by_hand};"
+        by_hand = "".join(f"\n  {assignment(name, value)};" for name, value in duty.former.items())
+        problem = f"the settings could not be given back ({' '.join(why.split()).removesuffix('.')}). By hand:{by_hand}"
         passed = time.monotonic() - begin
         if passed > longest:
             return [problem]

@@ -228,7 +228,7 @@ def _watch(target: Target, timeout_seconds: int, orders: int, reports: int, hold
 
     def meanwhile(problem: str) -> None:
         goes_on = f"process {os.getpid()} goes on trying while the server runs"
-        _say(reports, {"problems": [f"{problem} {goes_on}"], "goes on": True})
+        _say(reports, {"problems": [goes_on, problem], "goes on": True})
 
     problems = fulfil(duty, directory, session, target, timeout_seconds, left, (_TRYING_SECONDS, meanwhile))
     _say(reports, {"problems": problems, "left": left})

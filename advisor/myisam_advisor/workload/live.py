@@ -29,7 +29,7 @@ from myisam_advisor.workload.log_settings import (
     wanted_settings,
 )
 from myisam_advisor.workload.recording import NothingRecordedError, Recorded, Told, record_log, source_named
-from myisam_exporter.errors import StatementRefusedError, UserError
+from myisam_exporter.errors import ByHandError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.location import locate
@@ -173,7 +173,7 @@ class LiveRecording:
             if log is not None and problems:
                 os.close(log)
         if problems:
-            raise UserError(f"not everything is as it was: {'; '.join(problems)}.")
+            raise ByHandError(_not_as_it_was(problems))
         later = dict(_cost(prospect, asked / lasted, share, lasted))
         if stopped:
             later["stopped early"] = stopped
@@ -186,7 +186,7 @@ class LiveRecording:
         try:
             return record_log(source_named("slow_log"), self._path / name, output, told, log)
         except NothingRecordedError as error:
-            raise UserError(_nothing(prospect, lasted, asked, error.left_out)) from None
+            raise UserError(_nothing(prospect, lasted, asked, error.left_out, stopped)) from None
 
     def _place(self) -> tuple[int, Path, tuple[int, int], int | None]:
         """The server's data directory, open; whose it is; the server's process. Raises UserError where it is not here, or not ours to read."""
@@ -275,6 +275,12 @@ class LiveRecording:
         return None if times is None else times.user + times.system
 
 
+def _not_as_it_was(problems: Sequence[str]) -> str:
+    """What with lines of its own, the commands by hand, is last."""
+    text = "; ".join(sorted(problems, key=lambda problem: "\n" in problem))
+    return f"not everything is as it was: {text}{'' if text.endswith(';') else '.'}"
+
+
 def _share(before: float | None, after: float | None, lasted: float) -> float | None:
     return None if before is None or after is None else max(0.0, after - before) / lasted
 
@@ -301,7 +307,7 @@ def _notes(prospect: Prospect) -> Mapping[str, str]:
     return {"connections": f"{count(prospect.connections)} were there before, and their statements are not in it"}
 
 
-def _nothing(prospect: Prospect, lasted: float, asked: float, left_out: Mapping[str, int]) -> str:
+def _nothing(prospect: Prospect, lasted: float, asked: float, left_out: Mapping[str, int], stopped: str) -> str:
     """Why a recording came to nothing; the log, which is gone, is not named."""
     reasons = ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
     its = "its" if prospect.connections == 1 else "their"
@@ -310,8 +316,10 @@ def _nothing(prospect: Prospect, lasted: float, asked: float, left_out: Mapping[
         if prospect.connections
         else ""
     )
+    early = f" It was stopped early: {stopped}." if stopped else ""
+    again = "Run this again" if stopped else "Record for longer (--seconds)"
     return (
-        f"nothing was recorded in {duration(lasted)}, and no file was written: the server counted {number_of(round(asked), 'statement')} meanwhile, "
-        f"none of which can be replayed was sent over a connection made in that time{f' (left out: {reasons})' if reasons else ''}.{kept} "
-        "Record for longer (--seconds), or let the application connect anew meanwhile."
+        f"nothing was recorded in {duration(lasted)}, and no file was written.{early} The server counted {number_of(round(asked), 'statement')} meanwhile. "
+        f"No connection made in that time sent one that can be replayed{f' (left out: {reasons})' if reasons else ''}.{kept} "
+        f"{again}, or let the application connect anew meanwhile."
     )

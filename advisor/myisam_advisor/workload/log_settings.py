@@ -141,7 +141,7 @@ def changed_since(asked: Asked, ours: Mapping[str, str], former: Mapping[str, st
 
 
 def give_back(asked: Asked, former: Mapping[str, str]) -> list[str]:
-    """Set each variable to what it was, and read it back; what is not as it was, a sentence each. Raises ServerLostError.
+    """Set each variable to what it was, and read it back; what is not as it was, each reason once. Raises ServerLostError.
 
     What was never changed is not set: a server that refused a variable for the recording refuses it now.
     """
@@ -154,8 +154,8 @@ def give_back(asked: Asked, former: Mapping[str, str]) -> list[str]:
         except StatementRefusedError as error:
             refused[name] = error.text
     now = present_settings(asked)
-    return [
-        f"{name} is {now.get(name)!r} and was {value!r}{f': {refused[name]}' if name in refused else ''}"
-        for name, value in former.items()
-        if now.get(name) != value
-    ]
+    stayed: dict[str, list[str]] = {}
+    for name, value in former.items():
+        if now.get(name) != value:
+            stayed.setdefault(refused.get(name, ""), []).append(f"{name} is {now.get(name)!r} and was {value!r}")
+    return [f"{', '.join(names)}{f': {reason}' if reason else ''}" for reason, names in stayed.items()]

@@ -10,7 +10,7 @@ import pytest
 
 from myisam_advisor.cli import ending
 from myisam_advisor.cli.ending import status_of
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import ByHandError, UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
 from tests.support.program import run as run_here
@@ -156,3 +156,10 @@ def test_closed_streams_end_without_a_traceback(closed: str) -> None:
     done = subprocess.run(["bash", "-c", f"'{PROGRAM}' facts --facts - {closed}; echo status $? >&3", "3"], capture_output=True, text=True, timeout=60, check=False, preexec_fn=lambda: os.dup2(1, 3), pass_fds=(3,))
     assert "Traceback" not in done.stdout + done.stderr
     assert "status 2" in done.stdout or "status 0" in done.stdout
+
+
+def test_commands_by_hand_keep_their_lines_and_nothing_else_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of(lambda: raising(ByHandError("not done \x1b. By hand:\n  SET a = 1;\n  SET b = 2;")), []) == 2
+    assert capsys.readouterr().err == "myisam-advisor: not done \\x1b. By hand:\n  SET a = 1;\n  SET b = 2;\n"
+    assert status_of(lambda: raising(UserError("a\nb")), []) == 2
+    assert capsys.readouterr().err == "myisam-advisor: a\\nb\n"

@@ -54,7 +54,7 @@ def test_a_log_whose_settings_stay_is_kept_and_named(log: Path, monkeypatch: pyt
     directory = os.open(log.parent, os.O_RDONLY)
     problems = fulfil(duty_for(log, None), directory, None, Target("root"), 1, [], (0.0, lambda _: None))
     os.close(directory)
-    assert "Access denied" in problems[0]
+    assert problems[0] == "the settings could not be given back (long_query_time: Access denied). By hand:\n  SET GLOBAL long_query_time = 10;"
     assert str(log) in problems[1]
     assert log.exists()
 

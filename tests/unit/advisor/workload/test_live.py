@@ -40,7 +40,21 @@ def test_what_it_cost_is_told_beside_what_was_before() -> None:
     ],
 )  # fmt: skip
 def test_a_recording_of_nothing_says_how_long_it_was_and_who_was_not_seen(connections: int, asked: int, left_out: dict[str, int], says: list[str]) -> None:
-    told = live._nothing(replace(PROSPECT, connections=connections), 60.2, asked, left_out)
+    told = live._nothing(replace(PROSPECT, connections=connections), 60.2, asked, left_out, "")
     assert [part for part in says if part not in told] == []
     assert ".log" not in told
     assert ("from before" in told) == bool(connections)
+    assert "It was stopped" not in told
+
+
+def test_a_recording_of_nothing_says_why_it_was_stopped() -> None:
+    told = live._nothing(PROSPECT, 1.0, 40, {}, "the process that gives the settings back was ended: they were given back at once")
+    assert "It was stopped early: the process that gives the settings back was ended: they were given back at once. The server counted 40 statements meanwhile. " in told
+    assert "No connection made in that time sent one that can be replayed." in told
+    assert "Record for longer" not in told
+
+
+def test_commands_by_hand_stand_last_each_on_its_own_line() -> None:
+    told = live._not_as_it_was(["the settings could not be given back (why). By hand:\n  SET GLOBAL a = 1;\n  SET GLOBAL b = 2;", "the log /x is still there"])
+    assert told == "not everything is as it was: the log /x is still there; the settings could not be given back (why). By hand:\n  SET GLOBAL a = 1;\n  SET GLOBAL b = 2;"
+    assert live._not_as_it_was(["the log /x is still there"]) == "not everything is as it was: the log /x is still there."

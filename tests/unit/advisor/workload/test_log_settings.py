@@ -76,6 +76,13 @@ def test_what_is_not_as_it_was_is_said() -> None:
     assert give_back(Server("long_query_time"), {"long_query_time": "5.000000"}) == ["long_query_time is '10.000000' and was '5.000000': Access denied; you need SUPER"]
 
 
+def test_a_reason_is_said_once() -> None:
+    told = give_back(Server("SET GLOBAL"), {"long_query_time": "5.000000", "log_output": "TABLE"})
+    assert [text.count("Access denied") for text in told] == [1]
+    assert "long_query_time is" in told[0]
+    assert "log_output is" in told[0]
+
+
 def test_a_variable_that_the_server_refused_is_as_it_was_and_is_not_set_again() -> None:
     assert give_back(Server("log_slow_filter"), {"log_slow_filter": MARIADB["log_slow_filter"]}) == []
 
