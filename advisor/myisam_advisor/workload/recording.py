@@ -11,6 +11,7 @@ from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import LAST_MOMENT, Header, Totals, is_moment
 from myisam_advisor.workload.file_writer import WorkloadWriter
 from myisam_advisor.workload.log_file import LogFile
+from myisam_advisor.workload.prepared import Prepared
 from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import LogSource, Reading
 from myisam_advisor.workload.statements import refused
@@ -102,8 +103,10 @@ def record_log(
 def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_TOLD) -> None:
     """Write what may be replayed, and leave out the rest by name."""
     end = writer.ended_at_microseconds or 0
+    prepared = Prepared()
     for event in events:
-        reason = OUR_OWN if event.connection in told.ignored_connections else refused(event.statement)
+        is_ours = event.connection in told.ignored_connections
+        reason = OUR_OWN if is_ours else refused(event.statement) or prepared.refused(event)
         if reason is not None:
             writer.leave_out(reason)
             continue
