@@ -37,6 +37,9 @@ _LOG_LINE = re.compile(
     rb"[\n\0](?:# User@Host: |# Time: |(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[^ \t\n]{1,6}|\t)[\t ]+\d+ [A-Z][A-Za-z_ ]*(?:\t|\r?\n|\Z))"
 )
 _VALUE_WORDS = frozenset((b"null", b"true", b"false", b"default"))
+# A variable may be set to any other word as to a string: SET sql_mode = ANSI.
+_SET_WORDS = frozenset(b"on off default true false null".split())
+_BARE_WORD = re.compile(rb"[a-z0-9_$\x80-\xff]+")
 _BEFORE_VALUE = frozenset(b"( , = < > <= >= <> != <=>".split())
 
 
@@ -84,11 +87,26 @@ def _made(statement: bytes, whole: bool = True) -> str:
     words = tokens(statement)
     if not whole:
         words = [*takewhile(lambda word: word != LITERAL and b"\n" not in word, words), LITERAL]
-    folded = _folded([_written(token) for token in words])
+    folded = _folded(_without_set_words([_written(token) for token in words]))
     while folded and folded[-1] == b";":
         folded.pop()
     text = _joined(folded).decode("utf-8", "replace")[:MAXIMUM_CHARACTERS]
     return text if text.isprintable() else "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def _without_set_words(parts: list[bytes]) -> list[bytes]:
+    """Words that variables are set to are values; calls, and names with a schema or an alias, are none."""
+    if parts[:1] != [b"set"]:
+        return parts
+    return [
+        LITERAL
+        if before in (b"=", b":=")
+        and part not in _SET_WORDS
+        and _BARE_WORD.fullmatch(part)
+        and following not in (b"(", b".")
+        else part
+        for before, part, following in zip([b"", *parts], parts, [*parts[1:], b""], strict=False)
+    ]
 
 
 def _written(token: bytes) -> bytes:
