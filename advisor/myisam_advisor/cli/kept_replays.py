@@ -71,6 +71,22 @@ class NotReplayed(Protocol):
         """Its share of the recording's time."""
 
 
+class PartReplayed(Protocol):
+    """Which part of the recording was replayed."""
+
+    @property
+    def proves(self) -> bool:
+        """Whether it speaks for the whole."""
+
+    @property
+    def tells_times(self) -> bool:
+        """Whether the recording says how long statements took."""
+
+    @property
+    def absent(self) -> Sequence[NotReplayed]:
+        """What is not in it."""
+
+
 class Replayed(Protocol):
     """A whole replay: `tables` are the names of those that its statements touch."""
 
@@ -104,21 +120,26 @@ def keep_replay(
     server: str,
     statements_per_second: float | None,
     table_bytes: Mapping[str, int],
-    absent: Sequence[NotReplayed] = (),
+    window: PartReplayed | None = None,
 ) -> Keeping:
     """Keep what the replay says of each rule; `server` is the watched one's key, the rate that of the recording.
 
-    `absent` are kinds of statements with a twentieth of the recording's time or more that were not replayed: what a change does to them,
-    nobody knows, and so nothing is proved. What cannot be kept is told, and stops nothing.
+    Where kinds of statements with weight were not replayed (`window`; None: all were), nobody knows what a change does to them, and so
+    nothing is proved; nor where the recording does not tell what has weight. What cannot be kept is told, and stops nothing.
     """
     from myisam_advisor.proofs.store import own_store
 
-    if absent:
-        share = sum(one.recorded_share for one in absent)
-        said = f"statements with {share:.0%} of the recording's time were not replayed, and so nothing is proved: give it more time (--budget)."
-        return Keeping((), said)
+    if window is not None and not window.proves:
+        return Keeping((), f"{_why_nothing(window)}, and so nothing is proved: give it more time (--budget).")
     proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes))
     return keep(proofs, own_store()) if proofs else Keeping((), "no rule's change was measured with an interval.")
+
+
+def _why_nothing(window: PartReplayed) -> str:
+    if not window.tells_times:
+        return "a part of the recording was replayed, which tells no times, so that what has weight in the rest is not known"
+    share = sum(one.recorded_share for one in window.absent)
+    return f"statements with {share:.0%} of the recording's time were not replayed"
 
 
 def proofs_of_replay(

@@ -74,8 +74,8 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
     table_bytes = {one.table: one.bytes for one in result.fidelity.tables}
     keeping = Keeping()
     if keeps:
-        absent = result.fidelity.window.absent
-        keeping = keep_replay(result, replay.server, replay.statements_per_second, table_bytes, absent)
+        window = result.fidelity.window
+        keeping = keep_replay(result, replay.server, replay.statements_per_second, table_bytes, window)
     if format_name == "json":
         click.echo(replay_report.as_json(result, keeping.as_values()))
         return

@@ -35,7 +35,7 @@ PACE_TOLERANCE = 0.02
 # From here on, rows are as recorded; below, the start was another.
 EQUAL_ROWS_SHARE = 0.999
 SHOWN_KIND_CHARACTERS = 300
-MOST_REASONS = 8
+MOST_REASONS, MOST_ABSENT = 8, 20
 LEAST_PERCENT = 0.01
 
 
@@ -111,7 +111,7 @@ def _workload(result: ReplayResult) -> str:
     said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
     window = result.fidelity.window
     if not window.is_whole:
-        said = f"the first {window.seconds:.1f} s ({_percent(window.time_share)} of the statements' time) of {said}"
+        said = f"the first {window.seconds:.1f} s ({_percent(window.time_share)} of the {_unit(window)}) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
 
 
@@ -200,19 +200,30 @@ def _window_lines(window: Window) -> list[str]:
         return []
     lines = [
         f"Replayed is the beginning, {window.seconds:.1f} of {window.recorded_seconds:.1f} s: {window.statements:,} of "
-        f"{window.recorded_statements:,} recorded statements, {_percent(window.time_share)} of their time. More would let too few rounds into the budget (--budget)."
+        f"{window.recorded_statements:,} recorded statements, {_percent(window.time_share)} of {'their time' if window.tells_times else 'the statements'}. "
+        "More would let too few rounds into the budget (--budget)."
     ]
-    for one in window.absent:
-        lines.append(f"  not in it: {one.recorded_share:.0%} of the recorded time: {_shown(one.fingerprint)}")
+    recorded, its = ("recorded time", "time") if window.tells_times else ("recorded statements", "statements")
+    for one in window.absent[:MOST_ABSENT]:
+        lines.append(f"  not in it: {_percent(one.recorded_share)} of the {recorded}: {_shown(one.fingerprint)}")
+    if len(window.absent) > MOST_ABSENT:
+        lines.append(f"  not in it: {len(window.absent) - MOST_ABSENT:,} more kinds (--format json names them)")
     for one in window.shifted:
         lines.append(
-            f"  {one.window_share:.0%} of its time, {one.recorded_share:.0%} of the whole recording's: {_shown(one.fingerprint)}"
+            f"  {one.window_share:.0%} of its {its}, {one.recorded_share:.0%} of the whole recording's: {_shown(one.fingerprint)}"
         )
-    if window.absent:
+    if not window.tells_times:
+        lines.append("The recording tells no times: what has weight in the rest of it is not known.")
+    if not window.proves:
         lines.append(
             "What it says holds for these statements alone, and is kept as no proof. Give it more time (--budget)."
         )
     return lines
+
+
+def _unit(window: Window) -> str:
+    """What shares of a recording are of."""
+    return "statements' time" if window.tells_times else "statements"
 
 
 def _percent(share: float) -> str:

@@ -98,7 +98,7 @@ class TableStart:
 
 @dataclass(frozen=True, slots=True)
 class KindShare:
-    """A kind of statement, its share of the whole recording's time, and of the window's."""
+    """A kind of statement, its share of the whole recording's time, and of the window's; of their statements where no times are told."""
 
     fingerprint: str
     recorded_share: float
@@ -110,7 +110,8 @@ class Window:
     """Which beginning of the recording was replayed; `time_share` is its share of the time of all recorded statements.
 
     `absent` are kinds with a twentieth of the recording's time or more that are not in it, `shifted` those that have less than half
-    or more than twice that share in it.
+    or more than twice that share in it. Where the recording tells no times (`tells_times`), shares are of the number of statements,
+    and `absent` are all kinds that are not in it: which of them has weight is not known.
     """
 
     statements: int
@@ -120,11 +121,17 @@ class Window:
     time_share: float
     absent: tuple[KindShare, ...] = ()
     shifted: tuple[KindShare, ...] = ()
+    tells_times: bool = True
 
     @property
     def is_whole(self) -> bool:
         """Whether it is the whole recording."""
         return self.statements == self.recorded_statements
+
+    @property
+    def proves(self) -> bool:
+        """Whether what was replayed speaks for the whole: nothing of weight is missing, as far as the recording tells what has any."""
+        return self.is_whole or (self.tells_times and not self.absent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,11 @@ class Survey:
         return max(self.ended_microseconds - self.began_microseconds, 0) / 1e6
 
     @property
+    def tells_times(self) -> bool:
+        """Whether the recording says how long its statements took: a general log does not."""
+        return self.microseconds > 0
+
+    @property
     def weight(self) -> int:
         """The time of all statements, in microseconds; where the recording tells none, how many there are."""
         return self.microseconds or self.statements

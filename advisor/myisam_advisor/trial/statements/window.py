@@ -3,6 +3,7 @@
 A window is the beginning of the recording, up to a statement of it: the tables are as they were then, and every write before a statement of the window is in
 the window, too. Any later part would begin with tables of another time. What has a twentieth of the whole recording's time is to be in it, at the cost of
 rounds, down to the fewest that say anything; where that is not enough, it is told (`absent`), and no proof is kept of such a replay. See decision 039.
+A recording without times does not tell what has weight: any kind may, so each is wanted, each absent one is told, and a part proves nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ TOO_LONG, TOO_SHORT = 1.3, 0.6
 OWN_SHARE = 1.0
 # A kind whose share in the window is another by more than this factor is told.
 SHIFTED = 2.0
+# Further absent kinds are not named: a result is bounded, and so many say nothing to anybody.
+MOST_NAMED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def choose(pace: Pace, allowed: Allowance, found: Survey) -> int:
     """With how many of the recording's statements the window ends."""
     planned = min(max(pace.reach(pace.aim(allowed)), pace.least), found.statements)
     longest = max(pace.reach(allowed.longest_seconds), planned)
-    needed = [found.kinds[kind].first + 1 for kind in heavy_kinds(found)]
+    needed = [found.kinds[kind].first + 1 for kind in wanted_kinds(found)]
     return max([planned, *(one for one in needed if one <= longest)])
 
 
@@ -120,18 +123,25 @@ def heavy_kinds(found: Survey) -> list[int]:
     return [kind for kind, share in shares.items() if share >= KIND_SHARE]
 
 
+def wanted_kinds(found: Survey) -> list[int]:
+    """The kinds that are to be in a window: without times, any may be the one that takes most of it."""
+    return heavy_kinds(found) if found.tells_times else list(found.kinds)
+
+
 def window_of(whole: Survey, part: Survey, names: Sequence[str]) -> Window:
     """What the window is of the whole."""
     recorded, here = whole.shares, part.shares
     told = [KindShare(names[kind], recorded[kind], here.get(kind, 0.0)) for kind in heavy_kinds(whole)]
+    absent = sorted((kind for kind in wanted_kinds(whole) if not here.get(kind)), key=lambda kind: -recorded[kind])
     return Window(
         part.statements,
         part.seconds,
         whole.statements,
         whole.seconds,
         part.weight / whole.weight if whole.weight else 1.0,
-        tuple(one for one in told if not one.window_share),
+        tuple(KindShare(names[kind], recorded[kind], 0.0) for kind in absent[:MOST_NAMED]),
         tuple(one for one in told if one.window_share and _is_shifted(one)),
+        whole.tells_times,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from myisam_advisor.cli.kept_replays import keep_replay, proofs_of_replay
 from myisam_advisor.proofs.document import proof_of, text_of
 from myisam_advisor.proofs.store import ProofStore
-from myisam_advisor.trial.statements.replay_result import KindShare
+from myisam_advisor.trial.statements.replay_result import KindShare, Window
 from tests.support.proofs import NOW
 
 
@@ -61,7 +61,17 @@ def test_several_changes_together_a_users_own_and_too_few_rounds_prove_nothing(v
 def test_where_kinds_of_weight_were_not_replayed_nothing_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     absent = (KindShare("select late from t", 0.25, 0.0), KindShare("select later from t", 0.1, 0.0))
-    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, absent)
+    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Window(5, 1.0, 10, 2.0, 0.5, absent))
     assert keeping.kept == ()
     assert keeping.why_not.startswith("statements with 35% of the recording's time were not replayed")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("absent", [(), (KindShare("select late from t", 0.02, 0.0),)])
+def test_a_part_of_a_recording_without_times_proves_nothing(absent: tuple[KindShare, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    result = Result((Variant("one"),))
+    keeping = keep_replay(result, "ab", None, {}, Window(5, 1.0, 10, 2.0, 0.5, absent, tells_times=False))
+    assert keeping.kept == ()
+    assert "tells no times, so that what has weight in the rest is not known" in keeping.why_not
+    assert len(keep_replay(result, "ab", None, {}, Window(10, 2.0, 10, 2.0, 1.0, tells_times=False)).kept) == 1

@@ -62,6 +62,21 @@ def test_a_part_of_the_recording_is_told_as_such() -> None:
     assert "less than 1% of their time" in " ".join(as_text(dataclasses.replace(result, fidelity=tiny)).split())
 
 
+def test_a_part_of_a_recording_without_times_is_told_in_statements() -> None:
+    result = a_result()
+    absent = tuple(KindShare(f"select {number} from t", 0.02, 0.0) for number in range(23))
+    window = Window(1_200, 11.6, 30_600, 359.9, 0.04, absent, tells_times=False)
+    part = dataclasses.replace(result.fidelity, window=window, statements=1_200, sent=1_200)
+    text = " ".join(as_text(dataclasses.replace(result, fidelity=part)).split())
+    assert "Replay of the first 11.6 s (4% of the statements) of" in text
+    assert "1,200 of 30,600 recorded statements, 4% of the statements. More" in text
+    assert "not in it: 2% of the recorded statements: select 0 from t" in text
+    assert "not in it: 3 more kinds" in text
+    assert "tells no times: what has weight in the rest of it is not known. What it says" in text
+    assert "kept as no proof" in text
+    assert "their time" not in text
+
+
 def test_where_nothing_could_be_tried_it_says_so() -> None:
     result = a_result()
     assert "Nothing could be tried" in conclusion(dataclasses.replace(result, variants=result.variants[2:]))

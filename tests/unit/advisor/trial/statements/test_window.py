@@ -89,3 +89,25 @@ def test_kinds_that_are_not_in_the_window_or_weigh_otherwise_in_it_are_told() ->
     ]
     assert [one.fingerprint for one in window.shifted] == ["select ?", "select a from t"]
     assert window_of(whole, whole, list(judging.kinds)).absent == ()
+
+
+def test_without_times_each_kind_that_is_absent_is_told_and_a_part_proves_nothing() -> None:
+    # As a general log has it: look-ups first, and what takes nearly all of the time at the end.
+    judging = Judging()
+    lookups = [event(1, number, b"SELECT a FROM t WHERE id = 1", duration=0) for number in range(3_000)]
+    joins = [event(1, 5_000 + number, b"SELECT COUNT(*) FROM t x, t y", duration=0) for number in range(60)]
+    whole = survey([*lookups, *joins], judging)
+    assert not whole.tells_times
+    window = window_of(whole, survey(lookups[:150], judging), list(judging.kinds))
+    assert [one.fingerprint for one in window.absent] == ["select count(*) from t x, t y"]
+    assert (window.tells_times, window.proves) == (False, False)
+    # All kinds are in it, but how much of the time these are is not known.
+    most = window_of(whole, survey([*lookups, *joins[:1]], judging), list(judging.kinds))
+    assert (most.absent, most.proves) == ((), False)
+    assert window_of(whole, whole, list(judging.kinds)).proves
+
+
+def test_without_times_a_window_reaches_for_every_kind() -> None:
+    events = [event(1, number, b"SELECT 1", duration=0) for number in range(99)]
+    events.insert(70, event(1, 70, b"SELECT a FROM t", duration=0))
+    assert choose(STEADY, Allowance(0.6, 1.1), survey(events, Judging())) == 71
