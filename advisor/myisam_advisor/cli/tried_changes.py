@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.variants import Setting, Variant
 
 NOTHING_TO_TRY = (
-    "no finding has a change that can be tried: name one (--set key_buffer_size=256M, --sql 'ALTER TABLE ...')."
+    "no finding has a change that can be tried: name one "
+    "(myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
 )
 # What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
 # unless somebody asks.
