@@ -19,7 +19,7 @@ from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import Sent, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage, StagedTable
 from myisam_advisor.trial.statements.survey import Judging, Survey, TableName, survey
-from myisam_advisor.trial.statements.tally import Run, tally
+from myisam_advisor.trial.statements.tally import Run, keep_usual, tally
 from myisam_advisor.trial.statements.window import Allowance, Pace, choose, corrected, ends_of
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample, read_process
 
@@ -125,6 +125,12 @@ class Parts:
                 return part
             chosen = again
         return self.first(chosen)
+
+    def first_run(self, schedule: Schedule, stage: Stage) -> Run:
+        """The first run of the settings as they are, whose answers the others are held against."""
+        timed = self._timed(schedule, stage)
+        keep_usual(schedule, timed.sent)
+        return timed.run
 
     def once(self, schedule: Schedule, stage: Stage, set_up: Callable[[], AbstractContextManager[None]]) -> Run:
         """Send all of it once, to tables that are as they were kept."""

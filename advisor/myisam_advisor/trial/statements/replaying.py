@@ -105,7 +105,7 @@ class _Replay:
         base.keep()
         # Warm by it are the page cache and the server.
         self._listener.doing("a first run, to warm up")
-        first = ways.baseline()
+        first = parts.first_run(schedule, base)
         results, rounds = self._compared(ways, schedule, variants)
         fidelity = fidelity_of(
             self._material, found, part, window_of(found, part.found, schedule.kinds), first, rounds[0][0][BASELINE]

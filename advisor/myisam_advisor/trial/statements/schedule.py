@@ -47,13 +47,14 @@ WhyMissing = Callable[[TableName], str]
 class ThreadPlan:
     """What is expected of one thread's statements, in their order: kind, rows (UNKNOWN), number of the error (UNKNOWN).
 
-    `positions` are their places in the recording.
+    `positions` are their places in the recording. `usual` is what the baseline's first run returned (`usual_answer`); empty before it.
     """
 
     kinds: array[int] = field(default_factory=lambda: array("I"))
     rows: array[int] = field(default_factory=lambda: array("q"))
     errors: array[int] = field(default_factory=lambda: array("i"))
     positions: array[int] = field(default_factory=lambda: array("I"))
+    usual: array[int] = field(default_factory=lambda: array("q"))
 
 
 @dataclass(slots=True)

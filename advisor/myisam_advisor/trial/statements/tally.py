@@ -7,13 +7,15 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
-from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND
+from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND, Answer
 from myisam_advisor.trial.statements.replay_result import Latency, Measured
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000
+MAXIMUM_ROWS = 1 << 62
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Run:
     # (kind, number of the error or 0) -> statements; and of one of them the rows that were recorded and returned.
     differences: Counter[tuple[int, int]] = field(default_factory=Counter)
     examples: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    # By kind: statements of which the recording tells no rows, and which return or change others than in the baseline's first run.
+    strayed: Counter[int] = field(default_factory=Counter)
 
     @property
     def statements_per_second(self) -> float:
@@ -69,7 +73,9 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
         sent.sender_cpu_seconds, server_cpu_seconds,
     )  # fmt: skip
     for number, plan in enumerate(schedule.plans):
-        for kind, rows, error, answer in zip(plan.kinds, plan.rows, plan.errors, sent.answers(number), strict=True):
+        usual = plan.usual or repeat(UNKNOWN, len(plan.kinds))
+        answers = sent.answers(number)
+        for kind, rows, error, expected, answer in zip(plan.kinds, plan.rows, plan.errors, usual, answers, strict=True):
             if answer.was_sent:
                 durations.append(answer.duration_nanoseconds)
                 of_kind = kinds[kind]
@@ -83,6 +89,7 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
                     run.differences[kind, answer.error] += 1
             elif rows == UNKNOWN:
                 run.rows_unknown += 1
+                run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
             elif rows == answer.rows:
                 run.rows_equal += 1
             else:
@@ -93,6 +100,19 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
     run.mean_seconds = sum(durations) / max(len(durations), 1) / NANOSECONDS_PER_SECOND
     run.latency = _latency(durations)
     return run
+
+
+def keep_usual(schedule: Schedule, sent: Sent) -> None:
+    """Keep what this run, the baseline's first, returned: what others are held against where the recording tells no rows."""
+    for number, plan in enumerate(schedule.plans):
+        plan.usual = array("q", map(usual_answer, sent.answers(number)))
+
+
+def usual_answer(answer: Answer) -> int:
+    """What a statement returned or changed, as one number; UNKNOWN where it was not sent, less than that for an error."""
+    if answer.error:
+        return UNKNOWN - answer.error
+    return min(answer.rows + answer.affected, MAXIMUM_ROWS) if answer.was_sent else UNKNOWN
 
 
 def _latency(durations: array[int]) -> Latency:

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.tried_changes import ReplayWish, for_speed, of_finding, variants_of
+from myisam_advisor.cli.tried_changes import ReplayWish, expect_something, for_speed, of_finding, variants_of
 from myisam_advisor.errors import TrialError
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import comment_line, option_line
@@ -94,3 +94,8 @@ def test_options_of_a_replay_belong_to_a_replay() -> None:
         with pytest.raises(click.UsageError, match="belong to replay"):
             one.expect_fitting(is_replay=False)
     replace(WISH, workload=None).expect_fitting(is_replay=False)
+
+
+def test_where_no_finding_has_a_change_the_command_that_takes_one_is_named() -> None:
+    with pytest.raises(TrialError, match=r"name one \(myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql"):
+        expect_something([], [])

@@ -4,7 +4,7 @@ from pathlib import Path
 from myisam_advisor.trial.statements.records import ANSWER, THREAD, read_report
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, ThreadPlan
 from myisam_advisor.trial.statements.sender import Sent
-from myisam_advisor.trial.statements.tally import measured, tally
+from myisam_advisor.trial.statements.tally import keep_usual, measured, tally
 
 MILLISECOND = 1_000_000
 
@@ -25,3 +25,23 @@ def test_rows_errors_and_times_are_counted_by_kind(tmp_path: Path) -> None:
     assert run.kind_rate(0) == 2 / 0.004
     assert run.rate("1") == 1 / 0.0015
     assert measured([run]).latency_milliseconds.median == 1.0
+
+
+def test_what_the_recording_tells_no_rows_of_is_held_against_the_baseline_statement_by_statement(tmp_path: Path) -> None:
+    # The same sum of rows, but of other statements; one that fails now; one of which the rows are recorded; a write that changes nothing.
+    plan = ThreadPlan(array("I", [0, 0, 0, 1, 1]), array("q", [UNKNOWN, UNKNOWN, UNKNOWN, 1, UNKNOWN]), array("i", [UNKNOWN] * 5))
+    schedule = Schedule(tmp_path, ["select", "insert"], [plan], 0, 1, 0, {}, frozenset())
+    head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 0, 0, 0)
+
+    def sent(*answers: tuple[int, int, int]) -> Sent:
+        packed = [ANSWER.pack(1, MILLISECOND, *answer, 1) for answer in answers]
+        (tmp_path / "0.answers").write_bytes(head + b"".join(packed))
+        return Sent(tmp_path, [read_report(head)])
+
+    first = sent((1, 0, 0), (0, 0, 0), (5, 0, 0), (1, 0, 0), (0, 3, 0))
+    assert +tally(schedule, first, 0.5).strayed == {}
+    keep_usual(schedule, first)
+    assert +tally(schedule, first, 0.5).strayed == {}
+    other = tally(schedule, sent((0, 0, 0), (1, 0, 0), (0, 0, 1146), (0, 0, 0), (0, 0, 0)), 0.5)
+    assert dict(other.strayed) == {0: 2, 1: 1}
+    assert dict(other.differences) == {(0, 1146): 1, (1, 0): 1}
