@@ -50,15 +50,19 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What was kept, as rule, id and path, and why nothing or not all was (empty where all was)."""
+    """What was kept, as rule, id and path, and why nothing or not all was (empty where all was); `undecided` are the ids of what decides nothing."""
 
     kept: tuple[tuple[str, str, str], ...] = ()
     why_not: str = ""
+    undecided: frozenset[str] = frozenset()
 
     def in_words(self) -> Iterable[str]:
         """For whoever reads the trial's report."""
         for rule, proof, path in self.kept:
-            yield f"Kept as proof {proof} for {rule} in {path}: check, plan and the page reckon with it from now on."
+            follows = "check, plan and the page reckon with it from now on"
+            if proof in self.undecided:
+                follows = "it is not clear, and decides nothing"
+            yield f"Kept as proof {proof} for {rule} in {path}: {follows}."
         if self.why_not:
             yield f"Not kept: {self.why_not}"
 
@@ -82,13 +86,13 @@ def keep_trial(result: TrialResult, ground: Ground) -> Keeping:
 def keep(proofs: Sequence[Proof], store: ProofStore) -> Keeping:
     """Keep each of them, as far as that is possible."""
     kept: list[tuple[str, str, str]] = []
-    why_not = ""
+    why_not: dict[str, None] = {}
     for proof in proofs:
         try:
             kept.append((proof.rule_id, proof.id, str(store.keep(proof))))
         except UserError as error:
-            why_not = str(error)
-    return Keeping(tuple(kept), why_not)
+            why_not[str(error)] = None
+    return Keeping(tuple(kept), " ".join(why_not), frozenset(one.id for one in proofs if not one.decides))
 
 
 def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], now: float) -> Iterable[Proof]:

@@ -61,6 +61,20 @@ class Proof:
     server: str = ""
 
     @property
+    def is_clear(self) -> bool:
+        """Whether it says something of the whole; of a trial also where one of its workloads gained and another lost, which noise does not do."""
+        return self.verdict != UNCLEAR or (
+            self.experiment != REPLAY and {WORTH_IT, WORSE} <= {one.verdict for one in self.kinds}
+        )
+
+    @property
+    def decides(self) -> bool:
+        """Whether something follows from it: from a trial also where one of its workloads is clear, which findings may be about."""
+        return self.verdict != UNCLEAR or (
+            self.experiment != REPLAY and any(one.verdict != UNCLEAR for one in self.kinds)
+        )
+
+    @property
     def id(self) -> str:
         """Of what was tried: the same trial on the same tables takes the place of the one before."""
         told = (self.rule_id, self.experiment, *self.change, "", *sorted(self.objects), self.server)

@@ -60,9 +60,9 @@ class Settled:
 def settled(
     rule: Rule, about: str, row: Row, texts: Iterable[str], known: KeptProofs, facts: FactSet
 ) -> Settled | None:
-    """What is known of the change that these texts make, for a finding of this rule about this object; the newest that holds, else the newest.
+    """What is known of the change that these texts make, for a finding of this rule about this object: the newest clear proof that holds.
 
-    `row` is what the rule's query gave; None where nothing of it was ever tried here.
+    Where there is none, the newest that holds; else the newest. `row` is what the rule's query gave; None where nothing of it was ever tried here.
     """
     candidates = [proof for proof in known.proofs if proof.rule_id == rule.id]
     if not candidates:
@@ -75,7 +75,7 @@ def settled(
             continue
         outcome = decided(proof, rule.proof, row)
         found.append(Settled(proof, outcome, still_valid(proof, facts, known.now) or "", known.now))
-    return min(found, key=lambda one: (bool(one.why_not), -one.proof.taken_at), default=None)
+    return min(found, key=lambda one: (bool(one.why_not), one.verdict == UNCLEAR, -one.proof.taken_at), default=None)
 
 
 def decided(proof: Proof, proving: Proving | None, row: Row) -> Outcome:

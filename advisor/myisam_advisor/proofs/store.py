@@ -13,6 +13,7 @@ from myisam_advisor.proofs.kept_files import FILE_NAME, KeptFileError, KeptFiles
 from myisam_advisor.proofs.proof import Proof
 from myisam_advisor.proofs.rate_store import NAME as RATES_NAME
 from myisam_advisor.proofs.rate_store import RateStore, rates_of_all
+from myisam_advisor.proofs.validity import outlived_by
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -36,6 +37,19 @@ class KeptProofs:
 
 
 NO_PROOFS = KeptProofs()
+
+
+class ClearerProofError(UserError):
+    """A clearer proof of the same change is kept, and still holds."""
+
+    def __init__(self, proof: Proof) -> None:
+        day = time.strftime("%Y-%m-%d", time.localtime(proof.taken_at))
+        super().__init__(f"a clearer proof of {proof.rule_id} is kept ({proof.id} of {day}: {proof.verdict}).")
+
+
+def is_clearer(proof: Proof, later: Proof) -> bool:
+    """Whether the proof stays though a later one of the same change is there, which is not clear."""
+    return proof.is_clear and not later.is_clear and not outlived_by(proof, later)
 
 
 class ProofStore:
@@ -62,11 +76,17 @@ class ProofStore:
         return KeptProofs(known.proofs, known.refused, moment)
 
     def keep(self, proof: Proof) -> Path:
-        """Write it, in the place of the same trial's before. Raises UserError that says why it cannot be kept."""
+        """Write it, in the place of the same trial's before. Raises UserError that says why it cannot be kept.
+
+        What is not clear takes the place of no clear one that still holds: a short or a noisy trial would undo a long one.
+        """
         try:
             text = text_of(proof)
         except ProofError as error:
             raise UserError(f"the proof cannot be kept: {error}.") from None
+        clearer = next((one for one in self.current().proofs if one.id == proof.id and is_clearer(one, proof)), None)
+        if clearer is not None:
+            raise ClearerProofError(clearer)
         full = f"{self.directory} holds {MAXIMUM_PROOFS} proofs: forget some (myisam-advisor proofs --forget ID)."
         self._files.write(f"{proof.id}.json", text, MAXIMUM_PROOFS, full)
         return self.directory / f"{proof.id}.json"
@@ -109,12 +129,13 @@ def own_store() -> ProofStore:
 
 
 def of_all(stores: Sequence[ProofStore], now: float | None = None) -> KeptProofs:
-    """What several stores hold; of the same proof in two, the newer one."""
+    """What several stores hold; of the same proof in two, the newer one, or a clear one before it that still holds."""
     moment = time.time() if now is None else now
     kept = [store.current(moment) for store in stores]
     newest: dict[str, Proof] = {}
     for proof in sorted((one for each in kept for one in each.proofs), key=lambda one: (-one.taken_at, one.id)):
-        newest.setdefault(proof.id, proof)
+        if is_clearer(proof, newest.setdefault(proof.id, proof)):
+            newest[proof.id] = proof
     rates = rates_of_all([store.rates for store in stores])
     return KeptProofs(tuple(newest.values()), tuple(why for each in kept for why in each.refused), moment, rates)
 

@@ -39,6 +39,19 @@ def still_valid(proof: Proof, facts: FactSet | None, now: float) -> str | None:
     )
 
 
+def outlived_by(proof: Proof, later: Proof) -> bool:
+    """Whether a later trial of the same change shows that the proof holds no more: by its age, the version, the load or the tables' sizes of then."""
+    then, now = _series(proof.server_version), _series(later.server_version)
+    sizes = proof.workload.tables
+    return (
+        _too_old(proof, later.taken_at) is not None
+        or bool(proof.server_product and later.server_product and proof.server_product != later.server_product)
+        or bool(then and now and then != now)
+        or _is_other_load(proof.workload.statements_per_second, later.workload.statements_per_second)
+        or any(_is_other_size(sizes[name], size) for name, size in later.workload.tables.items() if name in sizes)
+    )
+
+
 def _too_old(proof: Proof, now: float) -> str | None:
     days = (now - proof.taken_at) / DAY_SECONDS
     if now - proof.taken_at < -CLOCK_SECONDS:
@@ -69,11 +82,19 @@ def _other_load(proof: Proof, facts: FactSet) -> str | None:
         return None
     rows = facts.tables["status"].dictionaries()
     now = next((number_of(row["per_second"]) for row in rows if row["name"] == "Questions"), None)
-    if now is None or now < MINIMUM_STATEMENTS_PER_SECOND:
-        return None
-    if now <= MAXIMUM_LOAD_RATIO * then:
+    if now is None or not _is_other_load(then, now):
         return None
     return f"the server had {rate(then)} statements then, and has {rate(now)} now (more than {MAXIMUM_LOAD_RATIO:g} times as many)"
+
+
+def _is_other_load(then: float | None, now: float | None) -> bool:
+    """Whether it is another load; what is not known is none, nor is one below which nothing is known."""
+    return (
+        then is not None
+        and now is not None
+        and now >= MINIMUM_STATEMENTS_PER_SECOND
+        and now > MAXIMUM_LOAD_RATIO * then
+    )
 
 
 def _other_sizes(proof: Proof, facts: FactSet) -> str | None:
@@ -82,10 +103,14 @@ def _other_sizes(proof: Proof, facts: FactSet) -> str | None:
     sizes = facts.tables["tables"].once("bytes by name", _bytes_by_name)
     for name, then in proof.workload.tables.items():
         now = sizes.get(name)
-        if now is None or max(then, now) < MINIMUM_TABLE_BYTES or _ratio(then, now) <= MAXIMUM_SIZE_RATIO:
+        if now is None or not _is_other_size(then, now):
             continue
         return f"{name} had {size(then)} then, and has {size(now)} now (beyond {MAXIMUM_SIZE_RATIO:g} times)"
     return None
+
+
+def _is_other_size(then: float, now: float) -> bool:
+    return max(then, now) >= MINIMUM_TABLE_BYTES and _ratio(then, now) > MAXIMUM_SIZE_RATIO
 
 
 def _bytes_by_name(tables: FactRows) -> Mapping[str, float]:

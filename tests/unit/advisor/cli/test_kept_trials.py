@@ -9,7 +9,7 @@ from myisam_advisor.cli.kept_trials import Ground, Keeping, TriedTable, keep, ke
 from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
-from tests.support.proofs import NOW, proof
+from tests.support.proofs import NOW, kind, proof
 
 GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096), 25.0)
 
@@ -52,3 +52,18 @@ def test_where_it_is_kept_is_said(tmp_path: Path) -> None:
     said = keep([made], ProofStore(tmp_path / "proofs"))
     assert list(said.in_words()) == [f"Kept as proof {made.id} for pack-keys in {tmp_path}/proofs/{made.id}.json: check, plan and the page reckon with it from now on."]
     assert Keeping().as_values() == {"kept": [], "not_kept": None}
+
+
+def test_of_what_is_not_clear_nothing_is_promised(tmp_path: Path) -> None:
+    store = ProofStore(tmp_path / "proofs")
+    unclear = proof(verdict="unclear")
+    (said,) = keep([unclear], store).in_words()
+    assert said.endswith(": it is not clear, and decides nothing.")
+    keep([proof()], store)
+    refused = keep([unclear], store)
+    assert refused.kept == ()
+    assert next(iter(refused.in_words())).startswith("Not kept: a clearer proof of pack-keys is kept")
+    # A trial with a clear workload decides findings that are about it, and one that gained here and lost there is no noise.
+    mixed = proof(verdict="unclear", kinds=[kind("reads", 1.4, "worth it"), kind("writes", 0.5, "worse")])
+    (said,) = keep([mixed], store).in_words()
+    assert "reckon with it from now on" in said

@@ -32,6 +32,16 @@ def test_the_newest_that_holds_is_quoted_else_the_newest() -> None:
     assert old.sentence == "Proved here on 10 August (trial pack-keys on log.hits): 1.4 times, 1.3 to 1.5. It is no longer used: it is 100 days old (90 at most)."
 
 
+def test_a_clear_one_that_holds_is_quoted_before_a_newer_one_that_is_not() -> None:
+    unclear = {"verdict": "unclear", "times": 1.02, "low": 0.8, "high": 1.3}
+    found = said([{"days": 9, "experiment": "replay"}, {**unclear, "days": 1}])
+    assert found is not None
+    assert found.verdict == "worth it"
+    found = said([{"days": 100, "experiment": "replay"}, {**unclear, "days": 1}])
+    assert found is not None
+    assert (found.why_not, found.verdict) == ("", "unclear")
+
+
 def test_another_rule_table_change_or_server_says_nothing() -> None:
     assert said([{"rule_id": "mmap-enable"}]) is None
     assert said([{}], about="log.other") is None

@@ -154,3 +154,42 @@ def test_roots_rights_are_of_no_use_to_the_owner(others: Path, tmp_path: Path) -
     (others / "proofs" / f"{proof().id}.json").symlink_to(target / "made")
     ProofStore(others / "proofs").keep(proof())
     assert list(target.iterdir()) == []
+
+
+UNCLEAR = {"times": 1.02, "low": 0.7, "high": 1.6, "verdict": "unclear"}
+
+
+@pytest.mark.parametrize("verdict", ["worth it", "worse", "no difference"])
+def test_what_is_not_clear_takes_no_clear_ones_place(store: ProofStore, verdict: str) -> None:
+    clear = proof(days=9, verdict=verdict)
+    store.keep(clear)
+    with pytest.raises(UserError, match=f"a clearer proof of pack-keys is kept .*: {verdict}"):
+        store.keep(proof(days=1, **UNCLEAR))
+    assert store.current(NOW).proofs == (clear,)
+    store.keep(proof(days=0, verdict="worse"))
+    assert [one.verdict for one in store.current(NOW).proofs] == ["worse"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"days": 100}, {"days": 1}),
+        ({"server_version": "10.11.6-MariaDB"}, {"server_version": "11.8.1-MariaDB"}),
+        ({"server_product": "MySQL"}, {"server_product": "MariaDB"}),
+        ({"workload": {"tables": {"log.hits": 1 << 25}}}, {"workload": {"tables": {"log.hits": 1 << 27}}}),
+        ({"workload": {"statements_per_second": 20.0}}, {"workload": {"statements_per_second": 900.0}}),
+        ({"verdict": "unclear"}, {}),
+    ],
+)
+def test_what_is_not_clear_takes_the_place_of_what_holds_no_more(store: ProofStore, then: dict[str, object], now: dict[str, object]) -> None:
+    store.keep(proof(**{"days": 9, **then}))
+    later = proof(**{"days": 1, **UNCLEAR, **now})
+    store.keep(later)
+    assert store.current(NOW).proofs == (later,)
+
+
+def test_a_clear_one_in_another_directory_counts_before_one_that_is_not(tmp_path: Path) -> None:
+    own, system = ProofStore(tmp_path / "own"), ProofStore(tmp_path / "system")
+    own.keep(proof(days=1, **UNCLEAR))
+    system.keep(proof(days=9))
+    assert of_all([own, system], NOW).proofs == (proof(days=9),)
