@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -158,6 +159,26 @@ def test_what_cannot_be_tried_is_said_with_its_remedy(
 ) -> None:
     with shop(mariadb):
         fails(temporary, message, *on(mariadb, workload, *words))
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("max_statement_time=0.0005", r"error 1969|^$"),
+        # Under it not even our own statements between the runs are done.
+        ("max_session_mem_used=8192", r"error 1290|answered otherwise"),
+    ],
+)
+def test_a_limit_that_ends_statements_is_its_own_problem_and_the_others_are_tried(
+    mariadb: PrivateServer, temporary: Path, workload: Path, setting: str, problem: str
+) -> None:
+    with shop(mariadb):
+        words = ("--set", setting, "--set", "key_buffer_size=1M", "--rounds", "4")
+        document = measured(temporary, *on(mariadb, workload, *words))
+    limited, other = document["variants"]
+    assert re.search(problem, limited["problem"]), limited
+    assert (other["problem"], other["measured"]["rounds"] > 0) == ("", True)
+    assert document["fidelity"]["rows_equal"] == document["fidelity"]["sent"]
 
 
 def test_another_release_than_the_tables_is_refused(mariadb: PrivateServer, temporary: Path, workload: Path) -> None:

@@ -29,7 +29,7 @@ from myisam_advisor.trial.statements.stages import Stage, make_account
 from myisam_advisor.trial.statements.survey import Judging, Survey, survey
 from myisam_advisor.trial.statements.tally import Run, measured
 from myisam_advisor.trial.statements.variants import BASELINE, Variant, together
-from myisam_advisor.trial.statements.ways import Ground, Ways
+from myisam_advisor.trial.statements.ways import Ground, VariantFailedError, Ways
 from myisam_advisor.trial.statements.window import allowance, window_of
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.trial import told_of
@@ -132,21 +132,19 @@ class _Replay:
         self, ways: Ways, schedule: Schedule, variants: Sequence[Variant]
     ) -> tuple[list[VariantResult], list[tuple[Rounds[Run], Sequence[Variant]]]]:
         """Each variant alone, then those together that pay: the results, and the rounds with the variants that they are of."""
-        made = {BASELINE: ways.baseline, **self._made(ways, variants)}
-        if len(made) == 1:
+        runs = self._rounds(ways, variants, _share_of(len(variants)))
+        if runs is None:
             said = "; ".join(f"{name}: {problem.rstrip('.')}" for name, problem in ways.problems.items())
             raise TrialError(f"nothing can be tried, because the private server refuses it: {said}.")
-        runs = self._rounds(made, _share_of(len(variants)))
         results = [self._result(variant, ways, schedule, runs) for variant in variants]
         rounds: list[tuple[Rounds[Run], Sequence[Variant]]] = [(runs, variants)]
         paying = [one for one, result in zip(variants, results, strict=True) if result.verdict == WORTH_IT]
         if len(paying) > 1:
             both = together(paying)
-            later = runs
-            if pair := self._made(ways, [both]):
-                later = self._rounds({BASELINE: ways.baseline, **pair}, 1 - ALONE_SHARE)
-                rounds.append((later, [both]))
-            results.append(self._result(both, ways, schedule, later))
+            again = self._rounds(ways, [both], 1 - ALONE_SHARE)
+            if again is not None:
+                rounds.append((again, [both]))
+            results.append(self._result(both, ways, schedule, again or runs))
         return results, [(one, [of for of in those if of.name not in ways.problems]) for one, those in rounds]
 
     def _made(self, ways: Ways, variants: Sequence[Variant]) -> dict[str, Callable[[], Run]]:
@@ -168,10 +166,24 @@ class _Replay:
             folder.mkdir()
         return folder
 
-    def _rounds(self, ways: Mapping[str, Callable[[], Run]], share: float) -> Rounds[Run]:
-        """All variants in turn until each is clear, within this share of the budget."""
-        budget = self._options.budget_seconds
-        limits = Limits(FEWEST_ROUNDS, self._options.maximum_rounds, None if budget is None else budget * share)
+    def _rounds(self, ways: Ways, variants: Sequence[Variant], share: float) -> Rounds[Run] | None:
+        """All variants in turn until each is clear, within this share of the budget; None where the server takes none of them.
+
+        Under what ends it the others are not held against anything: they begin again without it, with the time that is left.
+        """
+        budget, began = self._options.budget_seconds, time.monotonic()
+        made = self._made(ways, variants)
+        while made:
+            left = None if budget is None else max(budget * share - (time.monotonic() - began), 0.0)
+            try:
+                return self._rounds_of({BASELINE: ways.baseline, **made}, left)
+            except VariantFailedError as error:
+                ways.problems[error.variant] = error.said
+                del made[error.variant]
+        return None
+
+    def _rounds_of(self, ways: Mapping[str, Callable[[], Run]], budget: float | None) -> Rounds[Run]:
+        limits = Limits(FEWEST_ROUNDS, self._options.maximum_rounds, budget)
         began = time.monotonic()
 
         def ran() -> None:

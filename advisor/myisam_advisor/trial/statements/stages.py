@@ -15,7 +15,7 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.binaries import ServerBinaries
-from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.driver import Cursor, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
 from myisam_advisor.trial.statements.variants import Setting, Variant
@@ -25,6 +25,13 @@ from myisam_exporter.server.sql import quote_identifier, quote_table, quote_valu
 ACCOUNT = "replay"
 COPY_SECONDS = 3600
 READ_ONLY_VARIABLE, UNKNOWN_VARIABLE = 1238, 1193
+# A variant's limits are for its statements, not for ours. Words in /*! */ are for MySQL from 5.7.8 on, which MariaDB passes over, those in
+# /*M! */ for MariaDB from 10.1.1 on: manuals, "Comments" and "Comment Syntax".
+OUR_SESSION = (
+    "SET SESSION sql_select_limit = 18446744073709551615"
+    "/*!50708 , SESSION max_execution_time = 0 *//*M!100101 , SESSION max_statement_time = 0 */",
+    "SET SESSION TRANSACTION READ WRITE",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +86,16 @@ class Stage:
                 name = f"{table.stem}{ending}"
                 shutil.copyfile(self._kept / table.folder / name, self.server.data_directory / table.folder / name)
         for table in self.tables:
-            self.server.execute(f"LOAD INDEX INTO CACHE {table.name}")
+            without_limits(self.server, f"LOAD INDEX INTO CACHE {table.name}")
 
     def _flush(self) -> None:
         if self.tables:
-            self.server.execute("FLUSH TABLES")
+            without_limits(self.server, "FLUSH TABLES")
+
+
+def without_limits(server: PrivateServer, statement: str) -> list[tuple[object, ...]]:
+    """Run a statement of our own, which no limit of a variant's is to end."""
+    return server.execute(*OUR_SESSION, statement)
 
 
 def make_account(server: PrivateServer, databases: Sequence[str]) -> None:
@@ -134,9 +146,9 @@ def run_statements(server: PrivateServer, statements: Sequence[str]) -> None:
     """Run a variant's statements. Raises RefusedError with the server's error; OPTIMIZE and its like tell theirs as rows."""
     for statement in statements:
         try:
-            rows = server.execute(statement)
+            rows = without_limits(server, statement)
         except driver().error as error:
-            raise RefusedError(_words(error)) from None
+            raise RefusedError(words_of(error)) from None
         for row in rows:
             if len(row) == 4 and str(row[2]).lower() == "error":
                 raise RefusedError(str(row[3]))
@@ -145,9 +157,9 @@ def run_statements(server: PrivateServer, statements: Sequence[str]) -> None:
 def set_global(server: PrivateServer, setting: Setting) -> None:
     """Set it on the running server. Raises RefusedError with the server's error."""
     try:
-        server.execute(f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
+        without_limits(server, f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
     except driver().error as error:
-        raise RefusedError(_words(error)) from None
+        raise RefusedError(words_of(error)) from None
 
 
 def can_be_set(server: PrivateServer, setting: Setting) -> bool:
@@ -158,22 +170,37 @@ def can_be_set(server: PrivateServer, setting: Setting) -> bool:
     except driver().error as error:
         if error.args[0] == READ_ONLY_VARIABLE:
             return False
-        raise RefusedError(_words(error)) from None
+        raise RefusedError(words_of(error)) from None
 
 
 @contextlib.contextmanager
 def changed(server: PrivateServer, settings: Sequence[Setting]) -> Iterator[None]:
     """With these settings, and the former ones afterwards."""
     before: list[tuple[Setting, str]] = []
+    # A session that began before has none of the limits that are set, and so can set them back.
+    with server.session() as connection:
+        cursor = connection.cursor()
+        try:
+            for setting in settings:
+                cursor.execute(f"SELECT @@GLOBAL.{setting.sql_name}")
+                value = cursor.fetchall()[0][0]
+                cursor.execute(f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
+                before.append((setting, _literal(value)))
+            yield
+        finally:
+            for setting, former in reversed(before):
+                _set_back(server, cursor, f"SET GLOBAL {setting.sql_name} = {former}")
+
+
+def _set_back(server: PrivateServer, cursor: Cursor, statement: str) -> None:
+    """Raises TrialError where that cannot be done: what runs afterwards would run with the variant's setting."""
     try:
-        for setting in settings:
-            value = server.execute(f"SELECT @@GLOBAL.{setting.sql_name}")[0][0]
-            server.execute(f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
-            before.append((setting, _literal(value)))
-        yield
-    finally:
-        for setting, former in reversed(before):
-            server.execute(f"SET GLOBAL {setting.sql_name} = {former}")
+        cursor.execute(statement)
+    except driver().error as error:
+        server.expect_alive()
+        raise TrialError(
+            f"the private server does not take a setting back ({statement}): {words_of(error)}. Leave it out."
+        ) from None
 
 
 def _literal(value: object) -> str:
@@ -182,5 +209,6 @@ def _literal(value: object) -> str:
     return quote_value(value if isinstance(value, int | float) else str(value))
 
 
-def _words(error: Exception) -> str:
+def words_of(error: Exception) -> str:
+    """The server's error, with its number."""
     return f"{error.args[-1]} (error {error.args[0]})"

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.statements.stages import (
     RefusedError,
     Stage,
@@ -17,12 +19,21 @@ from myisam_advisor.trial.statements.stages import (
     changed,
     copy_directory,
     stage_of,
+    words_of,
 )
 from myisam_advisor.trial.statements.tally import Run
 from myisam_advisor.trial.statements.variants import Variant
 
 # Runs the workload once on a stage, with what is set up around it.
 RunOnce = Callable[[Stage, Callable[[], AbstractContextManager[None]]], Run]
+
+
+class VariantFailedError(Exception):
+    """What we do ourselves around a run is refused under a variant, in the server's words; or its own server is gone."""
+
+    def __init__(self, variant: str, said: str) -> None:
+        self.variant, self.said = variant, said
+        super().__init__(f"{variant}: {said}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +75,18 @@ class Ways:
         if self._is_live(variant):
             if variant.name in self.problems:
                 return None
-            return partial(self._once, self._base, partial(changed, self._base.server, variant.settings))
+            live = partial(self._once, self._base, partial(changed, self._base.server, variant.settings))
+            return partial(_named, variant.name, live, driver().error)
         try:
             stage = self._stage(variant)
         except RefusedError as error:
             self.problems[variant.name] = str(error)
             return None
-        return partial(self._once, stage, nullcontext)
+        except driver().error as error:
+            self.problems[variant.name] = words_of(error)
+            return None
+        # Whatever ends on a server of its own is its own fault.
+        return partial(_named, variant.name, partial(self._once, stage, nullcontext), (driver().error, TrialError))
 
     def _stage(self, variant: Variant) -> Stage:
         assert self._template is not None, "the template is kept before variants are asked for"
@@ -95,3 +111,12 @@ class Ways:
         except RefusedError as error:
             self.problems[variant.name] = str(error)
             return True
+
+
+def _named(variant: str, run: Callable[[], Run], errors: type[Exception] | tuple[type[Exception], ...]) -> Run:
+    """Run it; its errors bear the variant's name."""
+    try:
+        return run()
+    except errors as error:
+        said = str(error) if isinstance(error, TrialError) else words_of(error)
+        raise VariantFailedError(variant, said) from None
