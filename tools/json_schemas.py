@@ -254,6 +254,7 @@ def _replay() -> Schema:
     fidelity = _object({
         **dict.fromkeys(("statements", "sent", "rows_equal", "rows_differ", "rows_unknown", "lost_turns", "crowded_connections", "unconnected"), INTEGER),
         **dict.fromkeys(("recorded_seconds", "replayed_seconds", "sender_cpu_share"), NUMBER),
+        "errors_recorded": {"type": "boolean", "description": "Whether the recording tells which statements failed."},
         "left_out": counts | {"description": "Statements that were not sent, by reason."},
         "differences": _list_of(_of(Difference)), "tables": _list_of(_of(TableStart)), "notes": TEXTS,
         "window": _of(ReplayWindow, absent=_list_of(_of(KindShare)), shifted=_list_of(_of(KindShare))) | {"description": "Which beginning of the recording was replayed."},

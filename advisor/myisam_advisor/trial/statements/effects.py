@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -34,6 +35,15 @@ class Effects:
             found |= self.writes.get(table, frozenset((table,)))
         for routine in called:
             found |= self.writes_of_calls.get(routine, NONE)
+        return found
+
+    def written_by(self, written: Mapping[TableName, int], called: Mapping[TableName, int]) -> Counter[TableName]:
+        """How often each table is written, by statements that write these so often and call those so often."""
+        found: Counter[TableName] = Counter()
+        for table, writes in written.items():
+            found.update(dict.fromkeys(self.also_written((table,), ()), writes))
+        for routine, calls in called.items():
+            found.update(dict.fromkeys(self.also_written((), (routine,)), calls))
         return found
 
     def why_not(self, written: Iterable[TableName], called: Iterable[TableName]) -> Iterator[str]:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from myisam_advisor.texts.templates import object_name
+from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.figures import MAXIMUM_DIFFERENCES, differences_of
 from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.parts import Part
 from myisam_advisor.trial.statements.replay_result import Fidelity, TableStart, Window
-from myisam_advisor.trial.statements.survey import Survey
+from myisam_advisor.trial.statements.survey import Survey, TableName
 from myisam_advisor.trial.statements.tally import Run, measured
 from myisam_advisor.trial.tables.sources import Source
 
 
 def fidelity_of(
-    material: Material, whole: Survey, part: Part, window: Window, first: Run, baseline: Sequence[Run]
+    material: Material,
+    whole: Survey,
+    part: Part,
+    window: Window,
+    effects: Effects,
+    first: Run,
+    baseline: Sequence[Run],
 ) -> Fidelity:
     """Of the part that was replayed: what the first run returned, and what the others cost."""
     sender = sum(run.sender_cpu_seconds for run in baseline)
     both = sender + sum(run.server_cpu_seconds for run in baseline)
-    schedule = part.schedule
+    schedule, writes = part.schedule, effects.written_by(whole.written, whole.called)
     return Fidelity(
         part.found.statements,
         schedule.total,
@@ -29,7 +36,7 @@ def fidelity_of(
         first.rows_differ,
         first.rows_unknown,
         differences_of(schedule, first),
-        tuple(_start(source, material, whole) for source in material.sources),
+        tuple(_start(source, material, writes) for source in material.sources),
         max(run.lost_turns for run in baseline),
         schedule.crowded,
         part.found.seconds,
@@ -37,16 +44,14 @@ def fidelity_of(
         sender / both if both else 0.0,
         window,
         max(run.unconnected for run in (first, *baseline)),
+        schedule.tells_errors,
         tuple(_notes(part.found, material)),
     )
 
 
-def _start(source: Source, material: Material, whole: Survey) -> TableStart:
+def _start(source: Source, material: Material, writes: Mapping[TableName, int]) -> TableStart:
     name = (source.schema, source.table)
-    use = whole.tables.get(name)
-    return TableStart(
-        object_name(*name), source.counted_bytes, use.writes if use else 0, material.changed_seconds.get(name)
-    )
+    return TableStart(object_name(*name), source.counted_bytes, writes.get(name, 0), material.changed_seconds.get(name))
 
 
 def _notes(found: Survey, material: Material) -> Iterator[str]:

@@ -173,7 +173,10 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
         lines.append("The recording tells no rows: whether results are the same is not known.")
     for one in fidelity.differences:
         what = f"error {one.error}" if one.error else f"{one.rows_returned} rows, not {one.rows_recorded}"
-        lines.append(f"  other than recorded: {one.statements:,} x {one.fingerprint[:SHOWN_KIND_CHARACTERS]} ({what})")
+        how = "other than recorded"
+        if one.error and not fidelity.errors_recorded:
+            how = "failed here; the recording does not tell whether there, too"
+        lines.append(f"  {how}: {one.statements:,} x {one.fingerprint[:SHOWN_KIND_CHARACTERS]} ({what})")
     lines += _start_lines(fidelity)
     if fidelity.unconnected:
         lines.append(

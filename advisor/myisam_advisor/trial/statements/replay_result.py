@@ -136,7 +136,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """How much like the recording the replay was. But for `window`, all of it is about the part that was replayed."""
+    """How much like the recording the replay was. But for `window`, all of it is about the part that was replayed.
+
+    `errors_recorded`: whether the recording tells which statements failed; where not, none can be said to have failed otherwise.
+    """
 
     statements: int
     sent: int
@@ -153,6 +156,7 @@ class Fidelity:
     sender_cpu_share: float
     window: Window
     unconnected: int = 0
+    errors_recorded: bool = False
     notes: tuple[str, ...] = ()
 
 

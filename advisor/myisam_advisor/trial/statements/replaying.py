@@ -107,9 +107,8 @@ class _Replay:
         self._listener.doing("a first run, to warm up")
         first = parts.first_run(schedule, base)
         results, rounds = self._compared(ways, schedule, variants)
-        fidelity = fidelity_of(
-            self._material, found, part, window_of(found, part.found, schedule.kinds), first, rounds[0][0][BASELINE]
-        )
+        window = window_of(found, part.found, schedule.kinds)
+        fidelity = fidelity_of(self._material, found, part, window, effects, first, rounds[0][0][BASELINE])
         return self._told(server, tuple(results), tuple(kinds_of(schedule, rounds)), fidelity, rounds[0][0])
 
     def _prepared(self, server: PrivateServer) -> Effects:

@@ -85,6 +85,11 @@ class Schedule:
         """How many are sent."""
         return sum(self.statements)
 
+    @property
+    def tells_errors(self) -> bool:
+        """Whether the recording tells of any statement with which error it ended, or that it did with none."""
+        return any(error != UNKNOWN for plan in self.plans for error in plan.errors)
+
 
 def write_schedule(
     events: Iterable[Event],

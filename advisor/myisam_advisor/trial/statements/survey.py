@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -126,7 +127,8 @@ class Survey:
     connections: dict[int, ConnectionSpan] = field(default_factory=dict)
     tables: dict[TableName, TableUse] = field(default_factory=dict)
     temporary: set[tuple[int, TableName]] = field(default_factory=set)
-    called: set[TableName] = field(default_factory=set)
+    # Names before a parenthesis, and behind CALL: how many statements have them.
+    called: Counter[TableName] = field(default_factory=Counter)
 
     @property
     def seconds(self) -> float:
@@ -191,7 +193,7 @@ def _count(found: Survey, event: Event, judged: Judged) -> None:
     span.is_utf8 = span.is_utf8 and _is_utf8(event.statement)
     if not judged.refused:
         if len(found.called) < MAXIMUM_CALLED:
-            found.called |= judged.called
+            found.called.update(judged.called)
         _count_tables(found, event, judged)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.statements.definitions import FUNCTION, PROCEDURE, TRIGGER, VIEW, Definition
 from myisam_advisor.trial.statements.made_definitions import make_definitions
+from myisam_advisor.trial.statements.survey import Judging, survey
+from tests.support.workloads import event
 
 WORDS, LOG, AUDIT = ("shop", "words"), ("shop", "log"), ("shop", "audit")
 COPIED = {WORDS, LOG, AUDIT}
@@ -47,6 +49,20 @@ def test_what_is_written_with_a_table_or_by_a_call_is_known() -> None:
     assert effects.also_written([("shop", "named")], []) == {WORDS}
     assert effects.also_written([], [("shop", "note")]) == {LOG, AUDIT}
     assert effects.also_written([WORDS], [("shop", "twice"), ("shop", "max")]) == {WORDS}
+
+
+def test_writes_of_triggers_and_procedures_count_for_the_tables_that_they_write() -> None:
+    effects = made(Server(), VIEWED, AFTER, NOTE, TWICE)
+    counted = effects.written_by({LOG: 400, ("shop", "named"): 3, ("shop", "own"): 2}, {("shop", "note"): 50, ("shop", "max"): 9})
+    assert counted == {LOG: 450, AUDIT: 450, WORDS: 3, ("shop", "own"): 2}
+
+
+def test_calls_are_counted_by_statement() -> None:
+    calls = [event(1, number, b"CALL note()", 0) for number in range(3)]
+    found = survey([*calls, event(1, 9, b"INSERT INTO log VALUES (Twice(1))", 0)], Judging())
+    assert (found.called["shop", "note"], found.called["shop", "twice"]) == (3, 1)
+    effects = made(Server(), AFTER, NOTE, TWICE)
+    assert effects.written_by(found.written, found.called)[AUDIT] == 4
 
 
 def test_what_is_not_there_takes_with_it_what_uses_it() -> None:

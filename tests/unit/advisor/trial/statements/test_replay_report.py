@@ -21,6 +21,15 @@ def test_the_report_is_the_golden_one(request: pytest.FixtureRequest, monkeypatc
     assert text == GOLDEN.read_text()
 
 
+def test_errors_are_called_other_than_recorded_only_where_the_recording_tells_errors() -> None:
+    result = a_result()
+    told = dataclasses.replace(result, fidelity=dataclasses.replace(result.fidelity, errors_recorded=True))
+    unknown, known = (" ".join(as_text(one).split()) for one in (result, told))
+    assert "failed here; the recording does not tell whether there, too: 3 x insert into log values(?+) (error 1062)" in unknown
+    assert "other than recorded: 10 x select count(*) from log (2 rows, not 1)" in unknown
+    assert "other than recorded: 3 x insert into log values(?+) (error 1062)" in known
+
+
 def test_json_is_one_document_with_what_all_begin_with() -> None:
     document = json.loads(as_json(a_result(), {"kept": [], "not_kept": None}))
     assert document["tool"]["name"] == "myisam-advisor"

@@ -45,3 +45,11 @@ def test_what_the_recording_tells_no_rows_of_is_held_against_the_baseline_statem
     other = tally(schedule, sent((0, 0, 0), (1, 0, 0), (0, 0, 1146), (0, 0, 0), (0, 0, 0)), 0.5)
     assert dict(other.strayed) == {0: 2, 1: 1}
     assert dict(other.differences) == {(0, 1146): 1, (1, 0): 1}
+
+
+def test_a_recording_tells_errors_where_any_statement_has_one_or_none() -> None:
+    def schedule(*errors: int) -> Schedule:
+        return Schedule(Path(), [], [ThreadPlan(errors=array("i", errors))], 0, 1, 0, {}, frozenset())
+
+    assert not schedule(UNKNOWN, UNKNOWN).tells_errors
+    assert schedule(UNKNOWN, 0).tells_errors
