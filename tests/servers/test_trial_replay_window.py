@@ -37,6 +37,21 @@ def test_a_run_is_as_long_as_the_budget_can_bear(mariadb: PrivateServer, tempora
     assert "not in it" in text
 
 
+def test_without_times_and_rows_a_variant_is_held_against_the_baseline(mariadb: PrivateServer, temporary: Path, tmp_path: Path) -> None:
+    # As a general log tells it: reads beside writes, of which neither rows nor times are known.
+    recorded = [one._replace(rows_sent=None, duration_microseconds=None) for one in workloads.shop(CONNECTIONS, 200, ROWS)]
+    reads = [workloads.event(one.connection, 1000 * number, b"SELECT place FROM log WHERE id > 5", None) for number, one in enumerate(recorded[:100])]
+    path = workloads.write(tmp_path / "w", [one._replace(duration_microseconds=None) for one in [*recorded, *reads]])
+    with shop(mariadb):
+        document = measured(temporary, *on(mariadb, path, *SETTING, "--sql", "DELETE FROM shop.words", "--rounds", "4"))
+    other, emptied = document["variants"]
+    assert (other["problem"], other["measured"]["rounds"] > 0) == ("", True)
+    assert "answered otherwise under it" in emptied["problem"]
+    assert "select name from words where id = ? returns other rows" in emptied["problem"]
+    assert emptied["times"] is None
+    assert document["fidelity"]["window"]["tells_times"] is False
+
+
 def test_without_a_budget_everything_is_replayed(mariadb: PrivateServer, temporary: Path, tmp_path: Path) -> None:
     path = workloads.write(tmp_path / "w", workloads.shop(CONNECTIONS, 500, ROWS))
     with shop(mariadb):
