@@ -153,3 +153,18 @@ def test_what_a_rebuild_mends_is_tried_on_the_copy(temporary: Path, running: Cal
         assert words["problems"][0]["step"] == "CHECK TABLE ... FOR UPGRADE"
         assert words["remedy"].startswith("ALTER TABLE `up`.`words` FORCE; after the upgrade")
         assert "ALTER TABLE ... FORCE" in words["steps"]
+
+
+def test_rows_and_nulls_that_a_constraint_refuses(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    """A row that breaks its constraint is told as that; a NULL that only the trial would put there is not."""
+    server = running("mariadb-10.11")
+    with schema(server, "up"):
+        server.execute(
+            "CREATE TABLE broken (a INT NOT NULL, CHECK (a > 0)) ENGINE=MyISAM", "CREATE TABLE sound (a INT, CHECK (a IS NOT NULL)) ENGINE=MyISAM",
+            "SET SESSION check_constraint_checks = 0", "INSERT INTO broken VALUES (-1)", "INSERT INTO sound VALUES (1)", "FLUSH TABLES", database="up",
+        )  # fmt: skip
+        found = upgraded(Upgrading(temporary, server), "mariadb-11.8")
+        assert verdicts(found) == {"broken": "refuses statements", "sound": "opens"}
+        broken = next(table for table in found["tables"] if table["table_name"] == "broken")
+        assert broken["problems"][0]["code"] == 4025
+        assert "no matter of the upgrade" in broken["remedy"]

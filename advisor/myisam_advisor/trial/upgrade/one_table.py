@@ -15,7 +15,7 @@ from myisam_advisor.trial.tables.copied_table import CopiedTable
 from myisam_advisor.trial.tables.copying import take_files
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source
 from myisam_advisor.trial.tables.table_lock import Lock
-from myisam_advisor.trial.upgrade.remedies import remedy_of
+from myisam_advisor.trial.upgrade.remedies import CONSTRAINTS, remedy_of
 from myisam_advisor.trial.upgrade.upgrade_result import (
     BY_DEFINITION,
     BY_IMPORT,
@@ -180,7 +180,7 @@ class TableTrial:
             )
             self._on(connection, "", kept)
             self._on(connection, "", statement("SET SESSION sql_mode = {}", quote_text(modes)))
-            self._on(connection, "UPDATE", statement("UPDATE {} SET {} LIMIT 1", self.table, self._change(copied)))
+            self._update(connection, copied)
             self._on(connection, "DELETE", statement("DELETE FROM {} LIMIT 1", self.table))
             self._on(
                 connection,
@@ -188,6 +188,17 @@ class TableTrial:
                 statement("INSERT INTO {} ({}) SELECT {} FROM {}", self.table, columns, columns, KEPT_ROW),
             )
         self._check(CHECK_AGAIN, statement("CHECK TABLE {}", self.table))
+
+    def _update(self, connection: Connection, copied: CopiedTable) -> None:
+        words = "UPDATE {} SET {} LIMIT 1"
+        try:
+            self._on(connection, "UPDATE", statement(words, self.table, self._change(copied)))
+        except StepRefusedError as refused:
+            if refused.problem.code not in CONSTRAINTS:
+                raise
+            # The NULL may be what the constraint forbids; the row as it is goes through the INSERT.
+            first = quote_identifier(copied.columns[0])
+            self._on(connection, "UPDATE", statement(words, self.table, statement("{} = {}", first, first)))
 
     def _change(self, copied: CopiedTable) -> Sql:
         """NULL for a column that may be so; else the column as it is, which is parsed and reads a row, and writes none."""

@@ -79,6 +79,29 @@ def test_remedies_are_for_what_it_ended_by() -> None:
     assert "CHECK TABLE `s`.`t`;" in remedy_of([Problem("SELECT", 1033, "Incorrect information in file")], name, BY_FILES)
 
 
+@pytest.mark.parametrize("code", [4025, 3819])
+def test_a_row_that_breaks_its_own_constraint_is_not_the_upgrades(code: int) -> None:
+    told = remedy_of([Problem("INSERT", code, "CONSTRAINT `positive` failed for `s`.`t`")], quote_table("s", "t"), BY_FILES)
+    assert "no matter of the upgrade" in told
+    assert "Mend such rows" in told
+    assert "dump" not in told
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem("SELECT", 1194, "Table 't' is marked as crashed"),
+        Problem("ALTER TABLE ... FORCE", 1034, "Incorrect key file"),
+        Problem("CHECK TABLE", 0, "Size of datafile is: 10000 Should be: 80000"),
+    ],
+)
+def test_a_damaged_table_is_repaired_and_not_dumped(problem: Problem) -> None:
+    told = remedy_of([problem], quote_table("s", "t"), BY_FILES)
+    assert "REPAIR TABLE `s`.`t`;" in told
+    assert "dump" not in told
+    assert "REPAIR TABLE" not in remedy_of([replace(problem, code=0, words="Table rebuild required")], quote_table("s", "t"), BY_FILES)
+
+
 def test_the_worst_comes_first_and_hostile_words_stay_words() -> None:
     hostile = replace(TABLE, table_name="a\x1b[31m", verdict=REFUSED, rows=None, steps=(), problems=(REFUSAL, Problem("x", 0, "b\x07[bold]")), remedy="Do this.")
     told = as_text(result(TABLE, replace(TABLE, verdict=MENDED, table_name="m"), hostile))
