@@ -9,7 +9,7 @@ from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.migrate.prediction import Migration, in_order, predict
-from myisam_advisor.migrate.server_kind import INNODB, MARIADB, MYSQL, of_variables, target_kind
+from myisam_advisor.migrate.server_kind import INNODB, MARIADB, MYSQL, expect_later, of_variables, target_kind
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_exporter.collectors.host import read_host
@@ -29,6 +29,8 @@ def looked_at(
     later = target_kind(target, flavour) if target is not None else None
     variables = _variables(session)
     here = of_variables(flavour, session.version.number[:2], variables)
+    if later is not None:
+        expect_later(later, here)
     location = locate(
         variables, session.status_number("Uptime"), session.peer_process(), session.target.may_be_local, proc
     )

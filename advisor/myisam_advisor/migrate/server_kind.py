@@ -21,6 +21,11 @@ SERIES: Mapping[str, tuple[tuple[int, int], ...]] = {
     MARIADB: ((5, 5), *((10, minor) for minor in range(12)), *((11, minor) for minor in range(9)), *((12, minor) for minor in range(4))),
 }  # fmt: skip
 FIRST_MARIADB = 10
+# Series of MySQL and MariaDB of one time: what is of an earlier time is no version to go to, in the other product either.
+TIMES: Mapping[str, tuple[tuple[int, int], ...]] = {
+    MYSQL: ((5, 5), (5, 6), (5, 7), (8, 0)),
+    MARIADB: ((5, 5), (10, 0), (10, 2), (10, 3)),
+}
 DEFAULT_PAGE_BYTES = 16_384
 STRICT = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL")
 ON = frozenset({"ON", "1", "YES"})
@@ -144,3 +149,18 @@ def target_kind(text: str, present: str) -> ServerKind:
         near = did_you_mean(f"{flavour}-{number}", known) or f" The newest that is known here is {known[-1]}."
         raise UserError(f"--target {text}: there is no such version.{near}")
     return by_default(flavour, version)
+
+
+def expect_later(target: ServerKind, here: ServerKind) -> None:
+    """Raises UserError for a target that is older than the server."""
+    same = target.flavour == here.flavour
+    older = target.version < here.version if same else _time(target) < _time(here)
+    if older:
+        raise UserError(
+            f"--target {target.flavour}-{'.'.join(map(str, target.version))}: the server is {here.label}, which is later, and no server reads what a later "
+            "one wrote. Name a later version, or leave --target out."
+        )
+
+
+def _time(kind: ServerKind) -> int:
+    return sum(first <= kind.version for first in TIMES[kind.flavour])

@@ -13,7 +13,7 @@ from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
 from myisam_advisor.migrate.row_size import counted_bytes, full_row_bytes, limit_bytes
 from myisam_advisor.migrate.script import BATCH_TABLES, as_script, batched
-from myisam_advisor.migrate.server_kind import by_default, of_variables, target_kind
+from myisam_advisor.migrate.server_kind import by_default, expect_later, of_variables, target_kind
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine, lasting
@@ -146,6 +146,25 @@ def test_targets() -> None:
     assert [target_kind(text, "mysql").label for text in ("8.4", "mysql-9.7", "11.8", "mariadb-10.11.6", "8.0.36", "5.5")] == [
         "MySQL 8.4", "MySQL 9.7", "MariaDB 11.8", "MariaDB 10.11", "MySQL 8.0", "MySQL 5.5",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("here", "target"), [("mariadb-10.11", "mariadb-10.5"), ("mariadb-10.11", "mysql-5.7"), ("mysql-8.4", "mysql-8.0"), ("mysql-8.0", "mariadb-10.2")])
+def test_a_target_that_is_older_is_refused(here: str, target: str) -> None:
+    with pytest.raises(UserError, match=f"--target {target}: the server is .* Name a later version"):
+        expect_later(target_kind(target, "mysql"), target_kind(here, "mysql"))
+
+
+@pytest.mark.parametrize(("here", "target"), [("mariadb-10.11", "mariadb-10.11"), ("mariadb-10.11", "mysql-8.4"), ("mysql-5.7", "mariadb-10.11"), ("mysql-8.0", "mariadb-11.8")])
+def test_one_that_is_not_is_taken(here: str, target: str) -> None:
+    expect_later(target_kind(target, "mysql"), target_kind(here, "mysql"))
+
+
+def test_the_other_product_is_reached_by_a_dump_and_that_is_said() -> None:
+    made = migration(FoundTable(("s", "t"), table(), None))
+    told = " ".join(as_text(replace(made, target=MYSQL)).split())
+    assert "From MariaDB 10.11 to MySQL 8.4 it goes by dump and load" in told
+    assert "syntax of definitions, views and routines is not" in told
+    assert "dump and load" not in as_text(replace(made, target=by_default("mariadb", (11, 8))))
 
 
 def test_a_target_adds_its_own_errors() -> None:
