@@ -137,3 +137,19 @@ def test_names_that_are_nobodys_are_told_and_the_rest_goes_on(four: PrivateServe
         assert done.stderr.startswith("myisam-advisor: nosuch.table: there is no such database or table.")
         script = run("migrate", "--socket", four.socket, "--user", "root", "edges.orders", "--format", "sql").stdout
         assert "Batch 1 of 1: 1 table, " in script
+
+
+def test_rows_that_end_before_their_header_says_are_told(four: PrivateServer) -> None:
+    with schema(four, "edges"):
+        four.execute("CREATE TABLE t (a INT, b CHAR(200)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')", "FLUSH TABLES", database="edges")
+        whole = find_tables(four.data_directory, None, ["edges.t"])
+        assert not whole.tables[0].problem
+        rows = four.data_directory / "edges" / "t.MYD"
+        os.truncate(rows, 250)
+        os.utime(rows, (1_000_000_000, 1_000_000_000))
+        cut = find_tables(four.data_directory, None, ["edges.t"])
+        (told,) = predict(cut.tables, "InnoDB", kind_of(four, ""), None, Machine())
+        assert happened(four, "", "ALTER TABLE t ENGINE=InnoDB") in {1034, 1194, 1030}
+        assert told.errors[0].code == 1034
+        assert "250 bytes" in told.errors[0].why
+        assert told.errors[0].mend == "REPAIR TABLE `edges`.`t`;"

@@ -18,7 +18,11 @@ from myisam_exporter.files.structure_reader import FoundStructure, named_in, rea
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
-INDEX = ".MYI"
+DATA, INDEX = ".MYD", ".MYI"
+# A compressed file may lack these at its end (storage/myisam/mi_check.c, chk_size: MEMMAP_EXTRA_MARGIN).
+MARGIN_BYTES = 7
+# A file that was written later than this before the look may be in the middle of a change.
+STEADY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +147,9 @@ def _take(
             found.left_out.append((label, f"it is a table of {structure.engine}, not of MyISAM"))
         return
     merged = tuple((merge.schema_name, merge.table_name) for merge in scan.merge_tables if name in merge.tables)
-    problem = (
-        next((file.problem for file in files if file.problem), "" if files else "its index file (.MYI) is not there")
-        or ""
-    )
+    problem = next(
+        (file.problem for file in files if file.problem), "" if files else "its index file (.MYI) is not there"
+    ) or next(filter(None, (_cut(file, scan.now) for file in files)), "")
     headers = [file.header for file in files if file.header is not None]
     contents = (
         Contents(
@@ -164,3 +167,20 @@ def _take(
     crashed = any(header.crashed for header in headers)
     elsewhere = any(Path(file.directory, f"{file.stem}{INDEX}").is_symlink() for file in files)
     found.tables.append(FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere))
+
+
+def _cut(file: TableFile, now: float) -> str:
+    """What is said of rows that end before their header says; nothing where they may be in the middle of a change."""
+    if file.header is None:
+        return ""
+    try:
+        status = Path(file.directory, f"{file.stem}{DATA}").stat()
+    except OSError:
+        return ""
+    missing = file.header.data_bytes - status.st_size
+    if missing <= 0 or missing == MARGIN_BYTES or now - status.st_mtime < STEADY_SECONDS:
+        return ""
+    return (
+        f"it is damaged: its rows ({file.stem}{DATA}) are {status.st_size} bytes, and its header tells of {file.header.data_bytes}; by where they end the "
+        "error is 1034, 1194 or 1030"
+    )
