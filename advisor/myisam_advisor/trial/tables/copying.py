@@ -26,7 +26,7 @@ from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, SourceFile,
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_exporter.files.myi_header import OPEN_COUNT_BYTES, OPEN_COUNT_POSITION
 from myisam_exporter.server.session import LOCK_WAIT_TIMEOUT_SECONDS
-from myisam_exporter.server.sql import quote_identifier, quote_table
+from myisam_exporter.server.sql import quote_identifier, quote_table, statement
 
 TRIES = 5
 PAUSE_SECONDS = 1.0
@@ -64,17 +64,32 @@ def take_files(
 
     Raises TrialError when a table keeps changing, or a disk is full.
     """
-    problem = ""
+    problem, seen = "", set[tuple[str, object]]()
     for number in range(TRIES):
         listener.doing(f"copying {source.label} ({size(source.counted_bytes)}), try {number + 1}")
-        problem = _try(source, folder, lock) or check()
+        disturbed = _try(source, folder, lock)
+        problem = disturbed or check()
         if not problem:
             return
+        seen.add(("" if disturbed else problem, _state(source)))
         for file in source.files:
             (folder / file.name).unlink(missing_ok=True)
         time.sleep(PAUSE_SECONDS)
+    (first, _), *others = seen
+    if first and not others:
+        raise _damaged(source, problem)
     advice = "." if lock else ", or allow a read lock for as long as the copy takes (--allow-lock)."
     raise TrialError(f"{source.label} could not be copied in {TRIES} tries: {problem}. Try at a quieter time{advice}")
+
+
+def _damaged(source: Source, problem: str) -> TrialError:
+    """The same is wrong each time, and nobody wrote: it is in the files. Index pages that delay_key_write holds in memory look alike."""
+    name = quote_table(source.schema, source.table)
+    return TrialError(
+        f"{source.label} is damaged: {problem}. Each of {TRIES} copies says so, and nobody wrote to its files meanwhile. On the server, "
+        f"{statement('CHECK TABLE {};', name)} tells, and {statement('REPAIR TABLE {};', name)} mends; where the check finds nothing, its index is in "
+        f"memory alone (delay_key_write): {statement('FLUSH TABLES {};', name)} and try again."
+    )
 
 
 def _try(source: Source, folder: Path, lock: Lock | None) -> str:
