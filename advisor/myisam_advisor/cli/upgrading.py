@@ -130,10 +130,11 @@ def _expect_named(
 ) -> None:
     """Raises TrialError for a name that is no MyISAM table's."""
     from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.templates import sentence
 
     wrong = [uncopied.get(name, "") for name in wanted if name not in found]
     if wrong:
-        raise TrialError(" ".join(f"{one.rstrip('.')}." for one in wrong))
+        raise TrialError(" ".join(map(sentence, wrong)))
 
 
 def _definitions(session: Session, wanted: Sequence[TableName]) -> dict[TableName, str]:

@@ -119,7 +119,9 @@ def _members(found: Sequence[FoundTable]) -> dict[TableName, list[TableName]]:
     merged: dict[TableName, list[TableName]] = {}
     for table in found:
         for member in table.union:
-            merged.setdefault(member, []).append(table.name)
+            tables = merged.setdefault(member, [])
+            if table.name not in tables:
+                tables.append(table.name)
         for one in table.merged_in:
             if one not in merged.setdefault(table.name, []):
                 merged[table.name].append(one)

@@ -17,7 +17,7 @@ from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import REPORTED
 from myisam_advisor.texts.drawing import drawn, without_padding
-from myisam_advisor.texts.templates import duration, object_name, printable, size
+from myisam_advisor.texts.templates import duration, object_name, printable, sentence, size
 from myisam_advisor.texts.width import WIDEST
 
 PIPED_WIDTH = 120
@@ -54,7 +54,7 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
         yield Text("")
         yield Text("Nothing is said of these:", style="bold")
         for name, why in migration.left_out:
-            yield Padding(Text(printable(f"{name}: {why.rstrip('.')}.")), (0, 0, 0, 2))
+            yield Padding(Text(printable(sentence(f"{name}: {why}"))), (0, 0, 0, 2))
 
 
 def _headline(migration: Migration, failing: int) -> str:

@@ -171,6 +171,11 @@ def object_name(*parts: str) -> str:
     return ".".join(part if _PLAIN_NAME.fullmatch(part) else quote_identifier(part) for part in parts)
 
 
+def sentence(text: str) -> str:
+    """With the mark at its end that it lacks: words that end in a question keep theirs."""
+    return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."
+
+
 def printable(text: str, keep_newlines: bool = False) -> str:
     """Text that cannot steer a terminal: control characters, and those that reorder or hide text, are written as escapes."""
     return "".join(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from myisam_advisor.migrate.prediction import Migration
 
 ENGINES = ["innodb", "aria"]
+NO_NAME = "An empty name"
 REMEDY = "Without a name, all tables are looked at; `myisam-advisor facts tables` lists them."
 
 
@@ -80,10 +81,10 @@ def _predicted(names: tuple[str, ...], to: str, target: str | None, server: Serv
 
 def _tell_of_what_is_not_there(migration: Migration) -> None:
     """Raises UserError where nothing else was asked for; else the rest goes on, and it is said beside it."""
-    from myisam_advisor.texts.templates import printable
+    from myisam_advisor.texts.templates import printable, sentence
     from myisam_exporter.errors import UserError
 
-    lines = [f"{name}: {why.rstrip('.')}." for name, why in migration.not_found]
+    lines = [sentence(f"{name or NO_NAME}: {why}") for name, why in migration.not_found]
     if lines and not migration.predictions and len(migration.left_out) == len(lines):
         raise UserError(f"{' '.join(lines)} {REMEDY}")
     for line in lines:

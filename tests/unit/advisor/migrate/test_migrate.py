@@ -296,6 +296,18 @@ def test_a_member_of_a_merge_table_is_not_converted_by_the_script() -> None:
     assert [line for line in script.splitlines()[1:] if "`t`" in line and not line.startswith("-- ")] == []
 
 
+def test_that_is_said_once_of_each_member() -> None:
+    member, merge = FoundTable(("s", "a"), table(), None, merged_in=(("s", "m"),)), FoundTable(("s", "m"), replace(table(), engine="MRG_MyISAM"), None, union=(("s", "a"),))
+    for found in ((member, merge), (merge, member)):
+        assert as_script(migration(*found)).count("Not run as it stands") == 1
+
+
+def test_words_that_end_in_a_question_get_no_full_stop() -> None:
+    told = as_text(migration(left_out=(("x", "there is none. Did you mean y?"), ("z", "it is a view."))))
+    assert "Did you mean y?\n" in told
+    assert "it is a view.\n" in told
+
+
 def test_what_rows_may_stop_stands_before_its_table() -> None:
     dates = table(Column("d", types.DATE, 3, 63, False))
     wide = table(*[text(f"c{number}") for number in range(40)])

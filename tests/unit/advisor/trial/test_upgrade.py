@@ -114,6 +114,12 @@ def test_the_worst_comes_first_and_hostile_words_stay_words() -> None:
     assert "CHECK TABLE ... FOR UPGRADE, SELECT; 1 row." in told
 
 
+def test_what_is_not_tried_is_named_once() -> None:
+    told = as_text(replace(result(TABLE), not_tried=(NotTried("s.packed", "s.packed is compressed"), NotTried("s.near", "is it s.nearer?"))))
+    assert "  s.packed is compressed.\n" in told
+    assert "  s.near: is it s.nearer?\n" in told
+
+
 def test_nothing_tried_is_said() -> None:
     assert "0 tables; none was tried." in as_text(result())
 
