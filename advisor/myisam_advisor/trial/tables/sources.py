@@ -199,7 +199,7 @@ def _source(
     if header.crashed:
         raise TrialError(f"{label} is marked crashed: repair it first (REPAIR TABLE {quote_table(*name)};).")
     if header.row_format == "compressed":
-        raise TrialError(f"{label} is compressed and takes no rows: there is nothing to try on it.")
+        raise TrialError(f"{label} is compressed and takes no rows, and a trial writes to its copies.")
     return Source(*name, folder.name, stem, header.rows, 0, opened)
 
 
