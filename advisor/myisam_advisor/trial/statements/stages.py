@@ -27,11 +27,12 @@ COPY_SECONDS = 3600
 READ_ONLY_VARIABLE, UNKNOWN_VARIABLE = 1238, 1193
 # A variant's limits are for its statements, not for ours. Words in /*! */ are for MySQL from 5.7.8 on, which MariaDB passes over, those in
 # /*M! */ for MariaDB from 10.1.1 on: manuals, "Comments" and "Comment Syntax".
-OUR_SESSION = (
+OUR_LIMITS = (
     "SET SESSION sql_select_limit = 18446744073709551615"
-    "/*!50708 , SESSION max_execution_time = 0 *//*M!100101 , SESSION max_statement_time = 0 */",
-    "SET SESSION TRANSACTION READ WRITE",
+    "/*!50708 , SESSION max_execution_time = 0 *//*M!100101 , SESSION max_statement_time = 0 */"
 )
+# Nor is a transaction of ours read-only; MySQL before 5.6.5 and MariaDB before 10.0 know no such ones (manuals, "SET TRANSACTION").
+OUR_ACCESS, WITHOUT_ACCESS_MODES = "SET SESSION TRANSACTION READ WRITE", ("mysql-5.5", "mariadb-5.5")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class Stage:
 
 def without_limits(server: PrivateServer, statement: str) -> list[tuple[object, ...]]:
     """Run a statement of our own, which no limit of a variant's is to end."""
-    return server.execute(*OUR_SESSION, statement)
+    access = () if server.binaries.name in WITHOUT_ACCESS_MODES else (OUR_ACCESS,)
+    return server.execute(OUR_LIMITS, *access, statement)
 
 
 def make_account(server: PrivateServer, databases: Sequence[str]) -> None:
