@@ -190,15 +190,17 @@ class TableTrial:
         self._check(CHECK_AGAIN, statement("CHECK TABLE {}", self.table))
 
     def _update(self, connection: Connection, copied: CopiedTable) -> None:
-        words = "UPDATE {} SET {} LIMIT 1"
+        def update(change: Sql) -> None:
+            self._on(connection, "UPDATE", statement("UPDATE {} SET {} LIMIT 1", self.table, change))
+
         try:
-            self._on(connection, "UPDATE", statement(words, self.table, self._change(copied)))
+            update(self._change(copied))
         except StepRefusedError as refused:
             if refused.problem.code not in CONSTRAINTS:
                 raise
             # The NULL may be what the constraint forbids; the row as it is goes through the INSERT.
             first = quote_identifier(copied.columns[0])
-            self._on(connection, "UPDATE", statement(words, self.table, statement("{} = {}", first, first)))
+            update(statement("{} = {}", first, first))
 
     def _change(self, copied: CopiedTable) -> Sql:
         """NULL for a column that may be so; else the column as it is, which is parsed and reads a row, and writes none."""
