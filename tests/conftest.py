@@ -12,6 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from tests.support.servers import PREPARED_VARIABLE
+from tests.support.turns import COSTLY_SECONDS, COSTS, TURNS, Stopwatch, turn_now, waiting
 
 # A shell that starts the tests in its background has them ignore interrupts, and what they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -30,6 +31,7 @@ hypothesis.settings.load_profile("project")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files below tests/recorded/golden anew, to be read in the diff")
+    parser.addoption("--update-costs", action="store_true", help="write into tests/costs.json what each test takes: those that take long take turns")
 
 
 # One trial at a time runs on a machine: advisor/myisam_advisor/trial/private/machine.py.
@@ -44,6 +46,26 @@ def pytest_configure(config: pytest.Config) -> None:
         directory.watch()
         directory.path.chmod(0o755)  # servers are made in it as other users
         os.environ[PREPARED_VARIABLE] = str(directory.path)
+        if config.getoption("update_costs"):
+            config.pluginmanager.register(_Costs(Stopwatch(COSTS)))
+
+
+class _Costs:
+    """Hears of each phase of each test, in the process that heard all workers."""
+
+    def __init__(self, stopwatch: Stopwatch) -> None:
+        self._stopwatch = stopwatch
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._stopwatch.add(report.nodeid, report.duration)
+
+    def pytest_sessionfinish(self) -> None:
+        self._stopwatch.write()
+
+
+def pytest_report_header() -> str | None:
+    turn = turn_now()
+    return None if turn is None else f"turn {turn + 1} of {TURNS}: {len(waiting(turn))} tests of {COSTLY_SECONDS:.0f} s or more have another turn (script/test all asks each)"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -56,8 +78,13 @@ def scope_of(test: str) -> str:
     return "trials" if test.startswith(TRIALS) else test.partition("::")[0]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Trials begin: together they take longest, and nobody can take a part of them. Then packages and browsers: one file of them is minutes."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whose turn it is not is left out. Trials begin: together they take longest, and nobody can take a part of them. Then packages and browsers: one file of them is minutes."""
+    others = waiting(turn_now())
+    left_out = [item for item in items if item.nodeid in others]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.nodeid not in others]
     items.sort(key=lambda item: (not item.nodeid.startswith(TRIALS), not item.nodeid.startswith("tests/e2e")))
 
 

@@ -19,7 +19,7 @@ from tests.support.servers import CopiedServer, binaries_of
 
 from .test_proofs import program, state
 from .test_record import leftovers, settings
-from .test_trial import processes, temporary
+from .trials import processes, temporary
 
 __all__ = ["state", "temporary"]  # fixtures that tests of proofs and trials share
 RULE = "key-buffer-too-small"

@@ -1,109 +1,26 @@
-"""Trials as a user runs them: every experiment, copies of tables, every fault; and nothing is left behind."""
+"""Trials as a user runs them: every experiment, made up and on copies of tables."""
 
-import json
 import os
-import re
 import shutil
-import signal
-import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
 from demo.demo import make_crashed_table
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.experiments.base import experiment_names
-from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.private.binaries import server_at
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import find_sources
-from myisam_exporter.files.myi_header import parse_header
-from myisam_exporter.server.sql import quote_identifier, quote_table
 from tests.support.compressed_tables import make_compressed_table
 from tests.support.daemon import wait_for
-from tests.support.program import PROGRAM
 from tests.support.servers import MARIADB, CopiedServer, binaries_of, working
 from tests.support.thoroughness import THOROUGH
 
 from .conftest import as_other_user, schema
-from .test_daemon_faults import small_disk
-
-SMALL_DISK_KILOBYTES = 400 << 10
-TRIAL_SECONDS = 900  # sixty-four threads on a loaded machine
-SMALL = ("--seconds", "0.02", "--rounds", "1")
-ODD = "a/b `x`\n\N{CYRILLIC SMALL LETTER ZHE}"  # a line break, and beyond ASCII
-FILL = "INSERT INTO {name} (name, number) SELECT CONCAT('name ', @n := @n + 1), @n FROM (SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) a, {name} b"
-
-
-@pytest.fixture
-def temporary() -> Iterator[Path]:
-    """A short TMPDIR of our own that the servers' user may enter; at the end it must be empty, and no process may be left that knows it."""
-    folder = Path(tempfile.mkdtemp(prefix="t-", dir="/tmp"))
-    folder.chmod(0o755)
-    try:
-        yield folder
-        for disk in folder.glob("disk"):
-            disk.rmdir()  # what it held went with its mount
-        assert wait_for(lambda: not list(folder.iterdir())), list(folder.rglob("*"))[:10]
-        assert wait_for(lambda: not processes(folder)), processes(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def processes(folder: Path) -> list[str]:
-    """The command lines that name the folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if f"{folder}/" in line:
-            found.append(line)
-    return found
-
-
-def begin(temporary: Path, *words: object) -> subprocess.Popen[str]:
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TMPDIR": str(temporary)}
-    for name in ("MYISAM_ADVISOR_SERVERS", "XDG_CACHE_HOME", "PYTHONPATH"):
-        if name in os.environ:
-            environment[name] = os.environ[name]
-    return subprocess.Popen([str(PROGRAM), "trial", *map(str, words), "--no-keep"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-
-
-def trial(temporary: Path, *words: object) -> tuple[int, str, str]:
-    running = begin(temporary, *words)
-    try:
-        output, errors = running.communicate(timeout=TRIAL_SECONDS)
-    except subprocess.TimeoutExpired:
-        # Those that come next would only hear that one is running.
-        running.send_signal(signal.SIGINT)
-        running.communicate()
-        raise
-    return running.returncode, output, errors
-
-
-def measured(temporary: Path, *words: object) -> dict[str, Any]:
-    status, output, errors = trial(temporary, *words, "--format", "json")
-    assert status == 0, errors
-    assert errors == ""
-    document: dict[str, Any] = json.loads(output)
-    return document
-
-
-def fails(temporary: Path, message: str, *words: object) -> None:
-    status, output, errors = trial(temporary, *words)
-    assert status == 2, errors
-    assert re.search(message, errors), errors
-    assert "Traceback" not in errors
-    assert output == ""
+from .trials import ODD, SMALL, fails, make_table, measured, trial
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -186,18 +103,6 @@ def test_a_budget_that_is_none_is_refused(temporary: Path) -> None:
     fails(temporary, "--seconds must be more than 0", "io", "--seconds", "0")
 
 
-def make_table(server: PrivateServer, database: str, table: str = "orders", doublings: int = 6) -> str:
-    """A table of some thousand rows with a key on a string: 4 times 5 to the doublings."""
-    name = quote_table(database, table)
-    server.execute(
-        f"CREATE TABLE {name} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name CHAR(40) NOT NULL, number INT NOT NULL, KEY (name)) ENGINE=MyISAM",
-        "SET @n := 0",
-        f"INSERT INTO {name} (name, number) VALUES ('name 0', 0)",
-        *[FILL.format(name=name)] * doublings,
-    )
-    return name
-
-
 def test_a_copy_of_a_table_with_an_odd_name_on_the_servers_own_binary(server: PrivateServer, temporary: Path) -> None:
     with schema(server, "trial/copies") as database:
         name = make_table(server, database, ODD)
@@ -270,93 +175,6 @@ def test_without_mysqlclient_a_trial_measures_by_the_other_library(mariadb: Priv
     assert "Of 4 crashes 4 left an index that had to be repaired" in document["conclusion"]
 
 
-DOUBLED = "a'b\"c`d\\ \N{CYRILLIC SMALL LETTER ZHE}"
-
-
-def make_doubled_table(server: PrivateServer, database: str, table: str) -> str:
-    """An index with an odd name that another one begins with, and indexes of every other kind."""
-    name = make_table(server, database, table)
-    server.execute(
-        f"ALTER TABLE {name} ADD KEY {quote_identifier(DOUBLED)} (number), ADD KEY longer (number, name), ADD UNIQUE KEY both_of_them (id, number), ADD FULLTEXT KEY words (name)"
-    )
-    return name
-
-
-def figures_of(document: dict[str, Any], workload: str, figure: str) -> tuple[float, float]:
-    """With the index and without it, in the first run."""
-    (found,) = [one for one in document["workloads"] if one["name"] == workload]
-    kept, dropped = (found["variants"][variant]["runs"][0]["figures"][figure] for variant in ("index kept", "index dropped"))
-    return kept, dropped
-
-
-@pytest.mark.parametrize("kind", ["mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"])
-def test_an_index_that_another_one_can_replace_is_found_and_weighed(temporary: Path, kind: str) -> None:
-    with CopiedServer(binaries_of(kind)) as server:
-        server.execute("CREATE DATABASE shop")
-        name = make_doubled_table(server, "shop", ODD)
-        shown = server.execute(f"SHOW INDEX FROM {name}")
-        words = ("--socket", server.socket, "--user", "root", "--table", f"`shop`.`{ODD.replace('`', '``')}`", "--seconds", "0.1", "--rounds", "4")
-        document = measured(temporary, "drop-index", *words)
-        assert server.execute(f"SHOW INDEX FROM {name}") == shown  # yours keeps it
-    number = list(dict.fromkeys(row[2] for row in shown)).index(DOUBLED) + 1
-    assert re.match(rf"Dropped: index {number} `.*` \(number\); \d+ longer \(number, name\) takes its place\.", document["conclusion"])
-    assert [one["name"] for one in document["workloads"]] == ["inserts of 1 row", "inserts of 100 rows", "deletes", "rows of one key", "counts of 100 keys"]
-    assert document["skipped"] == {"updates of its first column": "this column is generated, or part of a unique index"}
-    for workload in ("inserts of 1 row", "deletes"):
-        kept, dropped = figures_of(document, workload, "key_blocks_changed_per_row")
-        assert kept > dropped + 0.5  # a leaf of one index less for each row
-    for figure in ("index_bytes", "key_cache_blocks"):
-        kept, dropped = figures_of(document, "counts of 100 keys", figure)
-        assert kept > dropped > 0
-    kept, dropped = figures_of(document, "counts of 100 keys", "key_blocks_read_per_key")
-    assert dropped > 1
-    assert "of index file instead of" in document["conclusion"]
-
-
-def test_an_index_is_chosen_by_name_and_number(mariadb: PrivateServer, temporary: Path) -> None:
-    with schema(mariadb, "shop") as database:
-        mariadb.execute(
-            f"ALTER TABLE {make_table(mariadb, database)} ADD KEY (number), ADD KEY pair (number, name), ADD KEY `line\nbreak` (name)",
-            "ALTER TABLE shop.orders ALTER INDEX number IGNORED",
-        )
-        words = ("drop-index", "--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", *SMALL)
-        by_name, by_number = (measured(temporary, *words, "--index", index) for index in ("PAIR", "3"))
-        assert by_name["workloads"][0]["note"] == "Dropped: index 4 pair (number, name); no other begins with its columns; to be tried next: 3 number (number), 5 `line\nbreak` (name) (--index)"
-        assert "read the whole table" in by_name["skipped"]["reads by its columns"]
-        assert [one["name"] for one in by_name["workloads"]] == ["inserts of 1 row", "inserts of 100 rows", "updates of its first column", "deletes"]
-        kept, dropped = figures_of(by_name, "updates of its first column", "key_blocks_changed_per_row")
-        assert kept > dropped
-        assert "4 pair (number, name) takes its place" in by_number["workloads"][0]["note"]
-        assert by_number["skipped"] == {"reads by its columns": "the index is hidden: no statement reads by it"}
-        fails(temporary, "has a line break in its name: statements are sent line by line", *words, "--index", "5")
-
-
-def test_indexes_that_cannot_be_tried(mariadb: PrivateServer, temporary: Path) -> None:
-    def refused(message: str, *words: str) -> None:
-        fails(temporary, message, "drop-index", "--socket", mariadb.socket, "--user", "root", *words, *SMALL)
-
-    with schema(mariadb, "shop") as database:
-        make_doubled_table(mariadb, database, "orders")
-        make_table(mariadb, database, "plain")
-        mariadb.execute(
-            "CREATE TABLE shop.empty (a INT NOT NULL, KEY (a), KEY (a)) ENGINE=MyISAM",
-            "CREATE TABLE shop.bare ENGINE=MyISAM SELECT * FROM shop.plain",
-            "CREATE TABLE shop.counted (id INT NOT NULL AUTO_INCREMENT, number INT, KEY (id), KEY (number, id)) ENGINE=MyISAM SELECT id, number FROM shop.plain",
-        )
-        refused(r"shop.empty \(copy\) has 0 rows: too few to measure anything", "--table", "shop.empty")
-        refused(r"shop.plain \(copy\) has no index that another one can replace: name the one to drop \(--index\)\. Its indexes: 1 PRIMARY \(id\), 2 name \(name\)\.", "--table", "shop.plain")
-        refused(r"has no index that another one can replace: .* Its indexes: none\.", "--table", "shop.bare")
-        refused(r"has no index Number\. Did you mean number\?|has no index `?nubmer`?\.", "--table", "shop.orders", "--index", "nubmer")
-        refused(r"has no index 99\.|has no index `99`\.", "--table", "shop.orders", "--index", "99")
-        refused(r"has no index `x``; DROP TABLE y`\.", "--table", "shop.orders", "--index", "x`; DROP TABLE y")
-        refused("is the primary key: it forbids duplicates, and is not dropped", "--table", "shop.orders", "--index", "primary")
-        refused("forbids duplicates: no other index does that for these columns", "--table", "shop.orders", "--index", "both_of_them")
-        refused("index 1 id .* is what AUTO_INCREMENT counts by: no other index begins with that column", "--table", "shop.counted", "--index", "id")
-        refused("words .* is a FULLTEXT index", "--table", "shop.orders", "--index", "words")
-        refused("one table at a time: give --table once", "--table", "shop.orders", "--table", "shop.plain")
-    fails(temporary, "--index belongs to drop-index: pack-keys drops no index", "pack-keys", "--server", MARIADB, "--index", "k", *SMALL)
-
-
 @pytest.mark.alone
 def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServer, temporary: Path) -> None:
     with schema(mariadb, "shop") as database:
@@ -414,142 +232,3 @@ def test_a_database_that_may_not_be_read_is_not_called_empty(temporary: Path) ->
             pass
     finally:
         shutil.rmtree(folder)
-
-
-@pytest.fixture
-def programs() -> Iterator[Path]:
-    """A folder that everybody may read."""
-    with tempfile.TemporaryDirectory(prefix="programs-", dir="/tmp") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-
-
-def test_programs_that_cannot_be_run(temporary: Path, programs: Path) -> None:
-    other = programs / "mysqld"
-    head = bytearray(Path(sys.executable).resolve().read_bytes()[:64])
-    head[18:20] = struct.pack("<H", 8)  # EM_MIPS
-    other.write_bytes(bytes(head))
-    text = programs / "script"
-    text.write_text("#!/bin/sh\n")
-    fails(temporary, "built for another architecture", "mmap", "--server", other, *SMALL)
-    fails(temporary, "no program of this system", "mmap", "--server", text, *SMALL)
-    if os.geteuid() == 0:
-        (programs / "closed").mkdir(mode=0o700)
-        fails(temporary, "cannot be read by the user that is to run it .*install it where everybody may read", "mmap", "--server", programs / "closed" / "mysqld", *SMALL)
-    fails(temporary, "no server program /nowhere/mysqld: No such file", "mmap", "--server", "/nowhere/mysqld", *SMALL)
-    fails(temporary, "has no messages and character sets beside it|does not say which server", "mmap", "--server", "/bin/true", *SMALL)
-    fails(temporary, r"'teleport' is not one of", "teleport")
-    fails(temporary, "Missing argument .*Choose from:", "--seconds", "1")
-    fails(temporary, r"/nowhere does not exist.* Made-up tables need no running server: name a program \(--server", "mmap", "--socket", "/nowhere", *SMALL)
-    fails(temporary, "a chart is drawn as .svg or .png", "io", "--chart", "chart.pdf")
-    fails(temporary, "no use for --table|no server", "io", "--table", "a.b", "--socket", "/nowhere")
-
-
-def test_a_program_given_by_its_path_is_known_by_its_version() -> None:
-    found = server_at(binaries_of("mysql-5.6").mysqld)
-    assert (found.family, found.flavour) == ("mysql-bootstrap", "mysql")
-    installed = server_at(Path(shutil.which("mariadbd", path="/usr/sbin:/usr/bin") or ""))
-    assert (installed.family, installed.flavour, installed.name) == ("mariadb", "mariadb", "mariadb-10.11")
-
-
-def test_a_socket_path_that_is_too_long(temporary: Path) -> None:
-    binaries_of("mariadb-10.11")
-    deep = temporary / ("d" * 90)
-    deep.mkdir(mode=0o755)
-    fails(deep, "socket path .* is longer than 107 bytes: choose a shorter TMPDIR", "row-format", "--server", MARIADB, *SMALL)
-    deep.rmdir()
-
-
-def server_process(temporary: Path) -> int | None:
-    """The private server that runs below the folder."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes()
-        except OSError:
-            continue
-        if f"--socket={temporary}/".encode() in line and b"--no-defaults" in line:
-            return int(path.parent.name)
-    return None
-
-
-def long_trial(temporary: Path) -> tuple[subprocess.Popen[str], int]:
-    """A trial in the middle of its work, and its server."""
-    binaries_of("mariadb-10.11")
-    running = begin(temporary, "key-cache", "--server", MARIADB, "--seconds", "20", "--rounds", "3")
-    assert wait_for(lambda: any("sysbench" in line for line in processes(temporary)), 60), running.poll()
-    server = server_process(temporary)
-    assert server is not None
-    return running, server
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_is_left_behind_by_an_end_of_any_kind(temporary: Path, number: signal.Signals) -> None:
-    running, server = long_trial(temporary)
-    if os.geteuid() == 0:
-        assert Path(f"/proc/{server}").stat().st_uid != 0  # as root, it became somebody unprivileged
-    running.send_signal(number)
-    output, errors = running.communicate(timeout=30)
-    assert running.returncode == (-number if number == signal.SIGKILL else 130)
-    assert "Traceback" not in errors
-    assert output == ""
-    assert wait_for(lambda: not Path(f"/proc/{server}").exists())
-
-
-def test_it_steps_back_behind_everybody_else(temporary: Path) -> None:
-    running, server = long_trial(temporary)
-    try:
-        process = psutil.Process(server)
-        assert process.nice() >= 10
-        assert process.ionice().ioclass == psutil.IOPRIO_CLASS_IDLE
-    finally:
-        running.send_signal(signal.SIGINT)
-        running.communicate(timeout=30)
-
-
-def test_a_private_server_that_dies_is_told_of(temporary: Path) -> None:
-    running, server = long_trial(temporary)
-    os.kill(server, signal.SIGKILL)
-    _, errors = running.communicate(timeout=60)
-    assert running.returncode == 2
-    assert "the private mariadb-10.11 died" in errors
-    assert "Traceback" not in errors
-
-
-def test_two_at_once_would_measure_each_other(temporary: Path) -> None:
-    running, _ = long_trial(temporary)
-    fails(temporary, rf"another trial is running on this machine \(process {running.pid}\)", "io", *SMALL)
-    running.send_signal(signal.SIGINT)
-    running.communicate(timeout=30)
-
-
-def test_a_disk_without_room_is_refused_before_anything_is_made(temporary: Path) -> None:
-    binaries_of("mariadb-10.11")
-    with small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk:
-        fails(disk, r"disk/\S+ has .* free, and the trial needs about", "row-format", "--server", MARIADB, *SMALL)
-
-
-def test_a_disk_that_fills_up_in_mid_copy(mariadb: PrivateServer, temporary: Path) -> None:
-    with (
-        small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk,
-        schema(mariadb, "large") as database,
-        CopiedServer(mariadb.binaries, directory=disk / "s") as private,
-    ):
-        make_table(mariadb, database, doublings=7)
-        with (disk / "filler").open("wb") as file:
-            file.write(bytes(shutil.disk_usage(disk).free - (1 << 20)))
-        with pytest.raises(TrialError, match=r"is full: the copy of large\.orders was given up"), find_sources(mariadb.data_directory, ["large.orders"], 1 << 30) as sources:
-            copy_tables(sources, private, None, Listener())
-        assert mariadb.execute("SELECT COUNT(*) FROM large.orders") == [(5**7,)]
-
-
-def test_a_copy_that_fails_its_check_is_not_taken(mariadb: PrivateServer, temporary: Path) -> None:
-    """Index pages of garbage below a header that looks well: what a copy in the middle of a write may be."""
-    with schema(mariadb, "torn") as database:
-        make_table(mariadb, database)
-        mariadb.execute("FLUSH TABLES")
-        path = mariadb.data_directory / "torn" / "orders.MYI"
-        assert not parse_header(path.read_bytes()[:4096]).crashed
-        with path.open("r+b") as file:
-            file.seek(4096)
-            file.write(b"\xff" * 4096)
-        fails(temporary, r"torn.orders is damaged: .*CHECK TABLE `torn`.`orders`; tells, and REPAIR TABLE `torn`.`orders`; mends", "row-format", "--socket", mariadb.socket, "--user", "root", "--table", "torn.orders", *SMALL)

@@ -24,7 +24,7 @@ from tests.support.servers import MARIADB, binaries_of
 from tests.support.thoroughness import times
 
 from .conftest import OTHER_UID, schema
-from .test_trial import SMALL, begin, fails, long_trial, make_table, measured, temporary
+from .trials import SMALL, begin, fails, long_trial, make_table, measured, temporary
 
 __all__ = ["temporary"]
 

@@ -15,7 +15,7 @@ from tests.support.servers import binaries_of
 
 from .conftest import schema
 from .test_daemon_faults import small_disk
-from .test_trial import SMALL_DISK_KILOBYTES, begin, fails, measured, temporary, trial
+from .trials import SMALL_DISK_KILOBYTES, begin, fails, measured, temporary, trial
 
 __all__ = ["begin", "temporary"]  # a fixture that tests of a trial share
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "engine.schema.json"

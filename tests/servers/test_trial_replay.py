@@ -29,7 +29,7 @@ from tests.support.servers import binaries_of
 
 from .conftest import schema
 from .test_daemon_faults import small_disk
-from .test_trial import begin, fails, measured, processes, temporary, trial
+from .trials import begin, fails, measured, processes, temporary, trial
 
 __all__ = ["temporary"]  # a fixture that tests of a trial share
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from tests.support import workloads
 from tests.support.workloads import event
 
 from .conftest import on_every_server
-from .test_trial import measured, temporary
 from .test_trial_replay import shop
+from .trials import measured, temporary
 
 __all__ = ["temporary"]  # a fixture that tests of a trial share
 INSERTS = 7

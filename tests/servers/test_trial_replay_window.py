@@ -6,8 +6,8 @@ from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support import workloads
 
-from .test_trial import measured, temporary, trial
 from .test_trial_replay import ROWS, on, shop
+from .trials import measured, temporary, trial
 
 __all__ = ["temporary"]  # a fixture that tests of a trial share
 CONNECTIONS, ROUNDS = 4, 6_000

@@ -13,7 +13,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.servers import binaries_of
 
 from .conftest import schema
-from .test_trial import fails, measured, temporary, trial
+from .trials import fails, measured, temporary, trial
 
 __all__ = ["temporary"]  # a fixture that tests of a trial share
 ROOT = Path(__file__).parents[2]

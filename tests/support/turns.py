@@ -1,0 +1,61 @@
+"""Tests that take long take turns: `script/test` asks those of one turn in so many, the commit says of which; `script/test all` asks each.
+
+What each takes was measured (`script/test costs`) and lies in `tests/costs.json`: seconds from setup to teardown, beside three neighbours on two
+processors. A test that is not in it is asked each time. Why so: docs/decisions/044-ten-minutes.md.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+VARIABLE = "MYISAM_ADVISOR_TURN"  # script/test sets it to the commit's name, which a shallow clone has, too
+TURNS = 8
+COSTLY_SECONDS = 3.0
+COSTS = Path(__file__).parents[1] / "costs.json"
+
+
+def costs() -> dict[str, float]:
+    """Seconds by test, of those that take turns."""
+    read: dict[str, float] = json.loads(COSTS.read_text()) if COSTS.exists() else {}
+    return read
+
+
+def turn_now() -> int | None:
+    """Whose turn it is in this run; None where each test is asked."""
+    commit = os.environ.get(VARIABLE)
+    return int(commit, 16) % TURNS if commit else None
+
+
+def turns(seconds: Mapping[str, float]) -> dict[str, int]:
+    """The turn of each test, so that all turns take equally long: the longest first, each to the turn that has least."""
+    taken = [0.0] * TURNS
+    found = {}
+    for test in sorted(seconds, key=lambda test: (-seconds[test], test)):
+        turn = taken.index(min(taken))
+        taken[turn] += seconds[test]
+        found[test] = turn
+    return found
+
+
+def waiting(turn: int | None) -> set[str]:
+    """The tests that have another turn."""
+    return set() if turn is None else {test for test, its in turns(costs()).items() if its != turn}
+
+
+class Stopwatch:
+    """What each test of a run takes, of all workers; written at its end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seconds: dict[str, float] = {}
+
+    def add(self, test: str, seconds: float) -> None:
+        """A phase of a test: setup, call or teardown."""
+        self._seconds[test] = self._seconds.get(test, 0.0) + seconds
+
+    def write(self) -> None:
+        """Those that take turns, beside those of the file that this run did not ask."""
+        kept = {test: seconds for test, seconds in costs().items() if test not in self._seconds}
+        found = {test: round(seconds, 1) for test, seconds in self._seconds.items() if seconds >= COSTLY_SECONDS}
+        self._path.write_text(json.dumps(dict(sorted({**kept, **found}.items())), indent=0) + "\n")

@@ -1,0 +1,59 @@
+"""Tests that take long take turns: each has one, all turns take equally long, and what is left out is said."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support import turns as module
+from tests.support.repository import ROOT
+from tests.support.turns import TURNS, VARIABLE, Stopwatch, costs, turn_now, turns, waiting
+
+
+@given(st.dictionaries(st.text(max_size=5), st.floats(3, 300), max_size=60))
+def test_each_has_one_turn_and_no_turn_is_longer_than_another_by_more_than_a_test(seconds: dict[str, float]) -> None:
+    found = turns(seconds)
+    assert found.keys() == seconds.keys()
+    taken = [sum(seconds[test] for test, its in found.items() if its == turn) for turn in range(TURNS)]
+    assert max(taken) - min(taken) <= max(seconds.values(), default=0) + 1e-6
+
+
+def test_in_as_many_runs_as_there_are_turns_each_test_is_asked_once() -> None:
+    assert costs(), "tests/costs.json: script/test costs"
+    asked = [test for turn in range(TURNS) for test in costs().keys() - waiting(turn)]
+    assert sorted(asked) == sorted(costs())
+    assert waiting(None) == set()
+
+
+@pytest.mark.parametrize(("commit", "turn"), [("0", 0), ("6f0eb4a07c21", 0x6F0EB4A07C21 % TURNS), ("", None)])
+def test_the_commit_says_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch, commit: str, turn: int | None) -> None:
+    monkeypatch.setenv(VARIABLE, commit)
+    assert turn_now() == turn
+    monkeypatch.delenv(VARIABLE)
+    assert turn_now() is None
+
+
+def test_what_a_test_takes_is_kept_with_what_others_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "costs.json"
+    path.write_text(json.dumps({"kept": 4.0, "faster now": 9.0}))
+    monkeypatch.setattr(module, "COSTS", path)
+    stopwatch = Stopwatch(path)
+    for test, seconds in (("slow", 2.0), ("slow", 2.04), ("faster now", 1.0)):
+        stopwatch.add(test, seconds)
+    stopwatch.write()
+    assert json.loads(path.read_text()) == {"kept": 4.0, "slow": 4.0}
+
+
+def test_what_has_another_turn_is_left_out_and_the_output_says_so() -> None:
+    test = next(test for test in sorted(costs()) if test.startswith("tests/unit/") and "[" not in test)
+    (its,) = {turn for turn in range(TURNS) if test not in waiting(turn)}
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", test]
+    for turn, told in ((its, "1 test collected"), ((its + 1) % TURNS, "1 deselected")):
+        done = subprocess.run(words, cwd=ROOT, env={**os.environ, VARIABLE: str(turn)}, capture_output=True, text=True, check=False)
+        assert told in done.stdout
+        assert f"turn {turn + 1} of {TURNS}" in done.stdout
