@@ -291,7 +291,9 @@ def lines(found: Mapping[str, float]) -> list[Line]:
 
 def done(record: Path = RECORD) -> Iterator[dict[str, Any]]:
     """What was measured; of a run that was killed while it wrote, the last line may be cut off."""
-    for line in record.read_text().splitlines() if record.exists() else ():
+    if not record.exists():
+        return
+    for line in record.read_text().splitlines():
         with contextlib.suppress(ValueError):
             yield json.loads(line)
 

@@ -6,11 +6,6 @@ A reader should pass over keys that it does not know: a later release of the sam
 from __future__ import annotations
 
 import json
-import types
-import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, fields
-from typing import Any
 
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
@@ -19,7 +14,6 @@ from myisam_advisor.judging.past import Episode
 from myisam_advisor.proofs.proof import Proof
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.rights.sights import Sight
-from myisam_advisor.texts.json_documents import SCHEMA_VERSION
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run
 from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
@@ -30,17 +24,22 @@ from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
 from myisam_exporter.facts.unknown import Unknown
+from tools.json_shapes import (
+    COLUMN_TYPES,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    VALUE,
+    Schema,
+    a_document,
+    an_object,
+    list_of,
+    or_null,
+    shape_of,
+)
 
-Schema = dict[str, Any]
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "number"}
-INTEGER: Schema = {"type": "integer"}
-VALUE: Schema = {"type": ["number", "string", "null"]}
-TEXTS: Schema = {"type": "array", "items": TEXT}
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
-COLUMN_TYPES = {"integer": "integer", "real": "number", "text": "string"}
-_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 # What a finding has in the document in the place of its remedy.
 REMEDY = {"commands": TEXTS, "undo_commands": TEXTS, "my_cnf": TEXTS, "init_file": TEXTS}
 ABOUT = {"rule": TEXT, "object": TEXT}
@@ -56,63 +55,12 @@ def schemas() -> dict[str, str]:
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
 
-def _document(title: str, description: str, properties: Mapping[str, Schema], optional: Sequence[str] = ()) -> Schema:
-    """What a document of this kind holds besides what all of them begin with."""
-    tool = _object({"name": {"const": "myisam-advisor"}, "version": TEXT})
-    begin: dict[str, Schema] = {
-        "schema": {"const": SCHEMA_VERSION},
-        "time": {"type": "string", "format": "date-time", "description": "When it was made, in UTC."},
-        "tool": tool,
-    }
-    return {
-        "$schema": DIALECT,
-        "title": title,
-        "description": description,
-        **_object({**begin, **properties}, optional),
-    }
-
-
-def _object(properties: Mapping[str, Schema], optional: Sequence[str] = ()) -> Schema:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "required": required, "properties": dict(properties)}
-
-
-def _list_of(item: Schema) -> Schema:
-    return {"type": "array", "items": item}
-
-
-def _or_null(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _of(kind: type[Any], without: Sequence[str] = (), **further: Schema) -> Schema:
-    """The schema of a dataclass: its fields by their types, without some, and with what the document adds."""
-    hints = typing.get_type_hints(kind)
-    known: Sequence[Field[Any]] = fields(kind)
-    found = {field.name: _of_type(hints[field.name]) for field in known if field.name not in without}
-    return _object(found | further)
-
-
-def _of_type(hint: Any) -> Schema:
-    if hint in _SIMPLE:
-        return {"type": _SIMPLE[hint]}
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (types.UnionType, typing.Union):
-        if any(one not in _SIMPLE for one in arguments):
-            return _or_null(_of_type(next(one for one in arguments if one is not type(None))))
-        kinds = [_SIMPLE[one] for one in arguments]
-        return {"type": [kind for kind in kinds if not (kind == "integer" and "number" in kinds)]}
-    if origin is not None and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": _of_type(arguments[1])}
-    if origin is tuple or (origin is not None and issubclass(origin, Sequence)):
-        return _list_of(_of_type(arguments[0]))
-    return _of(hint)
-
-
 def _finding() -> Schema:
-    proof = _or_null(_of(QuotedProof)) | {"description": "What a trial or a replay here said of the change; else null."}
-    evidence = _list_of(_of(ShownFact, without=("label",)))
-    finding = _of(Finding, without=("remedy", "evidence", "proof"), evidence=evidence, proof=proof, **REMEDY)
+    proof = or_null(shape_of(QuotedProof)) | {
+        "description": "What a trial or a replay here said of the change; else null."
+    }
+    evidence = list_of(shape_of(ShownFact, without=("label",)))
+    finding = shape_of(Finding, without=("remedy", "evidence", "proof"), evidence=evidence, proof=proof, **REMEDY)
     finding["required"].append("since")
     finding["properties"] |= {
         "since": {"type": ["string", "null"], "description": "Since when it has held; null where no history tells."},
@@ -125,14 +73,14 @@ def _finding() -> Schema:
 
 def _past() -> Schema:
     told = {"title": TEXT, "resource": TEXT, "standing": TEXT, "since": TEXT, "until": TEXT}
-    return _object({
-        "since": TEXT, "until": TEXT, "episodes": _list_of(_of(Episode, without=("target",), **told)), "omitted_episodes": INTEGER,
-        "gaps": _list_of(_object({"since": TEXT, "until": TEXT})), "restarts": TEXTS,
+    return an_object({
+        "since": TEXT, "until": TEXT, "episodes": list_of(shape_of(Episode, without=("target",), **told)), "omitted_episodes": INTEGER,
+        "gaps": list_of(an_object({"since": TEXT, "until": TEXT})), "restarts": TEXTS,
     })  # fmt: skip
 
 
 def _check() -> Schema:
-    suppressed: Schema = _object({"finding": _finding(), "reason": TEXT, "until": TEXT})
+    suppressed: Schema = an_object({"finding": _finding(), "reason": TEXT, "until": TEXT})
     properties: dict[str, Schema] = {
         "server": {"type": "object", "description": "The fact table `server`, without what is unknown."},
         "interval_seconds": {"type": ["number", "null"]},
@@ -140,23 +88,23 @@ def _check() -> Schema:
             "type": ["string", "null"],
             "description": "Where the facts are from, when they were not taken now.",
         },
-        "findings": _list_of(_finding()),
-        "not_evaluated": _list_of(_object({"rule": TEXT, "needs": TEXT, "how": TEXT})),
-        "not_applicable": _list_of(_of(NotApplicable)),
-        "dropped": _list_of(_of(Dropped)),
+        "findings": list_of(_finding()),
+        "not_evaluated": list_of(an_object({"rule": TEXT, "needs": TEXT, "how": TEXT})),
+        "not_applicable": list_of(shape_of(NotApplicable)),
+        "dropped": list_of(shape_of(Dropped)),
         "suppressed_count": {"type": "integer"},
-        "suppressed": _list_of(suppressed),
-        "blind": _list_of(_of(Blind)),
-        "suspicious": _list_of(_of(Suspicion)),
+        "suppressed": list_of(suppressed),
+        "blind": list_of(shape_of(Blind)),
+        "suspicious": list_of(shape_of(Suspicion)),
         "warnings": TEXTS,
-        "memory": _of(MemoryBudget, room_bytes={"type": ["number", "null"]}),
+        "memory": shape_of(MemoryBudget, room_bytes={"type": ["number", "null"]}),
         "quiet": TEXTS,
-        "notes": _list_of(_object({"reason": TEXT, "remedy": TEXT})),
-        "past": _or_null(_past())
+        "notes": list_of(an_object({"reason": TEXT, "remedy": TEXT})),
+        "past": or_null(_past())
         | {"description": "What was found in the last day, where a daemon keeps a history of this server; else null."},
         "rule_seconds": {"type": "object", "additionalProperties": NUMBER, "description": "With --verbose."},
     }
-    return _document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
+    return a_document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
 
 
 def _facts() -> Schema:
@@ -166,7 +114,7 @@ def _facts() -> Schema:
         if table.shape == "pairs":
             properties[f"{table.name}_per_second"] = {"type": "object", "additionalProperties": VALUE}
     description = "`snapshot`, `facts --format json`, and what --facts reads. What is unknown is absent; without time and tool where somebody wrote it."
-    return _document("Facts", description, properties, ["time", "tool", *properties])
+    return a_document("Facts", description, properties, ["time", "tool", *properties])
 
 
 def _table(table: FactTable) -> Schema:
@@ -176,98 +124,98 @@ def _table(table: FactTable) -> Schema:
         column.name: {"type": [COLUMN_TYPES[column.type], "null"], "description": column.description}
         for column in declared_columns()[table.name]
     }
-    row = {**_object(columns, list(columns)), "description": table.description}
-    return row if table.shape == "single" else _list_of(row)
+    row = {**an_object(columns, list(columns)), "description": table.description}
+    return row if table.shape == "single" else list_of(row)
 
 
 def _plan() -> Schema:
-    of_finding = _object({**ABOUT, "statements": TEXTS})
-    step = _object({**ABOUT, "phase": TEXT, "statements": TEXTS})
-    offline = _object({
-        "findings": _list_of(_object(ABOUT)), "statements": TEXTS, "lock": TEXT, "lasts": TEXT, "needed_bytes": {"type": ["integer", "null"]},
+    of_finding = an_object({**ABOUT, "statements": TEXTS})
+    step = an_object({**ABOUT, "phase": TEXT, "statements": TEXTS})
+    offline = an_object({
+        "findings": list_of(an_object(ABOUT)), "statements": TEXTS, "lock": TEXT, "lasts": TEXT, "needed_bytes": {"type": ["integer", "null"]},
         "free_bytes": {"type": ["integer", "null"]}, "fits": {"type": ["boolean", "null"]}, "afterwards": TEXT,
     })  # fmt: skip
     properties = {
         "server": TEXT,
         "notes": TEXTS,
-        "findings": _list_of(_object({**ABOUT, "severity": SEVERITIES, "refused": TEXTS})),
-        "online": _list_of(step),
+        "findings": list_of(an_object({**ABOUT, "severity": SEVERITIES, "refused": TEXTS})),
+        "online": list_of(step),
         "shell": TEXTS,
-        "my_cnf": _list_of(_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}})),
+        "my_cnf": list_of(an_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}})),
         "init_file": TEXTS,
         "init_file_present": TEXT,
-        "offline": _list_of(offline),
-        "rollback": _list_of(of_finding),
-        "verification": _list_of(_object({**ABOUT, "verify": TEXT, "statements": TEXTS})),
-        "without_change": _list_of(_object({**ABOUT, "recommendation": TEXT})),
+        "offline": list_of(offline),
+        "rollback": list_of(of_finding),
+        "verification": list_of(an_object({**ABOUT, "verify": TEXT, "statements": TEXTS})),
+        "without_change": list_of(an_object({**ABOUT, "recommendation": TEXT})),
     }  # fmt: skip
-    return _document("A plan", "`plan --format json`: nothing of it was applied.", properties)
+    return a_document("A plan", "`plan --format json`: nothing of it was applied.", properties)
 
 
 def _trial() -> Schema:
-    course = _of(Course)
+    course = shape_of(Course)
     course["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}
-    variant = _object({
-        "operations_per_second": {"type": ["number", "null"]}, "server_cpu_seconds_per_operation": {"type": ["number", "null"]}, "runs": _list_of(_of(Run)),
+    variant = an_object({
+        "operations_per_second": {"type": ["number", "null"]}, "server_cpu_seconds_per_operation": {"type": ["number", "null"]}, "runs": list_of(shape_of(Run)),
     })  # fmt: skip
-    workload = _object({
+    workload = an_object({
         "name": TEXT, "unit": TEXT, "note": TEXT, "baseline": TEXT, "client_cpu_share": {"type": ["number", "null"]},
-        "variants": {"type": "object", "additionalProperties": variant}, "comparisons": _list_of(_of(Comparison)),
-        "course": _or_null(course) | {"description": "How its rounds went: how many count, how many do not and why, the noise, and what ended them."},
+        "variants": {"type": "object", "additionalProperties": variant}, "comparisons": list_of(shape_of(Comparison)),
+        "course": or_null(course) | {"description": "How its rounds went: how many count, how many do not and why, the noise, and what ended them."},
     })  # fmt: skip
     texts = dict.fromkeys(
         ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at"), TEXT
     )
     properties = {**texts, **_keeping()}
-    properties |= {"settings": TEXTS, "workloads": _list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
-    return _document("A trial", "`trial --format json`.", properties)
+    properties |= {"settings": TEXTS, "workloads": list_of(workload), "skipped": {"type": "object", "additionalProperties": TEXT}}  # fmt: skip
+    return a_document("A trial", "`trial --format json`.", properties)
 
 
 def _keeping() -> dict[str, Schema]:
     """What was kept of it as a proof."""
-    kept = _list_of(_object({"rule": TEXT, "id": TEXT, "path": TEXT}))
+    kept = list_of(an_object({"rule": TEXT, "id": TEXT, "path": TEXT}))
     return {"kept": kept, "not_kept": {"type": ["string", "null"]}}
 
 
 def _proofs() -> Schema:
-    proof = _of(Proof, without=("server",), id=TEXT, since=TEXT, used={"type": "boolean"}, why_not=TEXT)
+    proof = shape_of(Proof, without=("server",), id=TEXT, since=TEXT, used={"type": "boolean"}, why_not=TEXT)
     proof["properties"]["since"] = {"type": "string", "format": "date-time", "description": "When it was made."}
-    properties = {"proofs": _list_of(proof), "refused": TEXTS, "not_looked": {"type": ["string", "null"]}}
-    return _document("What was proved", "`proofs --format json`.", properties)
+    properties = {"proofs": list_of(proof), "refused": TEXTS, "not_looked": {"type": ["string", "null"]}}
+    return a_document("What was proved", "`proofs --format json`.", properties)
 
 
 def _replay() -> Schema:
     number_or_null: Schema = {"type": ["number", "null"]}
     verdict: Schema = {"enum": [WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR]}
     compared: dict[str, Schema] = {"low": number_or_null, "high": number_or_null}
-    variant = _object({
+    variant = an_object({
         "name": TEXT, "rules": TEXTS, "statements": TEXTS | {"description": "What was tried: SQL, and settings."},
         "times": number_or_null | {"description": "Above 1 is faster; null where it could not be tried."}, **compared,
-        "verdict": {"enum": [*verdict["enum"], ""]}, "measured": _or_null(_measured()),
+        "verdict": {"enum": [*verdict["enum"], ""]}, "measured": or_null(_measured()),
         "problem": {"type": "string", "description": "Why it could not be tried, in the server's words; else empty."},
     })  # fmt: skip
-    kind = _object({
+    kind = an_object({
         "fingerprint": TEXT, "share": {"type": "number", "description": "Of the time of all statements."}, "statements": INTEGER, "milliseconds": NUMBER,
-        "variants": _list_of(_object({"name": TEXT, "times": NUMBER, **compared, "verdict": verdict})),
+        "variants": list_of(an_object({"name": TEXT, "times": NUMBER, **compared, "verdict": verdict})),
     })  # fmt: skip
     counts: Schema = {"type": "object", "additionalProperties": INTEGER}
-    fidelity = _object({
+    fidelity = an_object({
         **dict.fromkeys(("statements", "sent", "rows_equal", "rows_differ", "rows_unknown", "lost_turns", "crowded_connections", "unconnected"), INTEGER),
         **dict.fromkeys(("recorded_seconds", "replayed_seconds", "sender_cpu_share"), NUMBER),
         "errors_recorded": {"type": "boolean", "description": "Whether the recording tells which statements failed."},
         "left_out": counts | {"description": "Statements that were not sent, by reason."},
-        "differences": _list_of(_of(Difference)), "tables": _list_of(_of(TableStart)), "notes": TEXTS,
-        "window": _of(ReplayWindow, absent=_list_of(_of(KindShare)), shifted=_list_of(_of(KindShare))) | {"description": "Which beginning of the recording was replayed."},
+        "differences": list_of(shape_of(Difference)), "tables": list_of(shape_of(TableStart)), "notes": TEXTS,
+        "window": shape_of(ReplayWindow, absent=list_of(shape_of(KindShare)), shifted=list_of(shape_of(KindShare))) | {"description": "Which beginning was replayed."},
     })  # fmt: skip
-    course = _of(Course)
+    course = shape_of(Course)
     course["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}
     properties: dict[str, Schema] = {
-        "variants": _list_of(variant), "kinds": _list_of(kind) | {"description": "Those that became slower first."}, "fidelity": fidelity,
+        "variants": list_of(variant), "kinds": list_of(kind) | {"description": "Those that became slower first."}, "fidelity": fidelity,
         "baseline": _measured(), "speed": {"enum": ["max", "1"]}, "server": TEXT, "version": TEXT, "tables": TEXTS, "settings": TEXTS,
         "workload": {"type": "object", "additionalProperties": TEXT}, "machine": TEXT,
-        "taken_at": {"type": "number", "description": "Seconds since 1970."}, "course": _or_null(course), **_keeping(),
+        "taken_at": {"type": "number", "description": "Seconds since 1970."}, "course": or_null(course), **_keeping(),
     }  # fmt: skip
-    return _document("A replay", "`trial replay --format json`.", properties)
+    return a_document("A replay", "`trial replay --format json`.", properties)
 
 
 def _engine() -> Schema:
@@ -276,7 +224,7 @@ def _engine() -> Schema:
         "stayed": "The same tables as they are, in MyISAM.",
         "recorded": "With --workload: its statements on each engine against MyISAM.",
     }
-    whole = _of(EngineResult)["properties"]
+    whole = shape_of(EngineResult)["properties"]
     conversion = whole["tables"]["items"]["properties"]
     for name, said in {
         "seconds": "How long the ALTER took; null where it failed.",
@@ -288,30 +236,30 @@ def _engine() -> Schema:
         conversion[name]["description"] = said
     for name, said in described.items():
         whole[name]["description"] = said
-    return _document("A trial of engines", "`trial engine --format json`.", whole)
+    return a_document("A trial of engines", "`trial engine --format json`.", whole)
 
 
 def _measured() -> Schema:
-    measured = _of(Measured, without=("latency_milliseconds",), latency_milliseconds=_of(Latency))
+    measured = shape_of(Measured, without=("latency_milliseconds",), latency_milliseconds=shape_of(Latency))
     return measured | {"description": "Medians over the rounds."}
 
 
 def _verify() -> Schema:
-    outcome = _of(Outcome)
+    outcome = shape_of(Outcome)
     properties = {
         "changed_at": {"type": "number", "description": "Seconds since 1970."},
-        "window": _of(Window),
-        "changes": _list_of(_of(Change)),
-        "measures": _list_of(outcome),
-        "load": _or_null(outcome),
+        "window": shape_of(Window),
+        "changes": list_of(shape_of(Change)),
+        "measures": list_of(outcome),
+        "load": or_null(outcome),
         "caution": {"type": ["string", "null"]},
         "verdict": {"enum": ["improved", "unchanged", "worse", "not enough data"]},
     }
-    return _document("A change, verified", "`verify --format json`.", properties)
+    return a_document("A change, verified", "`verify --format json`.", properties)
 
 
 def _record() -> Schema:
-    kind = _of(Kind)
+    kind = shape_of(Kind)
     number_or_null: Schema = {"type": ["number", "null"]}
     texts = {"source": TEXT, "server_version": TEXT, "flavour": TEXT}
     properties = {
@@ -320,84 +268,84 @@ def _record() -> Schema:
         "truncated": {"type": "boolean"}, "note": {"type": "object", "additionalProperties": TEXT},
         "file": {"type": "string", "description": "What was written; not with --show."},
         "connections": {"type": "integer", "description": "With --show."},
-        "has_more_connections": {"type": "boolean", "description": "There are more: they were not counted to the end."}, "kinds": _list_of(kind),
+        "has_more_connections": {"type": "boolean", "description": "There are more: they were not counted to the end."}, "kinds": list_of(kind),
     }  # fmt: skip
-    return _document(
+    return a_document(
         "A workload", "`record --format json`.", properties, ("file", "connections", "has_more_connections", "kinds")
     )
 
 
 def _doctor() -> Schema:
-    source = _object({
-        "name": TEXT, "state": {"enum": ["working", "degraded", "off", "not here"]}, "seconds": NUMBER, "problems": _list_of(_of(Unknown)),
-        "unknown": {"type": "object", "description": "The columns that are not known, and why.", "additionalProperties": _of(Unknown)}, "rules": TEXTS,
+    source = an_object({
+        "name": TEXT, "state": {"enum": ["working", "degraded", "off", "not here"]}, "seconds": NUMBER, "problems": list_of(shape_of(Unknown)),
+        "unknown": {"type": "object", "description": "The columns that are not known, and why.", "additionalProperties": shape_of(Unknown)}, "rules": TEXTS,
     })  # fmt: skip
-    history = _object(
+    history = an_object(
         {"path": TEXT, "problem": {"type": "string", "description": "Why none can be kept there; empty where it can."}}
     )
-    return _document("What can be seen", "`doctor --format json`.", {"who": TEXT, "sources": _list_of(source), "history": history})  # fmt: skip
+    return a_document("What can be seen", "`doctor --format json`.", {"who": TEXT, "sources": list_of(source), "history": history})  # fmt: skip
 
 
 def _migrate() -> Schema:
     ends: Schema = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
     name = {"schema_name": TEXT, "table_name": TEXT}
-    error = _object({
+    error = an_object({
         "code": {"type": "integer", "description": "The server's number of the error; the first one hides those behind it."}, "why": TEXT, "mend": TEXT,
     })  # fmt: skip
-    change = _object({
+    change = an_object({
         "id": TEXT, "what": TEXT, "statement": {"type": "string", "description": "Shows the change; empty where no single one does."},
     })  # fmt: skip
-    table = _object({
+    table = an_object({
         **name, "engine": TEXT, "to": TEXT, "fails": {"type": "boolean", "description": "Whether ALTER TABLE ... ENGINE=... is refused, whatever rows there are."},
-        "errors": _list_of(error), "changes": _list_of(change),
-        "seconds": _or_null(ends) | {"description": "How long the ALTER lasts, between two ends; null where that was not measured."},
-        "bytes_after": _or_null(ends) | {"description": "How large the table becomes, between two ends; null where its size is not known."},
+        "errors": list_of(error), "changes": list_of(change),
+        "seconds": or_null(ends) | {"description": "How long the ALTER lasts, between two ends; null where that was not measured."},
+        "bytes_after": or_null(ends) | {"description": "How large the table becomes, between two ends; null where its size is not known."},
     })  # fmt: skip
     properties: dict[str, Schema] = {
         "to": {"enum": ["InnoDB", "Aria"]},
         "target": {"type": ["string", "null"]},
-        "tables": _list_of(table),
-        "order": _list_of(_object(dict(name))) | {"description": "In which order to convert them."},
-        "left_out": _list_of(_object({"name": TEXT, "why": TEXT}))
+        "tables": list_of(table),
+        "order": list_of(an_object(dict(name))) | {"description": "In which order to convert them."},
+        "left_out": list_of(an_object({"name": TEXT, "why": TEXT}))
         | {"description": "What was asked for, or lies there, and nothing is said of."},
     }
-    return _document("Migration", "`migrate --format json`.", properties)
+    return a_document("Migration", "`migrate --format json`.", properties)
 
 
 def _upgrade() -> Schema:
-    table = _of(UpgradedTable)
+    table = shape_of(UpgradedTable)
     table["properties"] |= {
         "verdict": {"enum": list(VERDICTS)}, "way": {"enum": list(WAYS), "description": "How the copy became a table of the newer server."}, "steps": TEXTS,
-        "problems": _list_of(_of(Problem)) | {"description": "In the newer server's words; `code` is 0 where CHECK TABLE gives none."},
+        "problems": list_of(shape_of(Problem)) | {"description": "In the newer server's words; `code` is 0 where CHECK TABLE gives none."},
     }  # fmt: skip
     properties: dict[str, Schema] = {
-        "present": TEXT, "server": TEXT, "version": TEXT, "tables": _list_of(table), "not_tried": _list_of(_of(NotTried)), "notes": TEXTS, "machine": TEXT,
+        "present": TEXT, "server": TEXT, "version": TEXT, "tables": list_of(table), "not_tried": list_of(shape_of(NotTried)), "notes": TEXTS, "machine": TEXT,
     }  # fmt: skip
-    return _document("An upgrade", "`trial upgrade --format json`.", properties)
+    return a_document("An upgrade", "`trial upgrade --format json`.", properties)
 
 
 def _rights() -> Schema:
     text_or_null: Schema = {"type": ["string", "null"]}
-    sight = _of(Sight)
+    sight = shape_of(Sight)
     sight["properties"]["state"] = {"enum": ["seen", "not seen", "not here", "not known"]}
-    recipe = _object({
-        "drop_in": _object({"path": TEXT, "text": TEXT, "present": {"enum": ["absent", "ours", "foreign"]}}), "account": TEXTS, "account_problem": TEXT, "restart": TEXTS,
+    recipe = an_object({
+        "drop_in": an_object({"path": TEXT, "text": TEXT, "present": {"enum": ["absent", "ours", "foreign"]}}), "account": TEXTS, "account_problem": TEXT, "restart": TEXTS,
     })  # fmt: skip
     properties: dict[str, Schema] = {
         "who": TEXT,
         "service": text_or_null,
         "user": text_or_null,
         "all_seen": {"type": "boolean"},
-        "sights": _list_of(sight),
-        "recipe": _or_null(recipe)
+        "sights": list_of(sight),
+        "recipe": or_null(recipe)
         | {"description": "What would show the rest, its parts empty where they are not needed; null where no service was looked at."},
         "done": TEXTS,
         "drop_account": {"type": "string", "description": "With --undo: what removes the account."},
     }  # fmt: skip
     by_what_was_asked = ["who", "user", "all_seen", "sights", "recipe", "drop_account"]
-    return _document("Rights of the service", "`rights --format json`; with --undo only `service`, `done` and `drop_account`.", properties, by_what_was_asked)  # fmt: skip
+    return a_document("Rights of the service", "`rights --format json`; with --undo only `service`, `done` and `drop_account`.", properties, by_what_was_asked)  # fmt: skip
 
 
 def _error() -> Schema:
     properties = {"error": {"type": "string", "description": "What went wrong, and what to do."}}
-    return _document("A run that failed", "What stands in the place of any document asked for by --format json.", properties)  # fmt: skip
+    return a_document("A run that failed", "What stands in the place of any document asked for by --format json.", properties)  # fmt: skip

@@ -115,16 +115,21 @@ def test_names_stay_text(shown: Shown, reader: Chrome) -> None:
     assert complaints(reader) == []
 
 
+def is_accessible_and_fits(browser: Chrome) -> None:
+    """With all that can be opened open."""
+    for details in browser.find_elements(By.CSS_SELECTOR, "details:not([open]) > summary"):
+        details.click()
+    assert violations(browser) == []
+    overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow == 0, "the page is wider than its window"
+
+
 def test_it_is_accessible_in_every_dress(shown: Shown) -> None:
     with chromium() as browser, contended(shown):
         for width, dark in dresses(360):
             dress(browser, width, dark=dark)
             browser.get(f"http://127.0.0.1:{shown.daemon.port}/")
-            for details in browser.find_elements(By.CSS_SELECTOR, "details:not([open]) > summary"):
-                details.click()
-            assert violations(browser) == []
-            overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            assert overflow == 0, f"the page is wider than the window of {width}"
+            is_accessible_and_fits(browser)
             background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
             assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 200) == dark
             assert complaints(browser) == []
@@ -141,11 +146,7 @@ def test_every_other_page_is_accessible_too(shown: Shown, reader: Chrome, page: 
     for width, dark in dresses(390):
         dress(reader, width, dark=dark)
         reader.get(f"http://127.0.0.1:{shown.daemon.port}/{page}")
-        for details in reader.find_elements(By.CSS_SELECTOR, "details:not([open]) > summary"):
-            details.click()
-        assert violations(reader) == []
-        overflow = reader.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert overflow == 0, f"wider than the window of {width}"
+        is_accessible_and_fits(reader)
         assert [one for one in complaints(reader) if "404 (Not Found)" not in one] == []
         assert reader.find_elements(By.CSS_SELECTOR, "img, script + script") == []
         picture(reader, f"page-{PAGES.index(page)}-{width}-{'dark' if dark else 'light'}")

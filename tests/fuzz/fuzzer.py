@@ -15,7 +15,8 @@ def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # whoever waits no longer wants no more inputs
     name = sys.argv.pop(1)
     with atheris.instrument_imports(include=["myisam_exporter", "myisam_advisor", "h11", "pymysql"]):
-        from tests.fuzz.targets import TARGETS, seeds
+        from tests.fuzz.seeds import seeds
+        from tests.fuzz.targets import TARGETS
 
         beginnings = list(seeds(name))
         for seed in (b"", *beginnings):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.targets import TARGETS, seeds
+from tests.fuzz.seeds import seeds
+from tests.fuzz.targets import TARGETS
 from tests.support.repository import ROOT
 from tests.support.thoroughness import times
 

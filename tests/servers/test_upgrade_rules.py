@@ -1,0 +1,79 @@
+"""What stops an upgrade, provoked for real: tables and settings of older servers, and what newer ones refuse."""
+
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.frm import with_old_types
+from tests.support.servers import CopiedServer, binaries_of
+
+from .test_expert_rules import findings, ran
+
+ENGINE_DISABLED, NO_NATIVE_PARTITIONING = 3161, 1178
+
+
+def of_before(server: PrivateServer) -> None:
+    """Tables as a server may have them that was upgraded since MySQL 5.5: partitioned, with old columns, merged, and in utf8mb3."""
+    server.execute(
+        "CREATE DATABASE d", "CREATE TABLE d.parted (a INT, t TIME) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 2", "CREATE TABLE d.posts (v VARCHAR(9)) ENGINE=MyISAM DEFAULT CHARSET=utf8",
+        "CREATE TABLE d.part (s TIMESTAMP NULL) ENGINE=MyISAM", "CREATE TABLE d.whole (s TIMESTAMP NULL) ENGINE=MERGE UNION=(d.part)",
+    )  # fmt: skip
+
+
+def test_what_stops_an_upgrade_is_found_and_its_remedy_takes_it_away() -> None:
+    with CopiedServer(binaries_of("mysql-5.6")) as server:
+        of_before(server)
+        (found,) = findings(server, "upgrade-blockers")
+        assert found.confidence == "confirmed"
+        assert "(d.parted)" in found.message
+        assert "d.part)" not in found.message
+        assert "1 table has columns in utf8mb3" in found.recommendation
+        server.execute("FLUSH TABLES")
+        for table in ("part", "parted", "whole"):
+            with_old_types(server.data_directory / "d" / f"{table}.frm")
+        server.execute("INSERT INTO d.part VALUES ('2001-02-03 04:05:06')")
+        (found,) = findings(server, "upgrade-blockers")
+        assert "2 tables have TIME, DATETIME or TIMESTAMP columns in the format of before 5.6.4 (d.part, d.parted)" in found.message
+        assert "(d.whole)" in found.recommendation
+        server.execute(*(str(command).rstrip(";") for command in found.commands))
+        assert findings(server, "upgrade-blockers") == []
+        # As the recommendation says: until the MERGE table is made anew too, it reads times wrongly.
+        times = "SELECT YEAR(s) FROM d.part UNION ALL SELECT YEAR(s) FROM d.whole"
+        of_part, of_whole = (row[0] for row in server.execute(times))
+        assert of_part == 2001 != of_whole
+        server.execute("ALTER TABLE d.whole FORCE")
+        assert [row[0] for row in server.execute(times)] == [2001, 2001]
+
+
+def test_nothing_of_it_stops_mariadb() -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--query-cache-size=8M", "--query-cache-type=1", "--myisam-repair-threads=2"]) as server:
+        of_before(server)
+        assert findings(server, "upgrade-blockers") == []
+
+
+def test_settings_that_a_later_version_does_not_know_are_found() -> None:
+    settings = ["--query-cache-size=8M", "--query-cache-type=1", "--myisam-repair-threads=2"]
+    with CopiedServer(binaries_of("mysql-5.6"), settings) as server:
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
+        (found,) = findings(server, "upgrade-blockers")
+        assert found.confidence == "likely"
+        assert "query_cache_size" in found.message
+        assert "myisam_repair_threads" in found.message
+        server.restart(["--query-cache-size=1M", "--query-cache-type=0", "--myisam-repair-threads=1"])
+        assert findings(server, "upgrade-blockers") == []
+    for setting in [*settings, "--internal-tmp-disk-storage-engine=MYISAM"]:
+        with pytest.raises(Exception, match=f"unknown variable '{setting.removeprefix('--').partition('=')[0]}"), CopiedServer(binaries_of("mysql-9.7"), [setting]):
+            pass
+
+
+def test_a_dump_that_a_setting_refuses_is_found() -> None:
+    with CopiedServer(binaries_of("mysql-9.7")) as server:
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
+        assert findings(server, "upgrade-blockers") == []
+        assert ran(server, "CREATE TABLE p (a INT) ENGINE=MyISAM PARTITION BY HASH (a)") == NO_NATIVE_PARTITIONING
+        server.restart(["--disabled-storage-engines=MyISAM"])
+        assert ran(server, "CREATE TABLE n (a INT) ENGINE=MyISAM") == ENGINE_DISABLED
+        assert ran(server, "ALTER TABLE m FORCE") == 0
+        (found,) = findings(server, "upgrade-blockers")
+        assert "3161" in found.message
+        assert ran(server, "SET SESSION sql_mode = ''", "CREATE TABLE n (a INT) ENGINE=MyISAM") == 0
+        assert "ENGINE=InnoDB" in str(server.execute("SHOW CREATE TABLE d.n")[0][1])
