@@ -1,0 +1,1 @@
+"""The advisers, each a file of its own with `ADVISER`."""
