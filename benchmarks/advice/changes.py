@@ -1,0 +1,86 @@
+"""Changes that several advisers propose are one change: how two are told to be the same, and which cannot touch any load of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.advice.model import Advice, Change
+from myisam_exporter.outside.documents import read_yaml_document
+
+UNTOUCHING = Path(__file__).with_name("untouching.yaml")
+# Of a change that cannot touch a load, so many scenarios measure it all the same.
+MEASURED_ALL_THE_SAME = 3
+_SIZE = re.compile(r"(\d+)([kmg])b?")
+_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SWITCHES = {"on": "1", "yes": "1", "true": "1", "off": "0", "no": "0", "false": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One change, whoever proposed it; `key` is the same for the same change."""
+
+    key: str
+    variable: str | None
+    value: str | None
+    statement: str | None
+
+
+def piece_of(change: Change) -> Piece:
+    """The change without who proposed it and why. Raises ValueError where it is not exactly one of variable and statement."""
+    if (change.variable is None) == (change.statement is None):
+        raise ValueError(f"{change.rule}: exactly one of variable and statement is wanted")
+    if change.variable is not None:
+        if change.value is None:
+            raise ValueError(f"{change.rule}: {change.variable} without a value")
+        name = change.variable.strip().lower().replace("-", "_")
+        return Piece(f"{name}={plain_value(change.value)}", name, change.value.strip(), None)
+    statement = " ".join(str(change.statement).split()).rstrip("; ")
+    return Piece(statement, None, None, str(change.statement))
+
+
+def plain_value(value: str) -> str:
+    """A value in one of the ways in which it can be written: bytes, and 1 and 0 for on and off."""
+    word = value.strip().strip("'\"").lower()
+    size = _SIZE.fullmatch(word)
+    if size:
+        return str(int(size[1]) * _FACTORS[size[2]])
+    return _SWITCHES.get(word, word)
+
+
+def pieces(advice: Iterable[Advice]) -> list[Piece]:
+    """All changes that anybody proposed, each once, in the order in which they were first proposed."""
+    found: dict[str, Piece] = {}
+    for one in advice:
+        for change in one.changes:
+            piece = piece_of(change)
+            found.setdefault(piece.key, piece)
+    return list(found.values())
+
+
+def whole(advice: Advice) -> list[Piece]:
+    """An adviser's whole advice; of a variable that it names twice, what it said last."""
+    found: dict[str, Piece] = {}
+    for piece in pieces([advice]):
+        found[piece.variable or piece.key] = piece
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Untouching:
+    """Changes that cannot make a load of ours faster or slower, and why."""
+
+    patterns: Sequence[tuple[re.Pattern[str], str]]
+    measured_all_the_same: int = MEASURED_ALL_THE_SAME
+
+    def why(self, piece: Piece) -> str | None:
+        """Why it cannot touch a load; None where it may."""
+        return next((why for pattern, why in self.patterns if pattern.match(piece.key)), None)
+
+
+def untouching(path: Path = UNTOUCHING) -> Untouching:
+    """The list, each entry a pattern for the beginning of a change's key and a reason."""
+    document: Mapping[str, str] = read_yaml_document(path, "list of changes that touch no load")
+    return Untouching([(re.compile(pattern, re.IGNORECASE), why) for pattern, why in document.items()])

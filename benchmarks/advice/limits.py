@@ -1,0 +1,90 @@
+"""Control groups (version 1) that hold back the reads, and the memory, of the servers of a pair: each in groups of its own, so that neither takes from the other.
+
+Source: Documentation/admin-guide/cgroup-v1/{blkio-controller,memory}.rst. They are made as root, and servers enter them as the trial's user.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.advice.scenarios import Scenario
+from benchmarks.slow_storage import CONTROLLERS, EMPTIED_SECONDS, PAGE_CACHE_BYTES, anonymous_bytes
+from myisam_advisor.errors import TrialError
+
+SIDES = ("untouched", "changed")
+
+
+def _folders(side: str) -> tuple[Path, Path]:
+    return CONTROLLERS / "memory" / f"myisam-advice-{side}", CONTROLLERS / "blkio" / f"myisam-advice-{side}"
+
+
+@contextmanager
+def limits(scenario: Scenario, directory: Path) -> Iterator[None]:
+    """The groups of a scenario; none where it asks for none. Raises TrialError where they cannot be had."""
+    if scenario.reads_per_second is None and scenario.memory_bytes is None:
+        yield
+        return
+    device = directory.stat().st_dev
+    try:
+        for side in SIDES:
+            for folder in _folders(side):
+                folder.mkdir(exist_ok=True)
+                (folder / "cgroup.procs").chmod(0o666)
+            memory, storage = _folders(side)
+            (memory / "memory.limit_in_bytes").chmod(0o666)
+            if scenario.reads_per_second:
+                throttle = f"{os.major(device)}:{os.minor(device)} {scenario.reads_per_second}"
+                (storage / "blkio.throttle.read_iops_device").write_text(throttle)
+    except OSError as error:
+        _clear()
+        raise TrialError(f"no control groups of version 1 to hold a server back with: {error}. Run as root.") from None
+    try:
+        yield
+    finally:
+        _clear()
+
+
+def hold_back(scenario: Scenario, side: str, pid: int, files: Iterable[Path]) -> None:
+    """Put a server into its groups; where storage is slow, with its files out of the page cache and little room for them there."""
+    memory, storage = _folders(side)
+    if scenario.reads_per_second:
+        evict(files)
+        (storage / "cgroup.procs").write_text(str(pid))
+    if scenario.reads_per_second or scenario.memory_bytes:
+        (memory / "cgroup.procs").write_text(str(pid))
+        limit = scenario.memory_bytes or anonymous_bytes(pid) + PAGE_CACHE_BYTES
+        (memory / "memory.limit_in_bytes").write_text(str(limit))
+
+
+def evict(files: Iterable[Path]) -> None:
+    """Put files out of the page cache."""
+    for path in files:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _clear() -> None:
+    for side in SIDES:
+        for folder in _folders(side):
+            if folder.exists():
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Its processes go back to the root group."""
+    end = time.monotonic() + EMPTIED_SECONDS
+    while True:
+        try:
+            for pid in (folder / "cgroup.procs").read_text().split():
+                (folder.parent / "cgroup.procs").write_text(pid)
+            folder.rmdir()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)

@@ -1,0 +1,85 @@
+"""Results: one file of JSON lines for each scenario and server, a line as soon as something is known. A run that was ended goes on where it was."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.advice.model import Advice, Change
+
+RESULTS = Path("benchmarks/advice/results")
+ADVICE, FAILED, MEASURED, WHOLE, SKIPPED, SEARCHED, BEST = LINES = (
+    "advice", "failed", "measured", "whole", "skipped", "searched", "best",
+)  # fmt: skip
+Line = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The file of one scenario on one server."""
+
+    folder: Path
+    server: str
+    scenario: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.folder / self.server / f"{self.scenario}.jsonl"
+
+    def lines(self) -> list[Line]:
+        """What is known. Of a run that was killed while it wrote, the last line may be cut off."""
+        return list(_lines(self.path))
+
+    def keep(self, line: Line) -> None:
+        """Write a line down, on a line of its own also behind one that was cut off."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        before = self.path.read_bytes() if self.path.exists() else b""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(("\n" if before and not before.endswith(b"\n") else "") + json.dumps(line) + "\n")
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def all_records(folder: Path = RESULTS) -> list[Record]:
+    """All files, by server and scenario."""
+    return [Record(folder, path.parent.name, path.stem) for path in sorted(folder.glob("*/*.jsonl"))]
+
+
+def of_kind(lines: Sequence[Line], kind: str) -> list[Line]:
+    """The lines of one kind."""
+    return [line for line in lines if line.get("kind") == kind]
+
+
+def advice_of(lines: Sequence[Line]) -> dict[str, Advice]:
+    """What each adviser said, the last time that it was asked."""
+    return {line["adviser"]: as_advice(line) for line in of_kind(lines, ADVICE)}
+
+
+def as_advice(line: Line) -> Advice:
+    """Advice as it was written down."""
+    changes = tuple(Change(**change) for change in line["changes"])
+    return Advice(line["adviser"], line["version"], changes, tuple(line["named"]))
+
+
+def advice_line(advice: Advice) -> dict[str, Any]:
+    """Advice to write down."""
+    return {"kind": ADVICE, **asdict(advice)}
+
+
+def measured_of(lines: Sequence[Line]) -> dict[str, Line]:
+    """What came of each change, by its key; measured again, the last word counts."""
+    return {line["key"]: line for line in of_kind(lines, MEASURED)}
+
+
+def whole_of(lines: Sequence[Line]) -> dict[frozenset[str], Line]:
+    """What came of changes together, by their keys."""
+    return {frozenset(line["keys"]): line for line in of_kind(lines, WHOLE)}
