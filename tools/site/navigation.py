@@ -34,7 +34,7 @@ NAVIGATION = (
     Section(
         "Reference",
         (
-            "docs/reference/rules/README.md", "docs/reference/facts.md", "docs/reference/metrics.md", "docs/reference/evidence.md", "docs/glossary.md",
+            "docs/reference/rules/README.md", "docs/reference/facts.md", "docs/reference/metrics.md", "docs/reference/evidence.md", "docs/reference/advice.md", "docs/glossary.md",
             "CHANGELOG.md",
         ),
     ),

@@ -1,0 +1,148 @@
+"""What the results say of each adviser: faults named, pieces by what came of them, servers left in peace, and what it falls short of the best found."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.advice.changes import piece_of, pieces, whole
+from benchmarks.advice.model import Advice
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, OUTCOMES, UNTOUCHED
+from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
+from benchmarks.advice.scenarios import FAULT, NamedBy, Scenario
+
+# Words of an adviser for what it does not ask anybody to do.
+QUIET = ("info", "notice", "note", "ok")
+WARNING = ("warning", "critical")
+WORTHWHILE = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One scenario on one server, and what is known of it."""
+
+    scenario: Scenario
+    server: str
+    lines: Sequence[Line]
+
+
+@dataclass
+class Tally:
+    """The counts of one adviser. `pieces` are counted for each scenario and server that it was asked about; `unmeasured` ones are not known yet."""
+
+    adviser: str
+    versions: set[str] = field(default_factory=set)
+    faults: int = 0
+    faults_named: int = 0
+    others: int = 0
+    in_peace: int = 0
+    without_a_word: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    unmeasured: int = 0
+    warnings: int = 0
+    warnings_that_pay: int = 0
+    whole: list[tuple[str, str, Line]] = field(default_factory=list)
+    reached: list[float] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> int:
+        """How many of its pieces of advice are known in their outcome."""
+        return self.outcomes.total()
+
+    @property
+    def median_reached(self) -> float | None:
+        """What its whole advice gives, as a share of the best configuration found, in the median scenario; None where nothing was searched."""
+        return statistics.median(self.reached) if self.reached else None
+
+    def count(self, case: Case, advice: Advice) -> None:
+        """One case more."""
+        self.versions.add(advice.version)
+        if case.scenario.kind == FAULT:
+            self.faults += 1
+            self.faults_named += names(advice, case.scenario.named_by)
+        else:
+            loud = [change for change in advice.changes if change.severity.lower() not in QUIET]
+            self.others += 1
+            self.in_peace += not loud
+            self.without_a_word += not advice.changes and not advice.named
+        measured = measured_of(case.lines)
+        for piece in pieces([advice]):
+            line = measured.get(piece.key)
+            if line is None:
+                self.unmeasured += 1
+            else:
+                self.outcomes[line["outcome"]] += 1
+        for key in {piece_of(change).key for change in advice.changes if change.severity.lower() in WARNING}:
+            if key in measured and measured[key]["outcome"] != UNTOUCHED:
+                self.warnings += 1
+                self.warnings_that_pay += pays(measured[key])
+        self._count_whole(case, advice, measured)
+
+    def _count_whole(self, case: Case, advice: Advice, measured: Mapping[str, Line]) -> None:
+        line = line_of_whole(case.lines, advice, measured)
+        if line is not None and line["ratio"] is not None:
+            self.whole.append((case.scenario.name, case.server, line))
+        best = next((one for one in reversed(of_kind(case.lines, BEST)) if one["ratio"] is not None), None)
+        if best is None:
+            return
+        if not advice.changes:
+            self.reached.append(1 / max(best["ratio"], 1.0))
+        elif line is not None and line["ratio"] is not None:
+            self.reached.append(line["ratio"] / max(best["ratio"], line["ratio"], 1.0))
+
+
+def line_of_whole(lines: Sequence[Line], advice: Advice, measured: Mapping[str, Line]) -> Line | None:
+    """What came of all of an adviser's changes together; None where it is not known, or it proposes nothing that can be done."""
+    keys = [piece.key for piece in whole(advice)]
+    if any(key not in measured for key in keys):
+        return None
+    applied = [key for key in keys if measured[key]["outcome"] not in (NOT_APPLICABLE, UNTOUCHED)]
+    return measured[applied[0]] if len(applied) == 1 else whole_of(lines).get(frozenset(applied))
+
+
+def names(advice: Advice, by: NamedBy) -> bool:
+    """Whether it names the fault: by a rule, a variable, a statement, or words. The same for every adviser."""
+    variables = {(change.variable or "").lower().rpartition(".")[2].replace("-", "_") for change in advice.changes}
+    statements = " ".join((change.statement or "") for change in advice.changes).lower()
+    said = " ".join([*advice.named, *(change.said for change in advice.changes)]).lower()
+    rules = {change.rule for change in advice.changes} | {
+        word.strip(":,.") for one in advice.named for word in one.split()[:1]
+    }
+    return bool(
+        rules & set(by.rules)
+        or variables & set(by.variables)
+        or any(one.lower() in statements for one in by.statements)
+        or any(one.lower() in said for one in by.words)
+    )
+
+
+def pays(line: Line) -> bool:
+    """Whether it improves the load by 5 % or more, the whole interval above 1."""
+    return bool(line["outcome"] == IMPROVES and line["ratio"] >= WORTHWHILE and line["low"] > 1)
+
+
+def known_cases(scenarios: Sequence[Scenario], folder: Path = RESULTS) -> list[Case]:
+    """Of all results those whose scenario there is."""
+    by_name = {one.name: one for one in scenarios}
+    return [
+        Case(by_name[record.scenario], record.server, record.lines())
+        for record in all_records(folder)
+        if record.scenario in by_name
+    ]
+
+
+def tallies(cases: Sequence[Case]) -> list[Tally]:
+    """The counts of every adviser that was asked at all."""
+    found: dict[str, Tally] = {}
+    for case in cases:
+        for name, advice in advice_of(case.lines).items():
+            found.setdefault(name, Tally(name)).count(case, advice)
+    return [found[name] for name in sorted(found)]
+
+
+def outcome_counts(tally: Tally) -> list[int]:
+    """In the order of OUTCOMES."""
+    return [tally.outcomes[name] for name in OUTCOMES]

@@ -1,0 +1,203 @@
+"""What `script/bench advice` makes of changes and results: which are the same, what came of them, what the table says."""
+
+import dataclasses
+import json
+import math
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from benchmarks.advice.changes import piece_of, pieces, untouching, whole
+from benchmarks.advice.model import Advice, Change
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, UNCLEAR, WORSENS, Outcome, judged
+from benchmarks.advice.page import data, page
+from benchmarks.advice.record import BEST, MEASURED, WHOLE, Record, advice_line, advice_of, measured_of
+from benchmarks.advice.scenarios import FAULT, HEALTHY, NamedBy, Scenario, all_scenarios
+from benchmarks.advice.search import Search
+from benchmarks.advice.tally import Case, Tally, names, tallies
+from myisam_advisor.trial.rounds import Limits, run_rounds
+
+
+def change(variable: str | None = None, value: str | None = None, statement: str | None = None, severity: str = "warning") -> Change:
+    return Change(variable, value, statement, "Make the key buffer larger.", severity, "key-buffer-too-small")
+
+
+def advice(*changes: Change, adviser: str = "somebody", named: tuple[str, ...] = ()) -> Advice:
+    return Advice(adviser, "1.0", changes, named)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (change("key_buffer_size", "64M"), change("Key-Buffer-Size", "67108864")),
+        (change("delay_key_write", "ON"), change("delay_key_write", "'on'")),
+        (change("general_log", "OFF"), change("general_log", "0")),
+        (change(statement="ALTER TABLE t\n  ROW_FORMAT=FIXED;"), change(statement="ALTER TABLE t ROW_FORMAT=FIXED")),
+    ],
+)
+def test_the_same_change_is_one(one: Change, other: Change) -> None:
+    assert piece_of(one).key == piece_of(other).key
+    assert len(pieces([advice(one), advice(other)])) == 1
+
+
+def test_other_changes_are_others() -> None:
+    changes = [change("key_buffer_size", "64M"), change("key_buffer_size", "65M"), change("hot.key_buffer_size", "64M"), change(statement="ALTER TABLE `a b` FORCE"), change(statement="ALTER TABLE `A b` FORCE")]
+    assert len(pieces([advice(*changes)])) == 5
+
+
+def test_of_a_variable_named_twice_the_whole_advice_has_the_last() -> None:
+    assert [piece.key for piece in whole(advice(change("a", "1"), change("b", "2"), change("a", "3")))] == ["a=3", "b=2"]
+
+
+@pytest.mark.parametrize("wrong", [change(), change("a", None), change("a", "1", "SELECT 1")])
+def test_what_is_no_change_is_refused(wrong: Change) -> None:
+    with pytest.raises(ValueError, match="key-buffer-too-small"):
+        piece_of(wrong)
+
+
+def test_what_cannot_touch_a_load_has_a_reason() -> None:
+    known = untouching()
+    assert "slow log" in str(known.why(piece_of(change("long_query_time", "1"))))
+    assert known.why(piece_of(change("key_buffer_size", "1M"))) is None
+    assert known.why(piece_of(change(statement="ALTER TABLE t FORCE"))) is None
+
+
+def rounds_of(ratio: float, noise: float, count: int = 12) -> Outcome:
+    draw = random.Random(5)
+
+    def rate(truth: float) -> Callable[[], float]:
+        return lambda: 1000 * truth * math.exp(draw.gauss(0, noise))
+
+    return judged(run_rounds({"before": rate(1.0), "after": rate(ratio)}, float, Limits(count, count, None), lambda _: None))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "noise", "outcome"), [(1.5, 0.01, IMPROVES), (1.0, 0.005, NOTHING), (0.7, 0.01, WORSENS), (1.05, 0.5, UNCLEAR)]
+)
+def test_rounds_are_judged_as_a_trial_judges(ratio: float, noise: float, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Others may have the processors while this runs: then nothing is concluded, rightly.
+    monkeypatch.setattr("myisam_advisor.trial.private.load.DISTURBING_SHARE", 2.0)
+    found = rounds_of(ratio, noise)
+    assert found.outcome == outcome
+    assert found.ratio is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.ratio <= found.high
+
+
+def test_a_record_bears_being_cut_off(tmp_path: Path) -> None:
+    record = Record(tmp_path, "mariadb-10.11", "one")
+    record.keep(advice_line(advice(change("a", "1"))))
+    with record.path.open("a") as file:
+        file.write('{"kind": "measured", "key"')
+    record.keep({"kind": MEASURED, "key": "a=1", **Outcome(NOTHING).document()})
+    assert advice_of(record.lines()) == {"somebody": advice(change("a", "1"))}
+    assert list(measured_of(record.lines())) == ["a=1"]
+
+
+def test_the_fault_is_named_by_any_of_what_is_listed() -> None:
+    by = NamedBy(rules=("other-rule",), variables=("key_buffer_size",), statements=("OPTIMIZE TABLE",), words=("Key Buffer",))
+    assert names(advice(change("hot.key_buffer_size", "1M")), dataclasses.replace(by, words=()))
+    assert names(advice(change(statement="optimize table t")), dataclasses.replace(by, words=()))
+    assert names(advice(named=("the key buffer is small",)), by)
+    assert names(advice(named=("other-rule: it is so",)), by)
+    assert not names(advice(change("sort_buffer_size", "1M")), dataclasses.replace(by, words=()))
+    assert not names(advice(named=("all is well",)), by)
+
+
+def case(kind: str, *lines: Mapping[str, object]) -> Case:
+    scenario = dataclasses.replace(all_scenarios()[0], name="one", kind=kind, named_by=NamedBy(variables=("key_buffer_size",)))
+    return Case(scenario, "mariadb-10.11", [{"taken_at": "2026-11-23", "machine": "a | machine", **line} for line in lines])
+
+
+def measured(key: str, outcome: str, ratio: float | None = None) -> Mapping[str, object]:
+    low, high = (None, None) if ratio is None else (ratio * 0.99, ratio * 1.01)
+    return {"kind": MEASURED, "key": key, **Outcome(outcome, "", ratio, low, high, 8).document()}
+
+
+TWO = advice(change("key_buffer_size", "64M"), change("nonsense", "1"), change("b", "2", severity="info"))
+FOUND = case(
+    FAULT, advice_line(TWO), advice_line(advice(adviser="nobody")), measured("key_buffer_size=67108864", IMPROVES, 2.0), measured("nonsense=1", NOT_APPLICABLE),
+    measured("b=2", NOTHING, 1.0), {"kind": WHOLE, "adviser": "somebody", "keys": ["key_buffer_size=67108864", "b=2"], **Outcome(IMPROVES, "", 1.9, 1.8, 2.0, 8).document()},
+    {"kind": BEST, "settings": {}, **Outcome(IMPROVES, "", 2.0, 1.9, 2.1, 8).document()},
+)  # fmt: skip
+
+
+def tally(*cases: Case) -> Mapping[str, Tally]:
+    return {one.adviser: one for one in tallies(cases)}
+
+
+def test_an_adviser_is_counted_by_what_came_of_its_pieces() -> None:
+    one = tally(FOUND)["somebody"]
+    assert (one.faults, one.faults_named, one.pieces, one.unmeasured) == (1, 1, 3, 0)
+    assert dict(one.outcomes) == {IMPROVES: 1, NOT_APPLICABLE: 1, NOTHING: 1}
+    assert (one.warnings, one.warnings_that_pay) == (2, 1)
+    assert one.median_reached == pytest.approx(0.95)
+    silent = tally(FOUND)["nobody"]
+    assert (silent.faults, silent.faults_named, silent.pieces) == (1, 0, 0)
+    assert silent.median_reached == pytest.approx(0.5)
+
+
+def test_a_healthy_server_is_left_in_peace_by_whoever_proposes_nothing() -> None:
+    def asked(adviser: str, *changes: Change, named: tuple[str, ...] = ()) -> Mapping[str, object]:
+        return advice_line(advice(*changes, adviser=adviser, named=named))
+
+    found = tally(case(HEALTHY, asked("loud", change("a", "1")), asked("notice", change("a", "1", severity="notice")), asked("talker", named=("x",)), asked("silent")))
+    assert {name: (one.in_peace, one.without_a_word) for name, one in found.items()} == {"loud": (0, 0), "notice": (1, 0), "talker": (1, 0), "silent": (1, 1)}
+    assert found["loud"].unmeasured == 1
+
+
+def scenarios(*cases: Case) -> list[Scenario]:
+    return [one.scenario for one in cases]
+
+
+def test_the_page_says_what_was_measured() -> None:
+    text = page(scenarios(FOUND), [FOUND], tallies([FOUND]))
+    assert "1 of a scenario on a server (mariadb-10.11), 3 changes, 2026-11-23, on a | machine." in text
+    row = next(line for line in text.splitlines() if line.startswith("| somebody | 1.0 |"))
+    assert [cell.strip() for cell in row.split("|")][3:8] == ["1 of 1", "not measured yet", "not measured yet", "3", "1"]
+    assert "| somebody | one | mariadb-10.11 | 1.90 (1.80 - 2.00) | improves | 8 |" in text
+    assert "somebody (1 of 1)" in text
+    document = data([FOUND], tallies([FOUND]))
+    assert json.loads(json.dumps(document))["advisers"][1]["outcomes"][IMPROVES] == 1
+    assert document["measured"][0]["low"] == pytest.approx(1.98)
+
+
+def test_where_nothing_was_measured_the_page_says_so() -> None:
+    text = page(all_scenarios(), [], [])
+    assert "Nothing was measured yet" in text
+    assert "| not measured yet |" in text
+    assert "0 of" not in text
+
+
+def test_words_from_outside_do_not_break_the_table() -> None:
+    wild = case(FAULT, {"kind": "skipped", "why": "no | group\n<b>here"})
+    text = page(scenarios(wild), [wild], tallies([wild]))
+    assert "no \\| group &lt;b>here |" in text
+
+
+def test_a_search_finds_the_best_and_goes_on_where_it_was() -> None:
+    space = {"a": [str(2**power) for power in range(10)], "b": ["0", "1"]}
+
+    def gain(settings: Mapping[str, str]) -> float:
+        return 1 + 0.1 * [str(2**power) for power in range(10)].index(settings["a"]) + int(settings["b"])
+
+    tried: list[tuple[Mapping[str, str], float | None]] = []
+    for most in (6, 18):
+        search = Search(space, random.Random(1), most, tried)
+        for settings in search:
+            assert settings not in [one for one, _ in tried]
+            search.note(settings, gain(settings))
+            tried.append((settings, gain(settings)))
+    assert len(tried) in range(7, 19), "a step that leads nowhere better ends it early"
+    assert search.best == {"a": "512", "b": "1"}
+
+
+def test_settings_that_cannot_be_had_are_not_the_best() -> None:
+    search = Search({"a": ["1", "2"]}, random.Random(1), 2, [({"a": "1"}, None)])
+    assert search.best is None
+    assert next(iter(search)) == {"a": "2"}
+    search.note({"a": "2"}, None)
+    assert list(search) == []
