@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -17,19 +18,29 @@ from myisam_advisor.cli.options import LongDuration, history_option
     examples=(
         ("myisam-advisor history", "Which findings held, and when."),
         ("myisam-advisor history status.Questions.per_second --since 6h", "The curve of a fact."),
+        ("myisam-advisor history --forecasts", "What was forecast of changes, and what came of them."),
     ),
 )
 @click.argument("fact", required=False)
 @history_option
 @click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")
 @click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
-def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool) -> None:
+@click.option(
+    "--forecasts", is_flag=True, help="List what was forecast of changes, and what `verify` measured of them."
+)
+def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool, forecasts: bool) -> None:
     """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, list the recorded findings."""
     from myisam_advisor.history import curves as history_view
+    from myisam_advisor.history.ledger import ledger_in_words, ledgers
     from myisam_advisor.history.paths import history_path, readable_histories
     from myisam_advisor.texts.bars import bars_for
     from myisam_advisor.texts.drawing import is_terminal
 
+    if forecasts:
+        if fact is not None or list_facts or history_file is not None:
+            raise click.UsageError("--forecasts lists what verify noted: leave out FACT, --list and --history.")
+        print(ledger_in_words(ledgers(), time.time()))
+        return
     path = history_file or next(iter(readable_histories()), history_path())
     if list_facts:
         print(history_view.facts_in_words(path, headings=is_terminal(sys.stdout)))

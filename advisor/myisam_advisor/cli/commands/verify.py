@@ -105,6 +105,7 @@ def verify(
 ) -> None:
     """Compare the daemon's history before and after a change: improved, unchanged, worse, or not enough data.
 
+    What came of a rule's change alone, under a like load, is noted beside what was forecast of it (`myisam-advisor history --forecasts`).
     RULE compares what the rule's remedy should move, FACT any recorded fact (lower counts as better; +FACT: higher). Exits with 1 when
     something became worse, with 3 when there is not enough data.
     """
@@ -128,7 +129,26 @@ def verify(
         print(_as_json(at, compared, near, outcomes, load))
     else:
         print(_as_text(target, at, near, outcomes, load), end="")
+    if len(near) <= 1 and not _caution(load):
+        _note(target, at, chosen, outcomes)
     sys.exit(EXIT_STATUSES[overall(outcomes)])
+
+
+def _note(target: str, at: float, chosen: Sequence[Rule], outcomes: Sequence[Outcome]) -> None:
+    """Put each chosen rule's outcome into the ledger. No model of what a rule gains was fitted yet: what was forecast is that it cannot be told."""
+    from myisam_advisor.history.ledger import Entry, Measured, own_ledger
+    from myisam_advisor.history.verification import NOT_ENOUGH, overall
+
+    for rule in chosen:
+        facts = {measure.fact for measure in rule.measures}
+        of_rule = [one for one in outcomes if one.name.partition(" / ")[0].partition("[")[0] in facts]
+        if overall(of_rule) == NOT_ENOUGH:
+            continue
+        measured = tuple(Measured(one.name, one.ratio, one.low, one.high, one.verdict) for one in of_rule)
+        try:
+            own_ledger().note(Entry(target, rule.id, at, time.time(), None, measured, overall(of_rule)))
+        except UserError as error:
+            click.echo(f"not noted: {error}", err=True)
 
 
 def _target(targets: Sequence[str], label: str, path: Path) -> str:

@@ -3,6 +3,7 @@
 import json
 import random
 import sqlite3
+import subprocess
 import time
 import zlib
 from contextlib import closing
@@ -15,11 +16,17 @@ from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
 from myisam_advisor.history.noticed_changes import note_changes, read_changes
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, verdict_of
-from tests.support.program import run
+from tests.support import program
 
 SECONDS = 60
 LOAD = "status.Questions.per_second"
 SWITCHES = "mysqld.voluntary_switches_per_second"
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    """Beside the history lies what is noted of the outcomes."""
+    path = Path(str(words[words.index("--history") + 1]))
+    return program.run(*words, environment={"STATE_DIRECTORY": str(path.parent / "state")})
 
 
 def history(path: Path, before: float, after: float, samples: int = 60, load: tuple[float, float] = (100, 100), noise: float = 0.1) -> float:

@@ -1,0 +1,214 @@
+"""What was forecast of a change, and what `verify` measured of it: a small file each, beside the proofs, so that forecasts can be held against outcomes.
+
+A forecast is an interval that was worked out of the facts before the change, with its conditions; None where nothing was fitted to tell it by: "cannot tell"
+is an answer, and no figure is made up in its place. Whoever may write the directory may write anything: every name, type and size is checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.history.records import LATEST_MOMENT
+from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
+from myisam_advisor.texts.moments import moment_in_words
+from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
+from myisam_advisor.texts.templates import printable
+from myisam_exporter.outside.documents import DocumentError, parse_json
+from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.numbers import is_number
+
+NAME, FORMAT, VERSION = "forecasts", "myisam-advisor forecast", 1
+MAXIMUM_BYTES, MAXIMUM_MEMORY_BYTES = 64 << 10, 4 << 20
+MAXIMUM_ENTRIES, MAXIMUM_MEASURES, MAXIMUM_TEXT = 1000, 100, 1000
+# Nothing becomes a million times as much; what is said to be was made up.
+MAXIMUM_TIMES = 1e6
+CANNOT_TELL = "cannot tell"
+_ID_BYTES = 8
+_RATIOS = ("ratio", "low", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """After/before of the first measure, from `low` to `high`, and under which conditions."""
+
+    low: float
+    high: float
+    conditions: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What `verify` found of one measure; the ratio is after/before, None where there were too few samples."""
+
+    name: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One rule's change on one server: what was forecast, what came of it."""
+
+    target: str
+    rule: str
+    changed_at: float
+    noted_at: float
+    forecast: Forecast | None
+    measured: tuple[Measured, ...]
+    verdict: str
+
+    @property
+    def id(self) -> str:
+        """Of the change: verified again, it takes the place of what was noted before."""
+        told = "\0".join((self.target, self.rule, f"{self.changed_at:.0f}"))
+        return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=_ID_BYTES).hexdigest()
+
+    @property
+    def came_true(self) -> bool | None:
+        """Whether what was measured lies in the interval that was forecast; None where one of the two cannot tell."""
+        ratio = self.measured[0].ratio if self.measured else None
+        return None if self.forecast is None or ratio is None else self.forecast.low <= ratio <= self.forecast.high
+
+
+class LedgerError(ValueError):
+    """It is no entry: what is wrong with it, without a word of its content."""
+
+
+class Ledger:
+    """The entries in one directory, which need not be there."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._files = KeptFiles(directory, MAXIMUM_BYTES)
+
+    def note(self, entry: Entry) -> None:
+        """Write it, in the place of the same change's before. Raises UserError that says why it cannot be kept."""
+        full = f"{self.directory} holds {MAXIMUM_ENTRIES} entries: remove the oldest files there."
+        self._files.write(f"{entry.id}.json", text_of(entry), MAXIMUM_ENTRIES, full)
+
+    def entries(self) -> tuple[list[Entry], list[str]]:
+        """All of them, the newest change first; and which files are none of ours, and why."""
+        found: list[Entry] = []
+        refused: list[str] = []
+        if self._files.state() is None:
+            return found, refused
+        files = ForeignFiles()
+        try:
+            with self._files.opened(files) as directory:
+                for name in self._files.names(directory)[:MAXIMUM_ENTRIES]:
+                    try:
+                        found.append(entry_of(self._files.text(files, name, directory)))
+                    except (OSError, LedgerError, KeptFileError) as error:
+                        refused.append(
+                            f"{self.directory / name} is not used: {getattr(error, 'strerror', None) or error}"
+                        )
+        except OSError as error:
+            refused.append(f"{self.directory} cannot be read: {error.strerror}")
+        return sorted(found, key=lambda one: (-one.changed_at, one.id)), refused
+
+
+def own_ledger() -> Ledger:
+    """Where a command notes what it verified."""
+    return Ledger(state_directory() / NAME)
+
+
+def ledgers() -> list[Ledger]:
+    """Where a command looks: the user's own directory, then the system's."""
+    return [Ledger(path / NAME) for path in dict.fromkeys((state_directory(), SYSTEM_DIRECTORY))]
+
+
+def text_of(entry: Entry) -> str:
+    """The entry as a file holds it."""
+    return json.dumps({"format": FORMAT, "version": VERSION, **asdict(entry)}, indent=1, sort_keys=True) + "\n"
+
+
+def entry_of(text: str) -> Entry:
+    """What such a text holds. Raises LedgerError."""
+    try:
+        whole = _mapping(parse_json(text, MAXIMUM_MEMORY_BYTES))
+    except DocumentError as error:
+        raise LedgerError(f"no JSON that can be read: {error}") from None
+    if (whole.get("format"), whole.get("version")) != (FORMAT, VERSION):
+        raise LedgerError("it is no forecast of this version's")
+    measured = whole.get("measured")
+    if not isinstance(measured, list) or len(measured) > MAXIMUM_MEASURES:
+        raise LedgerError("measured is no short list")
+    return Entry(
+        _text(whole, "target"), _text(whole, "rule"), _number(whole, "changed_at", LATEST_MOMENT), _number(whole, "noted_at", LATEST_MOMENT),
+        _forecast(whole.get("forecast")), tuple(map(_measured, measured)), _text(whole, "verdict"),
+    )  # fmt: skip
+
+
+def _forecast(document: Any) -> Forecast | None:
+    if document is None:
+        return None
+    one = _mapping(document)
+    low, high = _number(one, "low", MAXIMUM_TIMES), _number(one, "high", MAXIMUM_TIMES)
+    if low > high:
+        raise LedgerError("its interval is not in order")
+    return Forecast(low, high, _text(one, "conditions"))
+
+
+def _measured(document: Any) -> Measured:
+    one = _mapping(document)
+    ratio, low, high = (None if one.get(name) is None else _number(one, name, MAXIMUM_TIMES) for name in _RATIOS)
+    return Measured(_text(one, "name"), ratio, low, high, _text(one, "verdict"))
+
+
+def _mapping(document: Any) -> Mapping[str, Any]:
+    if not isinstance(document, dict):
+        raise LedgerError("it is no mapping")
+    return document
+
+
+def _text(document: Mapping[str, Any], name: str) -> str:
+    value = document.get(name)
+    if not isinstance(value, str) or len(value) > MAXIMUM_TEXT:
+        raise LedgerError(f"{name} is no short text")
+    return value
+
+
+def _number(document: Mapping[str, Any], name: str, most: float) -> float:
+    value = document.get(name)
+    if not is_number(value, most) or value < 0:
+        raise LedgerError(f"{name} is no number from 0 to {most:g}")
+    return float(value)
+
+
+def ledger_in_words(places: list[Ledger], now: float) -> str:
+    """Each change with what was forecast, what was measured and the verdict; the newest first."""
+    newest: dict[str, Entry] = {}
+    lines: list[str] = []
+    read = [place.entries() for place in places]
+    for entry in sorted((one for found, _ in read for one in found), key=lambda one: -one.noted_at):
+        newest.setdefault(entry.id, entry)
+    for entry in sorted(newest.values(), key=lambda one: -one.changed_at):
+        lines += [
+            f"{moment_in_words(entry.changed_at, now)}  {entry.target}  {entry.rule}: {entry.verdict}",
+            f"    forecast: {_forecast_in_words(entry)}",
+            *(f"    measured: {one.name} {_times(one)}, {one.verdict}" for one in entry.measured),
+        ]
+    lines = lines or ["no change was verified yet: `myisam-advisor verify RULE` notes what came of one"]
+    return "\n".join(map(printable, [*lines, *(why for _, refused in read for why in refused)]))
+
+
+def _forecast_in_words(entry: Entry) -> str:
+    if entry.forecast is None:
+        return CANNOT_TELL
+    said = {True: "came true", False: "did not come true", None: "cannot be held against what was measured"}[
+        entry.came_true
+    ]
+    return f"{entry.forecast.low:.2f} to {entry.forecast.high:.2f} times ({entry.forecast.conditions}); it {said}"
+
+
+def _times(one: Measured) -> str:
+    if one.ratio is None or one.low is None or one.high is None:
+        return "has no ratio"
+    return f"{one.ratio:.2f} times ({one.low:.2f} to {one.high:.2f})"

@@ -1,0 +1,99 @@
+"""The ledger of forecasts: what verify measured is found again, what cannot be told is said so, and what others put there is refused."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.history.ledger import (
+    Entry,
+    Forecast,
+    Ledger,
+    LedgerError,
+    Measured,
+    entry_of,
+    ledger_in_words,
+    text_of,
+)
+from myisam_advisor.history.verification import IMPROVED
+from tests.support import program
+from tests.unit.advisor.history.test_verification import history
+
+NOW = 1_795_400_000.0
+
+
+def entry(forecast: Forecast | None = None, ratio: float | None = 0.5, noted_at: float = NOW) -> Entry:
+    measured = Measured("mysqld.voluntary_switches_per_second", ratio, ratio and ratio - 0.1, ratio and ratio + 0.1, IMPROVED)
+    return Entry("here", "key-cache-contention", NOW - 100, noted_at, forecast, (measured,), IMPROVED)
+
+
+def test_what_is_noted_is_found_again_and_a_later_look_takes_its_place(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "forecasts")
+    assert ledger.entries() == ([], [])
+    ledger.note(entry())
+    ledger.note(entry(Forecast(0.4, 0.6, "two tables"), noted_at=NOW + 5))
+    assert ledger.entries() == ([entry(Forecast(0.4, 0.6, "two tables"), noted_at=NOW + 5)], [])
+
+
+@pytest.mark.parametrize(("forecast", "ratio", "came_true"), [(None, 0.5, None), (Forecast(0.4, 0.6, ""), 0.5, True), (Forecast(0.7, 0.9, ""), 0.5, False), (Forecast(0.4, 0.6, ""), None, None)])  # fmt: skip
+def test_a_forecast_comes_true_or_not_or_nobody_can_tell(forecast: Forecast | None, ratio: float | None, came_true: bool | None) -> None:
+    assert entry(forecast, ratio).came_true is came_true
+
+
+def test_verify_notes_what_came_of_a_rule_and_history_shows_that_nothing_was_forecast(tmp_path: Path) -> None:
+    state = {"STATE_DIRECTORY": str(tmp_path / "state")}
+    history(tmp_path / "h", 50, 10)
+    assert program.run("verify", "key-cache-contention", "--history", tmp_path / "h", environment=state).returncode == 0
+    said = program.run("history", "--forecasts", environment=state).stdout
+    assert "here  key-cache-contention: improved\n    forecast: cannot tell\n    measured: mysqld.voluntary_switches_per_second" in said
+    (noted,) = Ledger(tmp_path / "state" / "forecasts").entries()[0]
+    assert noted.forecast is None
+    assert noted.measured[0].ratio == pytest.approx(0.2, rel=0.1)
+    assert noted.noted_at == pytest.approx(time.time(), abs=60)
+
+
+def test_two_loads_or_too_few_samples_are_no_outcome(tmp_path: Path) -> None:
+    state = {"STATE_DIRECTORY": str(tmp_path / "state")}
+    history(tmp_path / "other-load", 50, 50, load=(100, 500))
+    history(tmp_path / "few", 50, 10, samples=8)
+    for name in ("other-load", "few"):
+        program.run("verify", "key-cache-contention", "--history", tmp_path / name, environment=state)
+    assert Ledger(tmp_path / "state" / "forecasts").entries() == ([], [])
+    assert ledger_in_words([Ledger(tmp_path / "none")], NOW).startswith("no change was verified yet")
+
+
+def test_a_ledger_that_cannot_be_written_is_named_and_the_answer_stands(tmp_path: Path) -> None:
+    history(tmp_path / "h", 50, 10)
+    (tmp_path / "state").write_text("a file")
+    done = program.run("verify", "key-cache-contention", "--history", tmp_path / "h", environment={"STATE_DIRECTORY": str(tmp_path / "state")})
+    assert done.returncode == 0
+    assert "not noted: " in done.stderr
+    assert "Improved." in done.stdout
+
+
+def test_forecasts_go_with_no_fact(tmp_path: Path) -> None:
+    done = program.run("history", "status.Questions.per_second", "--forecasts", environment={"STATE_DIRECTORY": str(tmp_path)})
+    assert done.returncode == 2
+    assert "leave out FACT" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("format", "another"), ("version", 2), ("target", 5), ("rule", "x" * 2000), ("changed_at", -1), ("noted_at", "now"), ("measured", "all"), ("measured", [5]),
+        ("measured", [{"name": "a", "ratio": 1e9, "verdict": "improved"}]), ("forecast", {"low": 2, "high": 1, "conditions": ""}), ("forecast", []), ("verdict", None),
+    ],
+)  # fmt: skip
+def test_what_others_wrote_is_believed_nothing(name: str, value: object) -> None:
+    with pytest.raises(LedgerError):
+        entry_of(json.dumps({**json.loads(text_of(entry())), name: value}))
+
+
+def test_files_that_are_none_of_ours_are_named_and_names_are_shown_without_control_characters(tmp_path: Path) -> None:
+    (tmp_path / "0123456789abcdef.json").write_text("{")
+    Ledger(tmp_path).note(Entry("here\x1b[2J", "rule", NOW, NOW, Forecast(0.4, 0.6, "half as many tables"), (), IMPROVED))
+    said = ledger_in_words([Ledger(tmp_path)], NOW)
+    assert "\x1b" not in said
+    assert "0.40 to 0.60 times (half as many tables); it cannot be held against" in said
+    assert "0123456789abcdef.json is not used: no JSON" in said
