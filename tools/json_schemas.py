@@ -304,6 +304,10 @@ def _migrate() -> Schema:
     properties: dict[str, Schema] = {
         "to": {"enum": ["InnoDB", "Aria"]},
         "target": {"type": ["string", "null"]},
+        "dump_needed": {
+            "type": ["string", "null"],
+            "description": "Why the target is reached by dump and load alone, where it is of the other product; null where it opens the tables as they are.",
+        },
         "tables": list_of(table),
         "order": list_of(an_object(dict(name))) | {"description": "In which order to convert them."},
         "left_out": list_of(an_object({"name": TEXT, "why": TEXT}))

@@ -14,6 +14,7 @@ def as_document(migration: Migration) -> dict[str, object]:
         **heading(),
         "to": migration.to,
         "target": migration.target.label if migration.target else None,
+        "dump_needed": migration.dump_needed or None,
         "tables": [_table(one) for one in migration.predictions],
         "order": [{"schema_name": schema, "table_name": table} for schema, table in migration.order],
         "left_out": [{"name": name, "why": why} for name, why in migration.left_out],

@@ -68,6 +68,17 @@ class Migration:
     disk_free_bytes: int | None
     not_found: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def dump_needed(self) -> str:
+        """How the target is reached where it is of the other product; empty where it opens the tables as they are."""
+        here, target = self.here, self.target
+        if target is None or target.flavour == here.flavour:
+            return ""
+        return (
+            f"From {here.label} to {target.label} it goes by dump and load: neither product opens the other's tables as they are. Of {target.label} only "
+            "what its engine refuses is told here; whether it takes the syntax of definitions, views and routines is not."
+        )
+
 
 def predict(
     found: Sequence[FoundTable], to: str, here: ServerKind, target: ServerKind | None, machine: Machine

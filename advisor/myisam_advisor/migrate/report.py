@@ -13,7 +13,7 @@ from rich.text import Text
 from myisam_advisor.migrate.meaning import Change
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
 from myisam_advisor.migrate.script import tables_of
-from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import REPORTED
 from myisam_advisor.texts.drawing import drawn, without_padding
@@ -37,8 +37,8 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     by_name = {one.name: one for one in migration.predictions}
     converting = [by_name[name] for name in migration.order if not by_name[name].fails]
     yield Text(_headline(migration, len(failing)), style="bold")
-    if migration.target is not None and migration.target.flavour != migration.here.flavour:
-        yield Text(_by_dump(migration.here, migration.target))
+    if migration.dump_needed:
+        yield Text(migration.dump_needed)
     for one in failing:
         yield from _failing(one)
     if converting:
@@ -65,13 +65,6 @@ def _headline(migration: Migration, failing: int) -> str:
     tables = tables_of(total)
     fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{failing} fail"
     return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {total - failing} {'converts' if total - failing == 1 else 'convert'}."
-
-
-def _by_dump(here: ServerKind, target: ServerKind) -> str:
-    return (
-        f"From {here.label} to {target.label} it goes by dump and load: neither product opens the other's tables as they are. Of {target.label} only "
-        "what its engine refuses is told here; whether it takes the syntax of definitions, views and routines is not."
-    )
 
 
 def _failing(one: Prediction) -> Iterable[RenderableType]:

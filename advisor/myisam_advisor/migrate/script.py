@@ -80,6 +80,8 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "To go on after a stop: begin at the first table below whose ENGINE is still MyISAM. SHOW TABLE STATUS LIKE 'TABLE' tells it of one.\n"
         "Where same_rows or same_values is 0 behind an ALTER though nobody wrote meanwhile, go back with the statement that stands there, and stop."
     )
+    if migration.dump_needed:
+        yield in_comments(migration.dump_needed)
     if migration.here.galera or migration.here.group:
         yield in_comments(
             "This server is a node of a cluster: compare the rows on all nodes first. They may differ, as MyISAM's are not replicated."

@@ -164,7 +164,11 @@ def test_the_other_product_is_reached_by_a_dump_and_that_is_said() -> None:
     told = " ".join(as_text(replace(made, target=MYSQL)).split())
     assert "From MariaDB 10.11 to MySQL 8.4 it goes by dump and load" in told
     assert "syntax of definitions, views and routines is not" in told
-    assert "dump and load" not in as_text(replace(made, target=by_default("mariadb", (11, 8))))
+    assert as_document(replace(made, target=MYSQL))["dump_needed"] == replace(made, target=MYSQL).dump_needed
+    assert "-- From MariaDB 10.11 to MySQL 8.4 it goes by dump and load" in as_script(replace(made, target=MYSQL))
+    near = replace(made, target=by_default("mariadb", (11, 8)))
+    assert "dump and load" not in as_text(near) + as_script(near)
+    assert as_document(near)["dump_needed"] is None
 
 
 def test_a_target_adds_its_own_errors() -> None:
