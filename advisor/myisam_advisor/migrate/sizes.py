@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from myisam_advisor.migrate.aria_pages import aria_bytes
 from myisam_advisor.migrate.innodb_pages import (
-    FREE_EXTENTS,
     INDEX_AT_RANDOM,
+    INDEX_IN_ORDER,
+    INDEX_OF_BOXES,
     INDEX_OF_FEW,
     LEAST_FILE_BYTES,
-    OLD_FREE_EXTENTS,
+    PAGE_BYTES,
     ROWS_AT_RANDOM,
     ROWS_IN_ORDER,
     ROWS_WORST,
@@ -25,20 +26,22 @@ from myisam_advisor.migrate.innodb_pages import (
     SORTED_ROWS,
     Filling,
     file_bytes,
+    free_extents,
     tree_pages,
 )
+from myisam_advisor.migrate.innodb_words import hidden_column_bytes, words_bytes
+from myisam_advisor.migrate.myisam_keys import AT_RANDOM, VARYING_AT_RANDOM, came_at_random, full_bytes
 from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, widths_of, within_index
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 
-# Of the rows' bytes, for each FULLTEXT index: its words in tables of their own.
-LEAST_WORDS, MOST_WORDS = 0.3, 2.0
+BOX_BYTES = 33  # what a SPATIAL index has of a shape: four corners, and their length
 TEXTS = types.VARIABLE | {types.STRING}
 # What the reckoning itself is wrong by, where everything is known: an extent more or less, rows of uneven length.
 MARGIN = 0.03
-OLD_INNODB = (5, 7)
+DICTIONARY_SINCE = (8, 0)
 Range = tuple[float, float]
 
 
@@ -68,7 +71,9 @@ def bytes_after(structure: Structure, contents: Contents, to: str, here: ServerK
     if to != INNODB:
         return aria_bytes(structure, contents.rows, contents.row_bytes, contents.index_bytes, contents.row_format)
     if not contents.rows:
-        return LEAST_FILE_BYTES, LEAST_FILE_BYTES
+        _, least = _room_to_keep(structure, here)
+        words, _ = words_bytes(structure, 0.0, here, least)
+        return least + words, least + words
     narrow, wide = within_index(
         structure, contents.rows, contents.index_bytes, widths_of(structure, contents.row_bytes, contents.row_format)
     )
@@ -77,21 +82,42 @@ def bytes_after(structure: Structure, contents: Contents, to: str, here: ServerK
 
 
 def _file(structure: Structure, contents: Contents, here: ServerKind, widths: Widths, *, most: bool) -> float:
-    is_sorted = here.sorts_copies and not structure.of_kind(types.FULLTEXT) and not structure.of_kind(types.SPATIAL)
+    is_sorted = _is_sorted(structure, here)
     pages = sum(_trees(structure, contents, is_sorted, widths, most))
-    words = len(structure.of_kind(types.FULLTEXT)) * contents.data_bytes
-    free = 0.0 if is_sorted else OLD_FREE_EXTENTS if here.version < OLD_INNODB else FREE_EXTENTS
-    return file_bytes(pages, free) + words * (MOST_WORDS if most else LEAST_WORDS)
+    free, least = _room_to_keep(structure, here)
+    trees = sum(full_bytes(structure, index, contents.rows) for index in structure.indexes if index.kind == types.BTREE)
+    # At most they are what the others leave where those are full, and at least what they leave where those are not.
+    myisam = contents.index_bytes - trees if most else (contents.index_bytes - trees / AT_RANDOM) * VARYING_AT_RANDOM
+    words = words_bytes(structure, myisam, here, least)
+    return file_bytes(pages, free, least) + words[most]
+
+
+def _is_sorted(structure: Structure, here: ServerKind) -> bool:
+    return here.sorts_copies and not structure.of_kind(types.SPATIAL)
+
+
+def _room_to_keep(structure: Structure, here: ServerKind) -> tuple[float, float]:
+    """How many extents are kept free, and how large an empty table's file is: each index but the first has a page of its own."""
+    free = 0.0 if _is_sorted(structure, here) else free_extents(here)
+    kind = "mariadb" if here.is_mariadb else "dictionary" if here.version >= DICTIONARY_SINCE else "old"
+    hidden = bool(hidden_column_bytes(structure))
+    trees = sum(index.kind != types.FULLTEXT for index in structure.indexes) + hidden + (_clustered(structure) is None)
+    return free, LEAST_FILE_BYTES[kind] + max(trees - 1, 0) * PAGE_BYTES
 
 
 def _trees(structure: Structure, contents: Contents, is_sorted: bool, widths: Widths, most: bool) -> Iterator[int]:
     clustered = _clustered(structure)
     key = ROW_ID_BYTES if clustered is None else key_bytes(structure, clustered, widths)
-    yield tree_pages(
-        contents.rows, widths.values + _row_overhead(structure), key, _rows_filling(structure, is_sorted, most)
-    )
+    hidden = hidden_column_bytes(structure)
+    row = widths.values + _row_overhead(structure) + hidden
+    yield tree_pages(contents.rows, row, key, _rows_filling(structure, contents, is_sorted, most))
+    if hidden:
+        document = hidden + key + HEADER_BYTES
+        yield tree_pages(contents.rows, document, hidden, SORTED_INDEX if is_sorted else INDEX_IN_ORDER)
     filling = SORTED_INDEX if is_sorted else INDEX_OF_FEW if most else INDEX_AT_RANDOM
     for index in structure.indexes:
+        if index.kind == types.SPATIAL:
+            yield tree_pages(contents.rows, BOX_BYTES + key + HEADER_BYTES, BOX_BYTES, INDEX_OF_BOXES)
         if index.kind == types.BTREE and index is not clustered:
             entry = key_bytes(structure, index, widths) + _behind(structure, clustered, index, widths)
             yield tree_pages(contents.rows, entry + HEADER_BYTES + _nulls(structure, index), entry, filling)
@@ -112,15 +138,21 @@ def _clustered(structure: Structure) -> Index | None:
     )
 
 
-def _rows_filling(structure: Structure, is_sorted: bool, most: bool) -> Filling:
-    """Rows come in the order of a key that counts, and of one that InnoDB makes itself; texts come in none. Of other keys nothing is known."""
+def _rows_filling(structure: Structure, contents: Contents, is_sorted: bool, most: bool) -> Filling:
+    """Rows come in the order of a key that counts, and of one that InnoDB makes itself; texts come in none.
+
+    Of other keys MyISAM's own pages may tell: full ones were sorted or came in order, but none is full whose entries came in any.
+    """
     index = _clustered(structure)
     if is_sorted:
         return SORTED_ROWS
     if index is None:
         return ROWS_IN_ORDER
     first = structure.columns[index.parts[0].column]
-    if first.auto_increment or not (most or first.is_blob or first.type in TEXTS):
+    at_random = (
+        first.is_blob or first.type in TEXTS or came_at_random(structure, index, contents.rows, contents.index_bytes)
+    )
+    if first.auto_increment or not (most or at_random):
         return ROWS_IN_ORDER
     return ROWS_WORST if most else ROWS_AT_RANDOM
 

@@ -23,7 +23,8 @@ NUMBERS = frozenset({
     types.TINY, types.SHORT, types.LONG, types.FLOAT, types.DOUBLE, types.LONGLONG, types.INT24, types.DATE, types.TIME, types.DATETIME,
     types.NEWDATE,
 })  # fmt: skip
-# How many of the numbers are 0 at most, and how full columns are, where nothing tells: guesses, and both ends are told.
+# How many of the numbers are 0 at most, and how full columns are, where nothing tells: guesses, and both ends are told. Of many columns some
+# have more zeros and some fewer: the ends of all together are nearer to each other than those of one, by the root of their number.
 MOST_ZEROS = 0.6
 MOST_FULL, LEAST_FULL = 1.0, 0.2
 TYPICAL_BLOB_BYTES = 300  # beside columns of VARCHAR, a TEXT has most of what is there
@@ -31,7 +32,7 @@ LENGTH_BYTES = {types.TINY_BLOB: 1, types.BLOB: 2, types.MEDIUM_BLOB: 3}
 SHORTEST = 1.0
 LEAST_PRESENT = 0.5
 POINTER_BYTES = 6  # behind each entry of a MyISAM index, by default
-LEAST_FULL_PAGES = 0.6
+LEAST_FULL_PAGES = 0.6  # MyISAM's, of entries that came in any order, and some that were deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class _Packed:
         loose = {column.name for column in (*self.zeros, *self.chars, *self.varying)}
         self.rest = sum(column.maximum_bytes for column in columns if column.name not in loose)
         self.numbers = sum(column.maximum_bytes for column in self.zeros)
+        self.zeros_ends = _ends_of_all(self.zeros)
         self.absent = sum(column.maximum_bytes for column in self.zeros if column.nullable)
         # Of rows no longer than the shortest that there is, some are shorter in truth.
         self.unused = LEAST_ROW_BYTES / 2 if row_bytes < LEAST_ROW_BYTES + HEADER_BYTES else 0.0
@@ -101,9 +103,10 @@ class _Packed:
             absent = min(float(self.absent), max(self.rest + self.numbers - self.payload, 0.0))
             whole = float(self.rest + self.numbers)
             return Widths(whole - absent, 1.0, LEAST_PRESENT if absent else 1.0), Widths(whole, 1.0)
-        widest = self._with(MOST_ZEROS, LEAST_FULL, 1.0)
+        fewest, most = self.zeros_ends
+        widest = self._with(most, LEAST_FULL, 1.0)
         self.payload -= self.unused
-        return self._with(0.0, MOST_FULL, LEAST_PRESENT), widest
+        return self._with(fewest, MOST_FULL, LEAST_PRESENT), widest
 
     def _with(self, zeros: float, full: float, present: float) -> Widths:
         """With so many zeros and NULLs, and CHARs so full, as far as the file allows it."""
@@ -118,6 +121,13 @@ class _Packed:
         padded = sum(max(_padded(column, full), 0.0) for column in self.chars)
         absent = min(self.absent * (1 - present), max(self.rest + self.numbers - self.payload + rest, 0.0))
         return Widths(self.rest + self.numbers - absent + padded + (rest - held), min(max(share, 0.02), 1.0), present)
+
+
+def _ends_of_all(columns: Sequence[Column]) -> tuple[float, float]:
+    """Which share of their bytes is zeros, at least and at most."""
+    squares, whole = sum(column.maximum_bytes**2 for column in columns), sum(column.maximum_bytes for column in columns)
+    half = MOST_ZEROS / 2 * (squares**0.5 / whole if whole else 1.0)
+    return MOST_ZEROS / 2 - half, MOST_ZEROS / 2 + half
 
 
 def _padded(column: Column, full: float) -> float:

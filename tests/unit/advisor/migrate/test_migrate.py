@@ -216,7 +216,7 @@ def test_sizes_and_times_are_ranges() -> None:
     structure = table(integer(auto_increment=True), text("v", 96), indexes=(index((0, 4), name="PRIMARY", unique=True), index((1, 96))))
     low, high = bytes_after(structure, contents, "InnoDB", MYSQL)
     assert 60e6 < low < high < 400e6
-    assert bytes_after(structure, Contents(0, 0, 1024, 0, "fixed"), "InnoDB", MYSQL) == (98_304, 98_304)
+    assert bytes_after(structure, Contents(0, 0, 1024, 0, "fixed"), "InnoDB", MYSQL) == (131_072, 131_072), "two indexes, a page each"
     lasts = lasting(contents, (low, high), "InnoDB", MYSQL, Machine(1e9)).ends
     assert lasts is not None
     assert 0 < lasts[0] < lasts[1]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from myisam_advisor.migrate.aria_pages import HEAD_FREE, ROOM_BYTES, _index_bytes, _placed
 from myisam_advisor.migrate.innodb_pages import (
     PAGE_BYTES,
     ROWS_IN_ORDER,
@@ -116,9 +117,10 @@ def test_pages_and_extents() -> None:
     # 16,256 bytes a page, a sixteenth of it free: 66 rows of 228.5 bytes.
     assert tree_pages(65 * 20, 228.0, 8, SORTED_ROWS) in range(20, 24)
     ordered, sorted_pages = (tree_pages(1_000_000, 100.0, 4, filling) for filling in (ROWS_IN_ORDER, SORTED_ROWS))
-    assert sorted_pages == pytest.approx(ordered * 8 / 7, rel=0.02), (
-        "extents are filled to seven eighths, unless pages come in order"
-    )
+    assert sorted_pages == ordered + 5 * 64, "a large segment is five extents ahead, unless its pages come in order"
+    small, small_sorted = (tree_pages(100_000, 100.0, 4, filling) for filling in (ROWS_IN_ORDER, SORTED_ROWS))
+    assert small_sorted > small * 1.1, "a small one is filled to seven eighths"
+    assert tree_pages(10, 100.0, 4, SORTED_ROWS) == 1, "what fits a page has its root alone"
     assert tree_pages(1_000_000, 100.0, 4, SORTED_INDEX) < sorted_pages
     assert file_bytes(10, 0) == 13 * PAGE_BYTES
     assert file_bytes(100, 0) == 2 << 20
@@ -129,10 +131,12 @@ def test_pages_and_extents() -> None:
 def test_words_and_a_table_without_a_key() -> None:
     structure, contents = HELD["counter"]
     words = replace(structure, indexes=(*structure.indexes, index((1, 255), name="words", kind=types.FULLTEXT)))
-    assert (
-        bytes_after(words, contents, "InnoDB", NEW)[1]
-        > bytes_after(structure, contents, "InnoDB", NEW)[1] + contents.data_bytes
-    )
+    many = replace(contents, index_bytes=contents.index_bytes + 10_000_000)
+    low, high = bytes_after(words, many, "InnoDB", NEW)
+    alone = bytes_after(structure, contents, "InnoDB", NEW)
+    assert low > alone[1] + 8_000_000
+    assert high > low * 1.5, "how many words come again, no header tells"
+    assert bytes_after(words, many, "InnoDB", OLD)[1] < high, "an older server merges more of them"
     keyless = Structure("MyISAM", None, LATIN1, "", (), False, structure.columns, ())
     assert bytes_after(keyless, contents, "InnoDB", NEW)[0] >= bytes_after(structure, contents, "InnoDB", NEW)[0]
 
@@ -149,3 +153,46 @@ def test_rows_as_short_as_they_can_be_may_hold_less() -> None:
     assert high.values - low.values >= 8
     low, high = widths_of(short, 30.0, "dynamic")
     assert high.values - low.values < 1
+
+
+def test_words_of_the_unicode_algorithm_are_all_in_one_table() -> None:
+    def words(collation: int) -> float:
+        wordy = table(integer(auto_increment=True), text("v", 255, collation), indexes=(key((0, 4)), index((1, 255), name="w", kind=types.FULLTEXT)))
+        return sum(bytes_after(wordy, Contents(20_000, 4_000_000, 1_500_000, 0, "dynamic"), "InnoDB", NEW))
+
+    unicode_ci, general_ci = 224, 45
+    assert words(general_ci) > words(unicode_ci) + 10_000_000, "each table that is filled row by row keeps extents free"
+
+
+@pytest.mark.parametrize(("here", "became"), [(SORTING, (65_536, 81_920)), (OLD, (98_304, 114_688)), (NEW, (114_688, 131_072))])
+def test_empty_tables_have_a_page_for_each_index(here: ServerKind, became: tuple[int, int]) -> None:
+    one = table(integer(auto_increment=True), indexes=(key((0, 4)),))
+    two = replace(one, indexes=(*one.indexes, index((0, 4), name="g", kind=types.SPATIAL)))
+    nothing = Contents(0, 0, 1024, 0, "dynamic")
+    assert tuple(bytes_after(structure, nothing, "InnoDB", here)[0] for structure in (one, two)) == became
+
+
+def test_pages_of_myisam_tell_in_which_order_rows_came() -> None:
+    structure, contents = HELD["numbers"]
+    unordered = replace(structure, columns=(wide("id"), *structure.columns[1:]))
+    full = replace(contents, rows=600_000, index_bytes=8_700_000)
+    emptier = replace(full, index_bytes=10_200_000)
+    assert width(bytes_after(unordered, full, "InnoDB", NEW)) > 1.35
+    assert width(bytes_after(unordered, emptier, "InnoDB", NEW)) < 1.15, "no sorted pages are that empty"
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "pages"),
+    [(58, 159), (109, 295), (510, 1334), (1510, 5000), (3510, 20_000), (6010, 20_000), (9012, 22_620), (20_012, 60_130)],
+)
+def test_rows_of_one_length_are_placed_as_aria_places_them(bytes_: int, pages: int) -> None:
+    """20,000 rows of one text each, on MariaDB 10.11."""
+    placed = _placed(bytes_, 0.0) if bytes_ > 500 else 1 / (int((ROOM_BYTES - HEAD_FREE[-1]) / bytes_) + 1)
+    assert placed * 20_000 == pytest.approx(pages, rel=0.02)
+
+
+@pytest.mark.parametrize(("column", "index_bytes"), [(integer(), 917_504), (wide("a"), 1_318_912), (Column("a", types.TINY, 1, 63, False), 614_400)])
+def test_an_index_of_numbers_is_known_to_the_page_in_aria(column: Column, index_bytes: int) -> None:
+    """100,000 entries, on MariaDB 10.11."""
+    structure = table(column, indexes=(index((0, column.maximum_bytes)),))
+    assert _index_bytes(structure, 100_000, 0) == (index_bytes, index_bytes)
