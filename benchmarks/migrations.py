@@ -56,6 +56,8 @@ class Outcome:
     low: float
     high: float
     seconds: float
+    data_bytes: int
+    row_format: str
 
     @property
     def error(self) -> float:
@@ -168,7 +170,18 @@ def _converted(server: PrivateServer, label: str, found: FoundTable, kind: Serve
         folder = server.data_directory / DATABASE
         size = sum(path.stat().st_size for path in folder.iterdir() if path.suffix in (".ibd", ".MAD", ".MAI"))
         low, high = bytes_after(found.structure, found.contents, engine, kind)
-        yield Outcome(server.binaries.name, label, engine, found.contents.total_bytes, size, low, high, seconds)
+        yield Outcome(
+            server.binaries.name,
+            label,
+            engine,
+            found.contents.total_bytes,
+            size,
+            low,
+            high,
+            seconds,
+            found.contents.data_bytes,
+            found.contents.row_format,
+        )
 
 
 def table_of(found: Sequence[Outcome]) -> Iterator[str]:

@@ -334,8 +334,10 @@ def _untried(row: Row) -> str:
     if row["crashed"]:
         return "It is crashed: a trial copies sound tables only."
     if row["row_format"] == "compressed":
-        return "It is compressed and takes no rows: there is nothing to try on it."
-    return "It is partitioned: a trial copies tables without partitions." if row["partitions"] is not None else ""
+        return "It is compressed: a trial writes to its copy, which takes no rows. What another engine makes of it, migrate tells without a copy."
+    if row["partitions"] is not None:
+        return "It is partitioned: a trial copies tables without partitions. What another engine makes of it, migrate tells without a copy."
+    return ""
 
 
 def _trials(name: TableName, row: Row, indexes: Sequence[Row]) -> Iterable[Trial]:
