@@ -1,6 +1,6 @@
 """How near `migrate` comes: made-up rows in tables of real applications, converted on each server. `script/bench migrate`.
 
-Two sets of tables: `fitted` are those that the shares of pages in migrate/innodb_pages.py and migrate/aria_pages.py were set by, `others` are
+Two sets of tables: `fitted` are those that the shares of pages in catalogue/innodb_pages.py and migrate/aria_pages.py were set by, `others` are
 what nothing was set by. Every second table is filled row by row, the others are loaded: their MyISAM indexes differ.
 """
 

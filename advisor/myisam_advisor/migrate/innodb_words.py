@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from myisam_advisor.migrate.innodb_pages import INDEX_AT_RANDOM, INDEX_OF_FEW, file_bytes, free_extents, tree_pages
+from myisam_advisor.catalogue.innodb_pages import INDEX_AT_RANDOM, INDEX_OF_FEW, file_bytes, free_extents, tree_pages
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
@@ -55,7 +55,9 @@ def words_bytes(structure: Structure, myisam_bytes: float, here: ServerKind, lea
     for new, filling in zip(NEW_OF_OLD if old else NEW, (INDEX_AT_RANDOM, INDEX_OF_FEW), strict=True):
         row = WORD_ROW_BYTES + WORD_BYTES + PLACE_BYTES / new
         pages = tree_pages(ceil(entries * new), row, WORD_BYTES, filling)
-        found.append(empty + tables * (file_bytes(pages, free_extents(here), least_file) - least_file))
+        found.append(
+            empty + tables * (file_bytes(pages, free_extents(here.is_mariadb, here.version), least_file) - least_file)
+        )
     return min(found), max(found)
 
 

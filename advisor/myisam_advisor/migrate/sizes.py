@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from myisam_advisor.migrate.aria_pages import aria_bytes
-from myisam_advisor.migrate.innodb_pages import (
+from myisam_advisor.catalogue.innodb_pages import (
     INDEX_AT_RANDOM,
     INDEX_IN_ORDER,
     INDEX_OF_BOXES,
@@ -29,6 +28,7 @@ from myisam_advisor.migrate.innodb_pages import (
     free_extents,
     tree_pages,
 )
+from myisam_advisor.migrate.aria_pages import aria_bytes
 from myisam_advisor.migrate.innodb_words import hidden_column_bytes, words_bytes
 from myisam_advisor.migrate.myisam_keys import AT_RANDOM, VARYING_AT_RANDOM, came_at_random, full_bytes
 from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
@@ -98,7 +98,7 @@ def _is_sorted(structure: Structure, here: ServerKind) -> bool:
 
 def _room_to_keep(structure: Structure, here: ServerKind) -> tuple[float, float]:
     """How many extents are kept free, and how large an empty table's file is: each index but the first has a page of its own."""
-    free = 0.0 if _is_sorted(structure, here) else free_extents(here)
+    free = 0.0 if _is_sorted(structure, here) else free_extents(here.is_mariadb, here.version)
     kind = "mariadb" if here.is_mariadb else "dictionary" if here.version >= DICTIONARY_SINCE else "old"
     hidden = bool(hidden_column_bytes(structure))
     trees = sum(index.kind != types.FULLTEXT for index in structure.indexes) + hidden + (_clustered(structure) is None)

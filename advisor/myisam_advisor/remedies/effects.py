@@ -17,7 +17,8 @@ def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
     if Change.KEYS_ON in command.changes:
         return sum_of(row, "index_bytes")
     if Change.INTO_INNODB in command.changes:
-        return innodb_size(row)
+        indexes = known.indexes_of(row["schema_name"], row["table_name"]) if row else ()
+        return innodb_size(row, indexes, sorts_copies=known.sorts_copies)
     data, index, rows, fixed = (
         sum_of(row, "data_bytes"),
         sum_of(row, "index_bytes"),

@@ -22,6 +22,10 @@ from myisam_exporter.look.fact_set import FactSet
 TableName = tuple[Value, Value]
 
 
+# MariaDB 10.11.10 and 11.4.4, and what came after each.
+SORTING_VERSIONS = ((101110, 110000), (110404, 1_000_000))
+
+
 class PlanFacts:
     """The facts as planners ask for them, worked out once for all rules.
 
@@ -62,6 +66,15 @@ class PlanFacts:
     def variables(self) -> Mapping[str, Value]:
         """The server's variables."""
         return {str(row["name"]): row["value"] for row in self.all.tables["variable"].dictionaries()}
+
+    @cached_property
+    def sorts_copies(self) -> bool:
+        """Whether an ALTER that copies into InnoDB sorts first, unless somebody switched innodb_alter_copy_bulk off."""
+        server = next(iter(self.all.tables["server"].dictionaries()), {})
+        version = int(number_of(server.get("version_number")) or 0)
+        return server.get("flavour") == "mariadb" and any(
+            since <= version < before for since, before in SORTING_VERSIONS
+        )
 
     def indexes_of(self, schema: Value, table: Value) -> Sequence[Row]:
         """The indexes of one table."""

@@ -24,7 +24,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """Blockers, size, and the list of what to change after; the statement only where nothing stands in its way."""
     schema, table = str(row["schema_name"]), str(row["table_name"])
     indexes = context.known.indexes_of(schema, table)
-    innodb_bytes = innodb_size(row)
+    innodb_bytes = innodb_size(row, indexes, sorts_copies=context.known.sorts_copies)
     blockers = [*_blockers(row, indexes, context), *_disk(innodb_bytes, context)]
     return Plan(
         {

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.migrate.aria_pages import HEAD_FREE, ROOM_BYTES, _index_bytes, _placed
-from myisam_advisor.migrate.innodb_pages import (
+from myisam_advisor.catalogue.innodb_pages import (
     PAGE_BYTES,
     ROWS_IN_ORDER,
     SORTED_INDEX,
@@ -13,6 +12,7 @@ from myisam_advisor.migrate.innodb_pages import (
     file_bytes,
     tree_pages,
 )
+from myisam_advisor.migrate.aria_pages import HEAD_FREE, ROOM_BYTES, _index_bytes, _placed
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.widths import widths_of

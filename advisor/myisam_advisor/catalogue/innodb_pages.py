@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from myisam_advisor.migrate.server_kind import ServerKind
-
 PAGE_BYTES = 16_384
 ROOM_BYTES = PAGE_BYTES - 120 - 8  # behind the page's headers, infimum and supremum; before its trailer
 RESERVED_BYTES = PAGE_BYTES // 16
@@ -30,7 +28,7 @@ FIRST_PAGES = 3  # the file's header, its bitmap, its segments
 # Row by row the server keeps so many extents free: two and one in a hundred, three for the split of a tree, and part of the last four that it
 # took into use (FSP_FREE_ADD). MySQL from 5.7 on has one less.
 FREE_EXTENTS, MORE_FREE_EXTENTS = 5.5, 6.5
-FEWER_FREE_SINCE, NEVER = (5, 7), (99, 0)
+FEWER_FREE_SINCE = (5, 7)  # MySQL
 LARGE_FILE_EXTENTS, LARGE_STEP_EXTENTS = 32, 4
 # Of an empty table: MariaDB 10.11, MySQL 5.6, and 9.7, which keeps its definition (.sdi) there too; each was looked at.
 LEAST_FILE_BYTES = {"mariadb": 65_536.0, "old": 98_304.0, "dictionary": 114_688.0}
@@ -76,9 +74,9 @@ def _segment(pages: int, in_order: bool) -> int:
     return FRAGMENT_PAGES + ceil(wanted) * EXTENT_PAGES
 
 
-def free_extents(here: ServerKind) -> float:
-    """How many extents this server keeps free behind those in use."""
-    return FREE_EXTENTS if here.since(FEWER_FREE_SINCE, NEVER) else MORE_FREE_EXTENTS
+def free_extents(is_mariadb: bool, version: tuple[int, int]) -> float:
+    """How many extents such a server keeps free behind those in use."""
+    return FREE_EXTENTS if not is_mariadb and version >= FEWER_FREE_SINCE else MORE_FREE_EXTENTS
 
 
 def file_bytes(pages: int, free_extents: float, least: float = LEAST_FILE_BYTES["mariadb"]) -> float:
