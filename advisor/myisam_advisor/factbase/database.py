@@ -48,9 +48,13 @@ class FactDatabase:
         database.execute("BEGIN")
         for table in TABLES:
             rows = facts.tables[table.name]
-            if self._filled.get(table.name) != rows.generation:
-                database.execute(f"DELETE FROM {table.name}")
-                _fill(database, table.name, rows)
+            filled = self._filled.get(table.name)
+            if filled != rows.generation:
+                if rows.change is not None and rows.change.since == filled:
+                    _renew(database, table.name, rows, tuple(rows.change.before))
+                else:
+                    database.execute(f"DELETE FROM {table.name}")
+                    _fill(database, table.name, rows)
                 self._filled[table.name] = rows.generation
                 self.fillings[table.name] += 1
         database.execute("COMMIT")
@@ -113,6 +117,14 @@ def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
     if refused:
         database.execute(f"DELETE FROM {table}")
         database.executemany(insert, map(pick, all_storable(rows).rows))
+
+
+def _renew(database: sqlite3.Connection, table: str, rows: FactRows, places: Sequence[int]) -> None:
+    """Put the rows of these places in the place of those that were: the first was filled in as row 1."""
+    names = ", ".join(map(quote_identifier, rows.columns))
+    insert = f"REPLACE INTO {table} (rowid, {names}) VALUES ({', '.join('?' * (len(rows.columns) + 1))})"
+    others = all_storable(FactRows(rows.columns, [rows.rows[place] for place in places])).rows
+    database.executemany(insert, ((place + 1, *row) for place, row in zip(places, others, strict=True)))
 
 
 def _holds_infinity(database: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:

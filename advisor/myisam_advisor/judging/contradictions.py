@@ -112,7 +112,7 @@ Doubt = tuple[str, list[tuple[int, str]], Suspicion]
 def _of_tables(facts: FactSet) -> Iterator[Doubt]:
     checks: tuple[AtMost | Between, ...] = (*PAIRS_OF_COLUMNS, *BOUNDS)
     for check in checks:
-        yield from facts.tables[check.table].once(check, partial(_doubts, check))
+        yield from facts.tables[check.table].found_by_row(check, partial(_doubts, check))
 
 
 def _doubts(check: AtMost | Between, rows: FactRows) -> list[Doubt]:

@@ -15,9 +15,11 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_na
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
-from myisam_exporter.files.index_rows import COLUMNS, IndexRows, TableName
-from myisam_exporter.files.schema_reader import LeftOut, TableFile
-from myisam_exporter.files.table_rows import NOT_DEFINED, grouped, merged_into, table_row, totals
+from myisam_exporter.files.index_rows import COLUMNS, TableName
+from myisam_exporter.files.indexes_of_scan import indexes_of
+from myisam_exporter.files.schema_reader import LeftOut
+from myisam_exporter.files.table_rows import NOT_DEFINED, merged_into
+from myisam_exporter.files.told_tables import Telling, ToldTables, told_again, told_anew
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, written_between
 from myisam_exporter.kernel.rights import READ_FILES
 
@@ -231,27 +233,13 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def facts(self, pair: Pair[DataDirectoryScan]) -> Iterable[Block]:
         """One row a table, its partitions summed; its indexes; the totals."""
-        tables = grouped(pair.after.files)
-        written = written_between(tables, grouped(pair.before.files) if pair.before else {})
-        told = _counts_all_statements(written.values(), pair)
-        idle = _write_rates(NOTHING_WRITTEN, pair, told)
-
-        def rates(name: TableName) -> Row:
-            found = written.get(name)
-            if found is None:
-                return NOTHING_KNOWN
-            return idle if found is NOTHING_WRITTEN else _write_rates(found, pair, told)
-
-        indexes = _indexes(pair)
-        age = _age_of_server(pair)
-        merged = merged_into(pair.after, tables)
-        rows = (
-            table_row(name, files, pair.after.now, age, rates(name), merged.get(name)) for name, files in tables.items()
-        )
+        indexes = indexes_of(pair.after, pair.before)
+        told = pair.after.memo.told = _told(pair)
+        sums = told.sums.facts(pair.after.other_engine_data_bytes)
         return [
             # A part must not pass for the whole.
-            *([] if self.incomplete(pair.after) else [single("totals", totals(pair.after, tables))]),
-            TABLE_ROWS.block("tables", rows),
+            *([] if self.incomplete(pair.after) else [single("totals", sums)]),
+            Block("tables", TABLE_ROWS.columns, told, False, told.generation, told.change, told.row_of, told.place_of),
             Block("indexes", COLUMNS, indexes, generation=indexes.generation),
         ]
 
@@ -279,7 +267,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
         """What only a facts file can say; every sum, where tables are missing from it."""
         unread = self.incomplete(sample)
         sums = {f"totals.{column.name}": unread for column in self.sections["totals"]} if unread else {}
-        without_frm = not any(file.definition for file in sample.files)
+        without_frm = not sample.read_definitions().any_read
         why_without = next(iter(_definitions_unread(sample)), NO_DEFINITIONS)
         return (
             sums
@@ -310,7 +298,7 @@ def _named(entries: Sequence[LeftOut]) -> str:
 
 
 def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
-    left_out = _index_rows(scan).tables_left_out
+    left_out = indexes_of(scan).tables_left_out
     if not left_out:
         return []
     return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
@@ -325,7 +313,7 @@ def _without_merge_lists(scan: DataDirectoryScan) -> list[Unknown]:
 
 
 def _definitions_unread(scan: DataDirectoryScan) -> list[Unknown]:
-    tables = dict.fromkeys(f"{file.schema_name}.{file.table_name}" for file in scan.files if file.definition_unread)
+    tables = scan.read_definitions().unread
     if not tables:
         return []
     count = f"{len(tables)} table{'s' if len(tables) != 1 else ''}"
@@ -333,15 +321,52 @@ def _definitions_unread(scan: DataDirectoryScan) -> list[Unknown]:
     return [Unknown(f"the definitions (.frm) of {count} cannot be read: {names}", CHECK_DEFINITIONS)]
 
 
-def _age_of_server(pair: Pair[DataDirectoryScan]) -> float | None:
-    """Seconds from the server's start to the scan; None where it does not say."""
+def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:
+    """The rows of all tables; of what was told before only those that differ are others, where that is known."""
+    after, before = pair.after, pair.before
+    groups, changed = after.groups(), after.changed_since(before)
+    names = groups if changed is None else changed
+    written = {} if before is None else written_between({name: groups[name] for name in names}, before.groups())
+    known = None if before is None else before.memo.told
+    all_told = _counts_all_statements(written.values(), pair)
+    telling = Telling(
+        after.now,
+        _start_of_server(pair, known),
+        NOTHING_KNOWN if before is None else _write_rates(NOTHING_WRITTEN, pair, all_told),
+        merged_into(after, groups.places),
+    )
+
+    found = ((name, written.get(name)) for name in (names if before is not None else ()))
+    rates = {
+        name: NOTHING_KNOWN if one is None else _write_rates(one, pair, all_told)
+        for name, one in found
+        if one is not NOTHING_WRITTEN
+    }
+    if known is not None and changed is not None and telling.continues(known.telling):
+        return told_again(known, groups, telling, rates, changed)
+    return told_anew(groups, telling, TABLE_ROWS, rates)
+
+
+def _start_of_server(pair: Pair[DataDirectoryScan], known: ToldTables | None) -> float | None:
+    """When the server started, by the clock of the scan; None where it does not say for how long it is up."""
+    if known is not None and known.telling.now == pair.after.now:
+        return known.telling.server_started  # the same scan as before: the uptime is of a later moment
     status = pair.other(STATUS)
-    return None if isinstance(status, Unknown) else status.number("Uptime")
+    uptime = None if isinstance(status, Unknown) else status.number("Uptime")
+    return None if uptime is None else pair.after.now - uptime
 
 
 def write_statements(pair: Pair[DataDirectoryScan]) -> dict[TableName, int]:
     """Write statements by table, of those that have any."""
-    return {} if pair.before is None else statements_between(pair.before.files, pair.after.files)
+    after, before = pair.after, pair.before
+    if before is None:
+        return {}
+    changed = after.changed_since(before)
+    if changed is None:
+        return statements_between(before.files, after.files)
+    groups = after.groups()
+    written = written_between({name: groups[name] for name in changed}, before.groups())
+    return {name: found.statements for name, found in written.items() if found.statements}
 
 
 def _write_rates(written: Written, pair: Pair[DataDirectoryScan], told: bool) -> dict[str, Value]:
@@ -360,37 +385,6 @@ def _counts_all_statements(written: Iterable[Written], pair: Pair[DataDirectoryS
         return True
     begun = sum((now.number(name) or 0) - (before.number(name) or 0) for name in WRITE_COMMANDS)
     return sum(one.statements or 0 for one in written) >= MINIMUM_COUNTED_SHARE * begun
-
-
-def _indexes(pair: Pair[DataDirectoryScan]) -> IndexRows:
-    """One row an index: those of the scan before, of the same generation, where no table is defined anew, whatever was written."""
-    after, before = pair.after, pair.before
-    known = None if before is None else before.memo.indexes
-    if after.memo.indexes is None and before is not None and known is not None and _all_defined_alike(after, before):
-        after.memo.indexes = known
-    return _index_rows(after)
-
-
-def _all_defined_alike(one: DataDirectoryScan, other: DataDirectoryScan) -> bool:
-    if one.files_generation == other.files_generation:
-        return True
-    return len(one.files) == len(other.files) and all(map(_defined_alike, one.files, other.files))
-
-
-def _index_rows(scan: DataDirectoryScan) -> IndexRows:
-    if scan.memo.indexes is None:
-        scan.memo.indexes = IndexRows(grouped(scan.files))
-    return scan.memo.indexes
-
-
-def _defined_alike(one: TableFile, other: TableFile) -> bool:
-    if one is other:
-        return True
-    if (one.schema_name, one.table_name, one.partition) != (other.schema_name, other.table_name, other.partition):
-        return False
-    if one.header is None or other.header is None:
-        return one.header is other.header
-    return one.header.definition == other.header.definition and one.header.enabled_keys == other.header.enabled_keys
 
 
 NOTHING_KNOWN: Row = dict.fromkeys(("write_statements_per_second", "rows_added_per_second", "rows_per_write_statement"))

@@ -5,15 +5,16 @@ See sweeper.py. No page is read and none moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
-from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
+from myisam_exporter.facts.columns import Block, Key, RowMaker, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
+from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper, TableName, TablePages
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
-from myisam_exporter.outside.numbers import bounded_sum
+from myisam_exporter.outside.numbers import SQLITE_INTEGER_END
 
 PAGE_CACHE = SampleKey("page_cache", PageCacheSweep)
 
@@ -50,8 +51,9 @@ class PageCacheCollector(Collector[PageCacheSweep]):
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
-        rows = (_row(table, *pages) for table, pages in pair.after.pages.items())
-        return [TABLE_ROWS.block("tables", rows, extends=True)]
+        sweep = pair.after
+        rows = SweptRows(sweep.pages)
+        return [Block("tables", TABLE_ROWS.columns, rows, True, sweep.generation, sweep.change, rows.row_of)]
 
     def unknown_columns(self, sample: PageCacheSweep) -> Mapping[str, Unknown]:
         """Every column, where no file at all could be asked."""
@@ -85,22 +87,41 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         )
 
 
-def _row(table: tuple[str, str], data: FilePages | None, index: FilePages | None) -> Row:
+@dataclass(frozen=True, slots=True)
+class SweptRows:
+    """One row a table, worked out while it is read."""
+
+    pages: Mapping[TableName, TablePages]
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        return (_row(name, *pages) for name, pages in self.pages.items())
+
+    def row_of(self, key: Key) -> tuple[Value, ...] | None:
+        """The row of one table; None of one that was not asked for."""
+        schema, table = key
+        name = (str(schema), str(table))
+        return _row(name, *self.pages[name]) if name in self.pages else None
+
+
+def _row(table: TableName, data: FilePages | None, index: FilePages | None) -> tuple[Value, ...]:
+    """In the order of the columns."""
     data, index = data or NOT_ASKED, index or NOT_ASKED
-    return {
-        "schema_name": table[0],
-        "table_name": table[1],
-        "data_resident_bytes": _bytes(data.resident),
-        "data_dirty_bytes": _bytes(data.dirty),
-        "data_evicted_bytes": _bytes(data.evicted),
-        "data_recently_evicted_bytes": _bytes(data.recently_evicted),
-        "index_resident_bytes": _bytes(index.resident),
-        "index_recently_evicted_bytes": _bytes(index.recently_evicted),
-    }
+    return (
+        *table,
+        _bytes(data.resident),
+        _bytes(data.dirty),
+        _bytes(data.evicted),
+        _bytes(data.recently_evicted),
+        _bytes(index.resident),
+        _bytes(index.recently_evicted),
+    )
 
 
 def _bytes(pages: int | None) -> int | None:
-    return None if pages is None else bounded_sum((pages * PAGE_BYTES,))
+    return None if pages is None else min(pages * PAGE_BYTES, SQLITE_INTEGER_END - 1)
 
 
 NOT_ASKED = FilePages()

@@ -6,7 +6,7 @@ From these declarations come the SQLite tables, the validation of facts files, `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import itemgetter
@@ -33,12 +33,24 @@ class Column:
         return self.name.endswith("per_second") or self.description.startswith("Over the interval")
 
 
+Key = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a block differs from that of the generation `since`: in the rows of these keys alone. No row came, went or moved."""
+
+    since: int
+    keys: Collection[Key]
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Rows for one fact table, in columns that need not be all of its columns.
 
     A block that `extends` adds to rows that others brought, and brings none itself: performance_schema knows tables of every engine.
-    Rows of the same `generation`, where there is one, are the same rows.
+    Rows of the same `generation`, where there is one, are the same rows. Where what changed since another is known too, `row_of` gives
+    the row of a key, None where there is none, and `place_of` says of a block that brings rows where each stands.
     """
 
     table: str
@@ -46,6 +58,9 @@ class Block:
     rows: Iterable[Sequence[Value]]
     extends: bool = False
     generation: int | None = field(default=None, compare=False)
+    change: Change | None = field(default=None, compare=False)
+    row_of: Callable[[Key], Sequence[Value] | None] | None = field(default=None, compare=False)
+    place_of: Callable[[Key], int | None] | None = field(default=None, compare=False)
 
 
 class RowMaker:

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.files.file_state import refuse_exhaustion
-from myisam_exporter.files.index_rows import IndexRows
+from myisam_exporter.files.index_rows import IndexRows, TableName
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, TableFile, left_out, size_of
+from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
+
+if TYPE_CHECKING:
+    from myisam_exporter.files.told_tables import ToldTables
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
 NOBODY_AT_ALL = -1  # an owner that no file has
@@ -32,7 +39,26 @@ _definitions = Definitions()
 class ScanMemo:
     """What was worked out of a scan; the next one takes over what holds for it too."""
 
+    groups: TableGroups | None = None
     indexes: IndexRows | None = None
+    definitions: ReadDefinitions | None = None
+    told: ToldTables | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDefinitions:
+    """Whether any table's .frm was read, and the tables whose .frm cannot be."""
+
+    any_read: bool
+    unread: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChange:
+    """How a scan differs from that whose `files_generation` is `since`: in these tables alone. None came, went or moved."""
+
+    since: int
+    names: frozenset[TableName]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +78,7 @@ class DataDirectoryScan:
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
     files_generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
+    change: FilesChange | None = field(default=None, init=False, repr=False, compare=False)
     generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     memo: ScanMemo = field(default_factory=ScanMemo, init=False, repr=False, compare=False)
 
@@ -70,7 +97,47 @@ class DataDirectoryScan:
             self.merge_lists_left_out,
         )
         object.__setattr__(scan, "files_generation", self.files_generation)  # nobody has seen it yet
+        scan.memo.groups, scan.memo.indexes = self.memo.groups, self.memo.indexes
+        scan.memo.definitions = self.memo.definitions
         return scan
+
+    def follow(self, before: DataDirectoryScan, changed: Sequence[TableFile]) -> None:
+        """Note, before anybody sees it, that it has the files of the scan `before` but for these, in the same order."""
+        names = frozenset((file.schema_name, file.table_name) for file in changed)
+        object.__setattr__(self, "change", FilesChange(before.files_generation, names))
+        if before.memo.groups is not None:
+            self.memo.groups = before.memo.groups.with_files(changed)
+            known = before.memo.definitions
+            if known is not None and not (known.any_read or known.unread or any(map(_has_definition, changed))):
+                self.memo.definitions = known  # no .frm was looked for: MariaDB's, and those of MySQL 8.0 and later
+
+    def groups(self) -> TableGroups:
+        """The files by table."""
+        if self.memo.groups is None:
+            self.memo.groups = grouped(self.files)
+        return self.memo.groups
+
+    def read_definitions(self) -> ReadDefinitions:
+        """What is known of the .frm files."""
+        if self.memo.definitions is None:
+            unread = dict.fromkeys(
+                f"{file.schema_name}.{file.table_name}" for file in self.files if file.definition_unread
+            )
+            self.memo.definitions = ReadDefinitions(any(file.definition for file in self.files), tuple(unread))
+        return self.memo.definitions
+
+    def changed_since(self, before: DataDirectoryScan | None) -> frozenset[TableName] | None:
+        """The tables whose files are not as in the scan `before`; None where that is not known, or a table came or went."""
+        if before is None:
+            return None
+        if self.files_generation == before.files_generation:
+            return frozenset()
+        change = self.change
+        return change.names if change is not None and change.since == before.files_generation else None
+
+
+def _has_definition(file: TableFile) -> bool:
+    return file.definition is not None or file.definition_unread
 
 
 def scan_data_directory(
@@ -92,7 +159,7 @@ def scan_data_directory(
     root = read_root(directory, owner)
     schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
     return DataDirectoryScan(
-        tuple(file for schema in schemas for file in schema.files),
+        tuple(chain.from_iterable(schema.files for schema in schemas)),
         bounded_sum((root.system_bytes(directory, owner), *(schema.other_engine_data_bytes for schema in schemas))),
         (*root.unreadable, *(name for schema in schemas for name in schema.unreadable)),
         clock.time(),

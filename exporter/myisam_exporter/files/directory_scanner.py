@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import os
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, read_root
-from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
+from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader, TableFile
 from myisam_exporter.kernel.inotify import DirectoryWatch
 from myisam_exporter.kernel.residency import file_system_type
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -40,9 +41,11 @@ class DirectoryScanner:
         self._schemas: dict[str, SchemaFiles] = {}
         self._watched: set[str] = set()
         self._last: DataDirectoryScan | None = None
-        self._newest = 0.0
-        # Since the last scan that was told: one that failed half-way has told nobody what it found.
+        self._newest: dict[str, float] = {}
+        # Since the last scan that was told: one that failed half-way has told nobody what it found. Where no table came or went since,
+        # `_changed` are those that differ.
         self._differs = False
+        self._changed: list[TableFile] | None = []
 
     @property
     def headers_read(self) -> int:
@@ -95,9 +98,11 @@ class DirectoryScanner:
         gone = set(self._schemas) - set(root.schemas)
         for name in gone:
             del self._schemas[name]
+            self._newest.pop(name, None)
             self._watched.discard(str(directory / name))
             self._reader.forget(name)
-        self._differs = self._differs or root != self._root
+        if root != self._root:
+            self._differs, self._changed = True, None
         self._root = root
 
     def _read_schema(self, path: str, name: str) -> None:
@@ -108,7 +113,13 @@ class DirectoryScanner:
         found = self._schemas[name] = self._reader.read(path, name) or SchemaFiles()
         if watched:
             self._watched.add(path)
-        self._differs = self._differs or before is None or not _same(before, found)
+        self._newest[name] = max((file.data_modified or 0.0 for file in found.files), default=0.0)
+        if before is None or not _same(before, found):
+            self._differs = True
+        if before is None or not _same_tables(before, found):
+            self._changed = None
+        elif self._changed is not None:
+            self._changed += (now for then, now in zip(before.files, found.files, strict=True) if now is not then)
 
     def _result(self, directory: Path, began: float) -> DataDirectoryScan:
         schemas = self._schemas.values()
@@ -122,19 +133,20 @@ class DirectoryScanner:
             if other_bytes != last.other_engine_data_bytes or not self._is_young_enough(last, began):
                 self._last = last = last.again(began, other_bytes, unreadable, left_out)
             return last
-        files = tuple(file for schema in schemas for file in schema.files)
-        self._newest = max((file.data_modified for file in files if file.data_modified is not None), default=0.0)
+        files = tuple(chain.from_iterable(schema.files for schema in schemas))
         merge_tables = tuple(table for schema in schemas for table in schema.merge_tables)
         lists_left_out = sum(schema.merge_lists_left_out for schema in schemas)
-        self._last = DataDirectoryScan(
+        scan = DataDirectoryScan(
             files, other_bytes, unreadable, began, left_out, self._owner, merge_tables, lists_left_out
         )
-        self._differs = False
-        return self._last
+        if last is not None and self._changed is not None:
+            scan.follow(last, self._changed)
+        self._last, self._differs, self._changed = scan, False, []
+        return scan
 
     def _is_young_enough(self, last: DataDirectoryScan, now: float) -> bool:
         """Whether the ages that the last scan told still hold; where the clock was set back they do not."""
-        youngest = last.now - self._newest
+        youngest = last.now - max(self._newest.values(), default=0.0)
         tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
         return 0 <= now - last.now <= tolerance
 
@@ -146,6 +158,17 @@ def _same(before: SchemaFiles, found: SchemaFiles) -> bool:
         and len(before.files) == len(found.files)
         and (before.unreadable, before.left_out, before.merge_tables, before.merge_lists_left_out)
         == (found.unreadable, found.left_out, found.merge_tables, found.merge_lists_left_out)
+    )
+
+
+def _same_tables(before: SchemaFiles, found: SchemaFiles) -> bool:
+    """Whether the same tables and partitions were found, in the same order."""
+    return len(before.files) == len(found.files) and all(map(_is_of_same_name, before.files, found.files))
+
+
+def _is_of_same_name(one: TableFile, other: TableFile) -> bool:
+    return one is other or (
+        (one.schema_name, one.table_name, one.partition) == (other.schema_name, other.table_name, other.partition)
     )
 
 

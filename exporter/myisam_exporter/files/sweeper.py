@@ -8,11 +8,12 @@ from it need not be worked out again. For that, differences that hardly matter a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from myisam_exporter.facts.columns import Change
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.residency import FilePages, Prober
@@ -44,6 +45,7 @@ class PageCacheSweep:
     problems: tuple[Unknown, ...]
     seconds: float
     sweeps_in_turn: int = 0
+    change: Change | None = field(default=None, repr=False, compare=False)
     generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
 
 
@@ -54,8 +56,10 @@ class Sweeper:
         self._clock = clock
         self._prober = prober or Prober()
         self._files_generation: int | None = None
-        self._tables: dict[TableName, list[TableFile]] = {}
+        self._tables: Mapping[TableName, Sequence[TableFile]] = {}
         self._order: list[TableName] = []
+        self._largest: frozenset[TableName] = frozenset()
+        self._least_of_largest = 0
         self._turn = 0
         self._never_asked: list[TableName] = []
         self._untold: dict[TableName, TablePages] = {}
@@ -73,14 +77,21 @@ class Sweeper:
         wanted = self._wanted(scan)
         self._prober.problems.clear()
         found = self._ask(wanted, started + budget_seconds)
-        pages = known
-        tells = False
+        pages, tells = known, False
+        change = None if self._last is None else Change(self._last.generation, frozenset())
         self._untold |= {name: one for name, one in found.items() if known.get(name) != one}
         self._silent_sweeps += 1
         if self._must_tell(known):
             tells = True
-            pages = {name: one for name, one in known.items() if name in self._tables} | self._untold
-            self._never_asked = [name for name in self._order if name not in pages]
+            if self._tables_differ or self._last is None:
+                there = frozenset(self._order)
+                pages, change = {name: one for name, one in known.items() if name in there} | self._untold, None
+            else:
+                pages = {**known, **self._untold}
+                change = Change(self._last.generation, frozenset(self._untold))
+            self._never_asked = (
+                [name for name in self._order if name not in pages] if len(pages) < len(self._order) else []
+            )
             self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
             self._pages = sum(map(_pages_of, pages.values()))
         others = max(len(self._order) - LARGEST_TABLES, 0)
@@ -90,6 +101,7 @@ class Sweeper:
             tuple(self._prober.problems.values()),
             self._clock.monotonic() - started,
             -(-others // TABLES_IN_TURN) if len(wanted) < len(self._order) else 0,
+            change,
         )
         last = self._last
         if last is None or tells or _told(sweep) != _told(last):
@@ -100,7 +112,7 @@ class Sweeper:
         """Whether a table came or went, or enough differs, or a little does for long enough; of few tables everything is told."""
         if self._tables_differ or any(name not in known for name in self._untold):
             return True
-        if not self._untold or len(self._tables) <= LARGEST_TABLES:
+        if not self._untold or len(self._order) <= LARGEST_TABLES:
             return bool(self._untold)
         differing = sum(abs(_pages_of(known[name]) - _pages_of(one)) for name, one in self._untold.items())
         return differing > DIFFERENCE_THAT_MATTERS * self._pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
@@ -112,10 +124,7 @@ class Sweeper:
             return self._order
         written: list[TableName] = []
         if scan.files_generation != self._files_generation:
-            before = self._tables
-            self._adopt(scan)
-            self._tables_differ = self._tables_differ or before.keys() != self._tables.keys()
-            written = [name for name, parts in self._tables.items() if before.get(name) != parts]
+            written = self._follow(scan)
         others = self._order[LARGEST_TABLES:]
         turn = self._never_asked[:TABLES_IN_TURN]
         if not turn:
@@ -123,12 +132,35 @@ class Sweeper:
             self._turn = self._turn + TABLES_IN_TURN if self._turn + TABLES_IN_TURN < len(others) else 0
         return list(dict.fromkeys([*self._order[:LARGEST_TABLES], *written, *turn]))
 
+    def _follow(self, scan: DataDirectoryScan) -> list[TableName]:
+        """Take the tables of a further scan; those that are not as they were."""
+        before, change, known_before = self._tables, scan.change, self._files_generation
+        if change is None or change.since != known_before or self._is_of_other_order(before, scan, change.names):
+            former = frozenset(self._order)
+            self._adopt(scan)
+            self._tables_differ = self._tables_differ or former != frozenset(self._order)
+            return [name for name in self._order if before.get(name) != self._tables[name]]
+        self._files_generation, self._tables = scan.files_generation, scan.groups()
+        return [name for name in change.names if any(file.header for file in self._tables[name])]
+
+    def _is_of_other_order(
+        self, before: Mapping[TableName, Sequence[TableFile]], scan: DataDirectoryScan, names: Iterable[TableName]
+    ) -> bool:
+        """Whether one of these tables lost its header or has one again, or became one of the largest. A little of their order may be old."""
+        groups = scan.groups()
+        for name in names:
+            if any(file.header for file in groups[name]) != any(file.header for file in before[name]):
+                return True
+            if name not in self._largest and _bytes_of(groups[name]) > self._least_of_largest:
+                return True
+        return False
+
     def _adopt(self, scan: DataDirectoryScan) -> None:
-        self._files_generation, self._tables = scan.files_generation, {}
-        for file in scan.files:
-            if file.header:
-                self._tables.setdefault((file.schema_name, file.table_name), []).append(file)
-        self._order = sorted(self._tables, key=lambda name: sum(map(_size, self._tables[name])), reverse=True)
+        self._files_generation, self._tables = scan.files_generation, scan.groups()
+        sizes = {name: _bytes_of(files) for name, files in self._tables.items() if any(file.header for file in files)}
+        self._order = sorted(sizes, key=sizes.__getitem__, reverse=True)
+        self._largest = frozenset(self._order[:LARGEST_TABLES])
+        self._least_of_largest = sizes[self._order[LARGEST_TABLES - 1]] if len(self._order) > LARGEST_TABLES else 0
 
     def _ask(self, wanted: Sequence[TableName], deadline: float) -> dict[TableName, TablePages]:
         """What the kernel says of these tables, as far as the time reaches."""
@@ -138,7 +170,7 @@ class Sweeper:
             for number, name in enumerate(wanted):
                 if number % CLOCK_EVERY_FILES == 0 and self._clock.monotonic() > deadline:
                     break
-                parts = [self._ask_file(file, directories) for file in self._tables[name]]
+                parts = [self._ask_file(file, directories) for file in self._tables[name] if file.header]
                 found = [part for part in parts if part is not None]
                 if found:
                     both = reduce(_add_both, found)
@@ -192,8 +224,8 @@ def _told(sweep: PageCacheSweep) -> tuple[object, ...]:
     return sweep.skipped_tables, sweep.problems, sweep.sweeps_in_turn
 
 
-def _size(file: TableFile) -> int:
-    return file.header.data_bytes + file.header.index_bytes if file.header else 0
+def _bytes_of(files: Iterable[TableFile]) -> int:
+    return sum(file.header.data_bytes + file.header.index_bytes for file in files if file.header)
 
 
 def _add_both(one: TablePages, other: TablePages) -> TablePages:

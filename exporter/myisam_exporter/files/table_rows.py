@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from myisam_exporter.facts.columns import Row, Value
-from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.index_rows import TableName
 from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM
@@ -23,28 +24,47 @@ NOT_PARTITIONED: Row = dict.fromkeys(
 NOT_DEFINED: Row = dict.fromkeys(("created_version", "old_temporal_columns", "obsolete_columns", "utf8mb3_columns"))
 
 
-def grouped(files: Iterable[TableFile]) -> dict[TableName, list[TableFile]]:
-    """The files of each table: one, or one a partition."""
-    groups: dict[TableName, list[TableFile]] = {}
-    for file in files:
-        groups.setdefault((file.schema_name, file.table_name), []).append(file)
-    return groups
+@dataclass(slots=True)
+class Sums:
+    """Sums over tables, unbounded, so that a table can be taken out of them again."""
 
+    myisam_tables: int = 0
+    myisam_rows: int = 0
+    myisam_data_bytes: int = 0
+    myisam_index_bytes: int = 0
+    compressed_tables: int = 0
+    compressed_data_bytes: int = 0
+    crashed_tables: int = 0
 
-def totals(scan: DataDirectoryScan, tables: Mapping[TableName, list[TableFile]]) -> dict[str, Value]:
-    """The sums over all tables."""
-    headers = [file.header for file in scan.files if file.header]
-    compressed = [header for header in headers if header.row_format == "compressed"]
-    return {
-        "myisam_tables": len(tables),
-        "myisam_rows": bounded_sum(header.rows for header in headers),
-        "myisam_data_bytes": bounded_sum(header.data_bytes for header in headers),
-        "myisam_index_bytes": bounded_sum(header.index_bytes for header in headers),
-        "compressed_tables": len(compressed),
-        "compressed_data_bytes": bounded_sum(header.data_bytes for header in compressed),
-        "crashed_tables": sum(any(map(is_crashed, files)) for files in tables.values()),
-        "other_engine_data_bytes": scan.other_engine_data_bytes,
-    }
+    def add(self, files: Iterable[TableFile], sign: int = 1) -> None:
+        """One more table; with -1 one less."""
+        crashed = False
+        for file in files:
+            header = file.header
+            crashed = crashed or header is None or header.crashed
+            if header is None:
+                continue
+            self.myisam_rows += sign * header.rows
+            self.myisam_data_bytes += sign * header.data_bytes
+            self.myisam_index_bytes += sign * header.index_bytes
+            if header.row_format == "compressed":
+                self.compressed_tables += sign
+                self.compressed_data_bytes += sign * header.data_bytes
+        self.myisam_tables += sign
+        self.crashed_tables += sign * crashed
+
+    def facts(self, other_engine_data_bytes: int) -> dict[str, Value]:
+        """The facts of the table `totals`: what files say of themselves may be made up, and is bounded."""
+        return {
+            "myisam_tables": self.myisam_tables,
+            "myisam_rows": bounded_sum((self.myisam_rows,)),
+            "myisam_data_bytes": bounded_sum((self.myisam_data_bytes,)),
+            "myisam_index_bytes": bounded_sum((self.myisam_index_bytes,)),
+            "compressed_tables": self.compressed_tables,
+            "compressed_data_bytes": bounded_sum((self.compressed_data_bytes,)),
+            "crashed_tables": self.crashed_tables,
+            "other_engine_data_bytes": other_engine_data_bytes,
+        }
 
 
 def is_crashed(file: TableFile) -> bool:
@@ -52,7 +72,15 @@ def is_crashed(file: TableFile) -> bool:
     return file.header is None or file.header.crashed
 
 
-def merged_into(scan: DataDirectoryScan, tables: Container[TableName]) -> dict[TableName, str]:
+class WithMergeTables(Protocol):
+    """A scan, as far as it matters here."""
+
+    @property
+    def merge_tables(self) -> Sequence[MergeTable]:
+        """The MERGE tables that were found."""
+
+
+def merged_into(scan: WithMergeTables, tables: Container[TableName]) -> dict[TableName, str]:
     """The MERGE tables that each of these tables belongs to, of those that belong to one: the first, and how many more."""
     found: dict[TableName, list[str]] = {}
     for merge in scan.merge_tables:
@@ -70,7 +98,7 @@ def _first_of(names: list[str]) -> str:
 
 def table_row(
     name: TableName,
-    files: list[TableFile],
+    files: Sequence[TableFile],
     now: float,
     server_age: float | None,
     rates: Row,
@@ -144,7 +172,7 @@ def _defined(definition: TableDefinition | None) -> Row:
     }
 
 
-def _whole(files: list[TableFile]) -> tuple[Header | None, float | None, str | None]:
+def _whole(files: Sequence[TableFile]) -> tuple[Header | None, float | None, str | None]:
     """A table's header, when its data were last changed, and what is wrong with it; of a partitioned one, over all partitions."""
     if len(files) == 1:
         return files[0].header, files[0].data_modified, files[0].problem
@@ -155,7 +183,7 @@ def _whole(files: list[TableFile]) -> tuple[Header | None, float | None, str | N
     )
 
 
-def _partitions(files: list[TableFile]) -> dict[str, Value]:
+def _partitions(files: Sequence[TableFile]) -> dict[str, Value]:
     """How many there are, which are crashed, and the one nearest to what its pointers can address."""
     used = [(_used(file.header), file.partition) for file in files if file.partition is not None and file.header]
     ratio, fullest = max(used, default=(None, None))

@@ -6,12 +6,12 @@ one connection's statements are counted exactly, those of several at once too lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from myisam_exporter.files.index_rows import TableName
 from myisam_exporter.files.schema_reader import TableFile
-from myisam_exporter.files.table_rows import grouped
+from myisam_exporter.files.table_groups import grouped
 
 UPDATE_COUNT_MODULUS = 2**32
 
@@ -27,7 +27,7 @@ NOTHING_WRITTEN = Written(0, 0)
 
 
 def written_between(
-    tables: Mapping[TableName, list[TableFile]], before: Mapping[TableName, list[TableFile]]
+    tables: Mapping[TableName, Sequence[TableFile]], before: Mapping[TableName, Sequence[TableFile]]
 ) -> dict[TableName, Written]:
     """What was written to each table in the interval; a table that was made or remade in between is left out."""
     written = ((name, _written(before[name], files)) for name, files in tables.items() if name in before)
@@ -46,7 +46,7 @@ def statements_between(before: Iterable[TableFile], after: Iterable[TableFile]) 
     return {name: found.statements for name, found in written if found.statements}
 
 
-def _written(before: list[TableFile], files: list[TableFile]) -> Written | None:
+def _written(before: Sequence[TableFile], files: Sequence[TableFile]) -> Written | None:
     earlier = {file.partition: file.header for file in before}
     statements: int | None = 0
     added = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Value, WiderRows, table_named
+from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Key, Value, WiderRows, table_named
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
@@ -19,26 +19,67 @@ Result = TypeVar("Result")
 class TableMemo:
     """What was worked out of one generation of a fact table: it goes with the table, so there is nothing to forget or invalidate.
 
-    `sums` are of the numbers in a column, with how many there are; `known` says whether any row knows a column; `others` are what
-    higher rooms worked out `once`, by their keys.
+    `sums` are of the numbers in a column, with how many there are; `known` says how many rows know a column; `others` are what higher rooms
+    worked out `once`, by their keys; `clean` are the keys under which nothing was found in any row, `clean_before` those of the table of
+    which `change` tells.
     """
 
     sums: dict[str, tuple[float, int]] = field(default_factory=dict)
-    known: dict[str, bool] = field(default_factory=dict)
+    known: dict[str, int] = field(default_factory=dict)
     others: dict[Hashable, object] = field(default_factory=dict)
+    clean: set[Hashable] = field(default_factory=set)
+    clean_before: frozenset[Hashable] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RowsChange:
+    """How rows differ from those of the generation `since`: in these places alone, where these rows were."""
+
+    since: int
+    before: Mapping[int, Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
 class FactRows:
     """One fact table: all its declared columns, and its rows in that order.
 
-    While nothing changes a daemon's table has the same `generation` look after look. `memo` is what was worked out of it.
+    While nothing changes a daemon's table has the same `generation` look after look. `memo` is what was worked out of it. `change` says
+    how it differs from an earlier one, where that is known: whoever has worked something out of that one needs to look at those rows alone.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
     generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     memo: TableMemo = field(default_factory=TableMemo, init=False, repr=False, compare=False)
+    change: RowsChange | None = field(default=None, init=False, repr=False, compare=False)
+
+    def with_rows(self, rows: Mapping[int, Sequence[Value]]) -> FactRows:
+        """The same table with other rows in some places. What was worked out of this one is taken over, as far as that is cheap."""
+        whole = list(self.rows)
+        before = {place: whole[place] for place in rows}
+        for place, row in rows.items():
+            whole[place] = row
+        made = FactRows(self.columns, whole)
+        object.__setattr__(made, "change", RowsChange(self.generation, before))  # nobody has seen it yet
+        made.memo.clean_before = frozenset(self.memo.clean)
+        _take_over(self, made, before, rows)
+        return made
+
+    def rows_that_differ(self) -> FactRows:
+        """Those that are not as they were in the table of which `change` tells; all, where it does not."""
+        return (
+            self if self.change is None else FactRows(self.columns, [self.rows[place] for place in self.change.before])
+        )
+
+    def found_by_row(self, key: Hashable, work: Callable[[FactRows], list[Result]]) -> list[Result]:
+        """As `once`, for work that looks at each row by itself: where it had found nothing, rows that are as they were are not looked at again."""
+        others = self.memo.others
+        if key not in others:
+            is_clean = key in self.memo.clean_before and not work(self.rows_that_differ())
+            found = others[key] = [] if is_clean else work(self)
+            if not found:
+                self.memo.clean.add(key)
+        return cast("list[Result]", others[key])
 
     def dictionaries(self) -> list[dict[str, Value]]:
         """The rows by column name."""
@@ -66,14 +107,31 @@ class FactRows:
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
         if column not in self.memo.known:
-            position = self.columns.index(column)
-            self.memo.known[column] = any(value is not None for value in self._column(position))
-        return self.memo.known[column]
+            values = self.values(column)
+            self.memo.known[column] = len(values) - values.count(None)
+        return self.memo.known[column] > 0
 
     def _column(self, position: int) -> Iterable[Value]:
         if isinstance(self.rows, ColumnwiseRows):
             return self.rows.column(position)
         return (row[position] for row in self.rows)
+
+
+def _take_over(
+    former: FactRows, made: FactRows, before: Mapping[int, Sequence[Value]], rows: Mapping[int, Sequence[Value]]
+) -> None:
+    """Sums and counts of the former table, less the rows that were and more those that are. Whole numbers alone: others would not come out even."""
+    for column, known in former.memo.known.items():
+        place = former.columns.index(column)
+        gone = sum(row[place] is not None for row in before.values())
+        made.memo.known[column] = known - gone + sum(row[place] is not None for row in rows.values())
+    for column, (total, count) in former.memo.sums.items():
+        place = former.columns.index(column)
+        gone_numbers = numbers_in(row[place] for row in before.values())
+        come_numbers = numbers_in(row[place] for row in rows.values())
+        summed = total - sum(gone_numbers) + sum(come_numbers)
+        if isinstance(summed, int):
+            made.memo.sums[column] = summed, count - len(gone_numbers) + len(come_numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +196,27 @@ def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]
                 if value is not None:
                     known[place] = value
     return list(rows.values())
+
+
+class RowMerger:
+    """Merges rows one by one, of blocks that can be asked for them."""
+
+    def __init__(self, names: tuple[str, ...], blocks: Sequence[Block]) -> None:
+        self._width = len(names)
+        self._sources = [
+            (block.row_of, [names.index(column) for column in block.columns])
+            for block in blocks
+            if block.row_of is not None
+        ]
+
+    def row(self, key: Key) -> list[Value]:
+        """The row of this key."""
+        merged: list[Value] = [None] * self._width
+        for row_of, places in self._sources:
+            for place, value in zip(places, row_of(key) or (), strict=False):
+                if value is not None:
+                    merged[place] = value
+        return merged
 
 
 def mark_unknown(tables: Mapping[str, FactRows], reasons: Mapping[str, Unknown]) -> dict[str, Unknown]:

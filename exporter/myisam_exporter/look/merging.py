@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair
-from myisam_exporter.facts.columns import TABLES, Block, FactTable
+from myisam_exporter.facts.columns import TABLES, Block, FactTable, Key
 from myisam_exporter.facts.generation import OfGeneration
-from myisam_exporter.look.fact_set import FactRows, merge_table
+from myisam_exporter.look.fact_set import FactRows, RowMerger, merge_table
 
 
 @dataclass(slots=True, eq=False)
@@ -48,12 +48,12 @@ class _Given:
 class _Merged:
     """A table, whose contributions it was merged from, and the blocks of those that may say the same again without a generation.
 
-    `generation` is that of the only block of a steady collector, where there is one.
+    `generations` are those of the steady collectors' blocks.
     """
 
     collectors: tuple[str, ...]
     unsteady: list[Block]
-    generation: int | None
+    generations: tuple[int | None, ...]
     table: FactRows
 
 
@@ -93,12 +93,36 @@ class Remembered:
         if former is not None and alike and all(one.same for one in steady):
             return former.table
         of_steady = [block for one in steady for block in one.blocks_of(table.name)]
-        generation = of_steady[0].generation if len(of_steady) == 1 else None
-        if former is not None and alike and generation is not None and generation == former.generation:
-            return former.table  # its collector, too, knows what did not change
-        merged = merge_table(table, [block for one in given for block in one.blocks_of(table.name)])
-        self._merged[table.name] = _Merged(collectors, unsteady, generation, merged)
+        generations = tuple(block.generation for block in of_steady)
+        if former is not None and alike and None not in generations and generations == former.generations:
+            return former.table  # their collectors, too, know what did not change
+        merged = _renewed(former, of_steady) if former is not None and alike and not unsteady else None
+        if merged is None:
+            merged = merge_table(table, [block for one in given for block in one.blocks_of(table.name)])
+        self._merged[table.name] = _Merged(collectors, unsteady, generations, merged)
         return merged
+
+
+def _renewed(former: _Merged, blocks: Sequence[Block]) -> FactRows | None:
+    """The former table with the rows that differ; None where not all blocks tell which these are."""
+    ordered = sorted(blocks, key=lambda block: block.extends)
+    place_of = ordered[0].place_of if ordered else None
+    if place_of is None or not all(block.row_of for block in blocks) or any(not one.extends for one in ordered[1:]):
+        return None
+    if len(blocks) != len(former.generations):
+        return None
+    keys: set[Key] = set()
+    for block, generation in zip(blocks, former.generations, strict=True):
+        if block.generation != generation:
+            if block.change is None or block.change.since != generation:
+                return None
+            keys.update(block.change.keys)
+    # Some know tables that are not among these.
+    places = {key: place for key in keys if (place := place_of(key)) is not None}
+    if not places:
+        return former.table
+    merge = RowMerger(former.table.columns, ordered)
+    return former.table.with_rows({place: merge.row(key) for key, place in places.items()})
 
 
 def _generations(collector: Collector[Any], pair: Pair[Any]) -> tuple[int, int | None]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
@@ -14,15 +16,47 @@ DEFAULT_LIMIT = 100
 # Activity fades by half in ten looks: a table does not lose its series the moment it pauses.
 FADING = 0.5**0.1
 NEGLIGIBLE_PER_SECOND = 1e-3
+# So many of the largest are known by name for each that is shown: few have to be looked for anew when some become smaller.
+CANDIDATES = 8
 TableName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The tables shown and those that are summed: rows of the fact table `tables`."""
+    """The tables shown: rows of the fact table `tables`. The others are summed."""
 
     shown: FactRows
-    omitted: FactRows
+    tables: FactRows
+
+    @property
+    def omitted_count(self) -> int:
+        """How many are not shown."""
+        return len(self.tables.rows) - len(self.shown.rows)
+
+    def omitted_total(self, column: str) -> float | None:
+        """The sum over the tables that are not shown; unknown when one of them is. Over no tables it is 0."""
+        (total, count), (shown, shown_count) = self.tables.sum_of(column), self.shown.sum_of(column)
+        return total - shown if count - shown_count == self.omitted_count else None
+
+    def omitted_among(self, names: Collection[TableName], *, strangers: bool) -> set[TableName]:
+        """Those of these tables that are not shown; `strangers` when some may be none of these tables."""
+        found = set(names).difference(names_of(self.shown))
+        return found.intersection(names_of(self.tables)) if strangers and found else found
+
+
+@dataclass(slots=True)
+class Candidates:
+    """Among which tables is chosen, by the places of their rows: those that are crashed, those that were active, and the largest.
+
+    `largest` are all that come no later than `last` by size, or all tables.
+    """
+
+    generation: int
+    crashed: set[int]
+    places: dict[TableName, int]
+    largest: dict[int, tuple[float, int]]
+    last: tuple[float, int]
+    are_all: bool
 
 
 @dataclass(slots=True)
@@ -37,6 +71,7 @@ class TableChooser:
     exclude: re.Pattern[str] | None = None
     activity: dict[TableName, float] = field(default_factory=dict)
     _last: tuple[int, Choice] | None = field(default=None, repr=False, compare=False)
+    _candidates: Candidates | None = field(default=None, repr=False, compare=False)
 
     def choose(self, tables: FactRows) -> Choice:
         """The choice among these tables; the last one where they are the same and none was active lately."""
@@ -47,30 +82,67 @@ class TableChooser:
         return choice
 
     def _choose(self, tables: FactRows) -> Choice:
-        names = list(names_of(tables))
-        self._observe(names, tables)
-        sizes = [(number_of(data) or 0.0) + (number_of(index) or 0.0) for data, index in zip(tables.values("data_bytes"), tables.values("index_bytes"), strict=True)]  # fmt: skip
-        crashed = [bool(value) for value in tables.values("crashed")]
-        allowed = [place for place, name in enumerate(names) if self._is_allowed(name)]
+        known = self._candidates
+        if known is None or tables.change is None or known.generation != tables.change.since:
+            known = self._candidates = self._gathered(tables)
+        else:
+            self._follow(known, tables)
+        crashed, activity = known.crashed, {known.places[name]: value for name, value in self.activity.items()}
         active = sorted(
-            (place for place in allowed if crashed[place] or names[place] in self.activity),
-            key=lambda place: (crashed[place], self.activity.get(names[place], 0.0)),
+            (place for place in sorted(crashed.union(activity)) if self._is_allowed(_name_of(tables, place))),
+            key=lambda place: (place in crashed, activity.get(place, 0.0)),
             reverse=True,
         )
-        half = max((self.limit + 1) // 2, sum(crashed[place] for place in active))
+        half = max((self.limit + 1) // 2, sum(place in crashed for place in active))
         shown = set(active[: min(half, self.limit)])
-        by_size = sorted((place for place in allowed if place not in shown), key=sizes.__getitem__, reverse=True)
-        shown.update(by_size[: self.limit - len(shown)])
-        return Choice(
-            FactRows(tables.columns, [tables.rows[place] for place in sorted(shown, key=names.__getitem__)]),
-            FactRows(tables.columns, [row for place, row in enumerate(tables.rows) if place not in shown]),
+        room = self.limit - len(shown)
+        by_size = [place for _, place in sorted(known.largest.values()) if place not in shown][:room]
+        if len(by_size) < room and not known.are_all:
+            self._candidates = None  # some of the largest became small: which are now is looked for among all
+            return self._choose(tables)
+        shown.update(by_size)
+        ordered = sorted(shown, key=lambda place: _name_of(tables, place))
+        return Choice(FactRows(tables.columns, [tables.rows[place] for place in ordered]), tables)
+
+    def _gathered(self, tables: FactRows) -> Candidates:
+        """What the choice is made among, looked for in all tables."""
+        names = list(names_of(tables))
+        self._observe(zip(names, _rates_of(tables), strict=True))
+        sizes = map(_sum, tables.values("data_bytes"), tables.values("index_bytes"))
+        ranks = ((-size, place) for place, size in enumerate(sizes) if self._is_allowed(names[place]))
+        largest = heapq.nsmallest(CANDIDATES * max(self.limit, 1), ranks)
+        return Candidates(
+            tables.generation,
+            {place for place, crashed in enumerate(tables.values("crashed")) if crashed},
+            {name: place for place, name in enumerate(names) if name in self.activity},
+            {place: (rank, place) for rank, place in largest},
+            largest[-1] if largest else (0.0, -1),
+            len(largest) < CANDIDATES * max(self.limit, 1),
         )
 
-    def _observe(self, names: list[TableName], tables: FactRows) -> None:
-        writes, reads = tables.values("write_statements_per_second"), tables.values("rows_read_per_second")
+    def _follow(self, known: Candidates, tables: FactRows) -> None:
+        """The same, after some rows changed."""
+        changed = tables.rows_that_differ()
+        places = {} if tables.change is None else tables.change.before.keys()
+        known.places.update(zip(names_of(changed), places, strict=True))
+        lively = {**known.places}
+        rows = FactRows(tables.columns, [tables.rows[place] for place in lively.values()])
+        self._observe(zip(lively, _rates_of(rows), strict=True))
+        known.places = {name: place for name, place in lively.items() if name in self.activity}
+        sizes = map(_sum, changed.values("data_bytes"), changed.values("index_bytes"))
+        for place, name, size, crashed in zip(places, names_of(changed), sizes, changed.values("crashed"), strict=True):
+            (known.crashed.add if crashed else known.crashed.discard)(place)
+            rank = (-size, place)
+            if self._is_allowed(name) and (known.are_all or rank <= known.last):
+                known.largest[place] = rank
+            else:
+                known.largest.pop(place, None)
+        known.generation = tables.generation
+
+    def _observe(self, tables: Iterable[tuple[TableName, float]]) -> None:
         now: dict[TableName, float] = {}
-        for name, written, read in zip(names, writes, reads, strict=True):
-            value = max((number_of(written) or 0.0) + (number_of(read) or 0.0), self.activity.get(name, 0.0) * FADING)
+        for name, rate in tables:
+            value = max(rate, self.activity.get(name, 0.0) * FADING)
             if value > NEGLIGIBLE_PER_SECOND:
                 now[name] = value
         self.activity = now
@@ -80,6 +152,20 @@ class TableChooser:
         if self.exclude and self.exclude.fullmatch(text):
             return False
         return self.include is None or self.include.fullmatch(text) is not None
+
+
+def _sum(one: Value, other: Value) -> float:
+    return (number_of(one) or 0.0) + (number_of(other) or 0.0)
+
+
+def _rates_of(tables: FactRows) -> Iterable[float]:
+    """What was written and read of each."""
+    return map(_sum, tables.values("write_statements_per_second"), tables.values("rows_read_per_second"))
+
+
+def _name_of(tables: FactRows, place: int) -> TableName:
+    row = tables.rows[place]
+    return str(row[tables.columns.index("schema_name")]), str(row[tables.columns.index("table_name")])
 
 
 def names_of(tables: FactRows) -> Iterable[TableName]:

@@ -112,9 +112,3 @@ def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[
     """One value a table, with further labels."""
     for table, value in zip(names_of(rows), rows.values(column), strict=True):
         yield Value(name, number_of(value), (*table, *labels))
-
-
-def total(rows: FactRows, column: str) -> float | None:
-    """The sum over tables; unknown when one of them is. Over no tables it is 0."""
-    known, count = rows.sum_of(column)
-    return known if count == len(rows.rows) else None

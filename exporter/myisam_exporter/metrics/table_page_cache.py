@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.page_cache import PAGE_CACHE
 from myisam_exporter.files.sweeper import PageCacheSweep
-from myisam_exporter.metrics.base import BACKGROUND, TABLE_LABELS, Group, Metric, Scene, Value, per_table, total
+from myisam_exporter.metrics.base import BACKGROUND, TABLE_LABELS, Group, Metric, Scene, Value, per_table
 
 # metric, what it is, column by file
 SIZES = (
@@ -49,7 +49,7 @@ class TablePageCacheMetrics(Group[PageCacheSweep]):
         for name, _, columns in SIZES:
             for file, column in columns.items():
                 yield from per_table(f"table_page_cache_{name}", scene.choice.shown, column, file)
-                yield Value(f"omitted_tables_page_cache_{name}", total(scene.choice.omitted, column), (file,))
+                yield Value(f"omitted_tables_page_cache_{name}", scene.choice.omitted_total(column), (file,))
 
 
 GROUP = TablePageCacheMetrics()

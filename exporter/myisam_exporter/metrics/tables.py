@@ -6,6 +6,7 @@ two lists, then makes no spike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -28,7 +29,6 @@ from myisam_exporter.metrics.base import (
     Scene,
     Value,
     per_table,
-    total,
 )
 
 # metric, column, what it is
@@ -47,10 +47,11 @@ STATES = (
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[Sample]):
-    """Whose samples tell how much a table's counter grew, and how it is read off them."""
+    """Whose samples tell how much a table's counter grew, and how it is read off them. Some know tables of other engines, too."""
 
     key: SampleKey[Sample]
     growth: Callable[[Pair[Sample]], Mapping[TableName, float | None]]
+    knows_others: bool = True
 
     def told(self, scene: Scene) -> Mapping[TableName, float | None] | None:
         """The growth by table; None where this source has no interval."""
@@ -63,7 +64,7 @@ GROWTH: tuple[tuple[str, str, tuple[Source[Any], ...], str], ...] = (
     (
         "write_statements_total",
         "write_statements_per_second",
-        (Source(MYI, write_statements),),
+        (Source(MYI, write_statements, knows_others=False),),
         "Finished write statements, at least: update_count in the header, which each open handle of the table counts for itself",
     ),
     (
@@ -116,20 +117,22 @@ class TableMetrics(Group[object]):
         totals = scene.facts.single("totals")
         for name, column, _ in TOTALS:
             yield Value(name, number_of(totals.get(column)))
-        shown, omitted = scene.choice.shown, scene.choice.omitted
+        choice = scene.choice
         # A sample by SQL knows nothing of the tables that are not in it.
         whole = totals.get("myisam_tables") is not None
         if whole:
-            yield Value("tables_omitted", len(omitted.rows))
+            yield Value("tables_omitted", choice.omitted_count)
         for name, column, _ in (*SIZES, *STATES):
-            yield from per_table(f"table_{name}", shown, column)
+            yield from per_table(f"table_{name}", choice.shown, column)
         for name, column, _ in SIZES:
-            yield Value(f"omitted_tables_{name}", total(omitted, column) if whole else None)
+            yield Value(f"omitted_tables_{name}", choice.omitted_total(column) if whole else None)
         for name, column, sources, _ in GROWTH:
             growth = _growth(scene, sources)
             # A source that is off has no counters; one that could not tell this time keeps those it has.
             if growth is not None and f"tables.{column}" not in scene.facts.unknown:
-                yield from _grown(name, column, scene.choice, growth, scene.running, whole)
+                strangers = any(source.knows_others for source in sources)
+                omitted = choice.omitted_among(growth, strangers=strangers) if whole else None
+                yield from _grown(name, column, choice, growth, scene.running, omitted)
 
 
 def _growth(scene: Scene, sources: Iterable[Source[Any]]) -> Mapping[TableName, float] | None:
@@ -141,15 +144,18 @@ def _growth(scene: Scene, sources: Iterable[Source[Any]]) -> Mapping[TableName, 
 
 
 def _grown(
-    name: str, column: str, choice: Choice, growth: Mapping[TableName, float], running: Running, whole: bool
+    name: str,
+    column: str,
+    choice: Choice,
+    growth: Mapping[TableName, float],
+    running: Running,
+    omitted: Iterable[TableName] | None,
 ) -> Iterable[Value]:
     for table in names_of(choice.shown):
         yield Value(f"table_{name}", running.grow(growth.get(table), column, *table), table)
-    if not whole:
-        return
-    # Sources may know tables of other engines too.
-    rest = sum(growth.get(table, 0) for table in names_of(choice.omitted)) if growth else 0
-    yield Value(f"omitted_tables_{name}", running.grow(rest, column))
+    if omitted is not None:
+        rest = math.fsum(growth[table] for table in omitted)
+        yield Value(f"omitted_tables_{name}", running.grow(rest, column))
 
 
 GROUP = TableMetrics()

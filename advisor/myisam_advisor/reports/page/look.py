@@ -25,9 +25,13 @@ class Look:
 
     judgement: Judgement
     facts: FactSet
-    tables: TableMap
     taken_at: float
     past: Past | None = None
+
+    @property
+    def tables(self) -> TableMap:
+        """The map of the tables. Drawn when somebody looks at it, once: it takes time for each table, and most looks nobody sees."""
+        return self.facts.tables["tables"].once("map", table_map)
 
     @property
     def verdict(self) -> Verdict:
@@ -52,4 +56,4 @@ def look_at(judgement: Judgement, facts: FactSet, taken_at: float, past: Past | 
     small = {
         name: table if name in KEPT_TABLES else FactRows(table.columns, []) for name, table in facts.tables.items()
     }
-    return Look(judgement, replace(facts, tables=small), facts.tables["tables"].once("map", table_map), taken_at, past)
+    return Look(judgement, replace(facts, tables=small), taken_at, past)

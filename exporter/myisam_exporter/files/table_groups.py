@@ -1,0 +1,47 @@
+"""The tables of a scan, each with its files: one, or one a partition. They are grouped once, and the next scan takes over those that are as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from myisam_exporter.files.index_rows import TableName
+from myisam_exporter.files.schema_reader import TableFile
+
+Files = tuple[TableFile, ...]
+
+
+class TableGroups(Mapping[TableName, Files]):
+    """The files by table. A table's place stays the same as long as none comes or goes: `places` is shared by all scans until then."""
+
+    def __init__(self, places: Mapping[TableName, int], files: Sequence[Files]) -> None:
+        self.places = places
+        self.files = files
+
+    def __getitem__(self, name: TableName) -> Files:
+        return self.files[self.places[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+    def __iter__(self) -> Iterator[TableName]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def with_files(self, changed: Iterable[TableFile]) -> TableGroups:
+        """The same tables, with these files in the place of those that had their names."""
+        files = list(self.files)
+        for file in changed:
+            place = self.places[file.schema_name, file.table_name]
+            files[place] = tuple(file if one.partition == file.partition else one for one in files[place])
+        return TableGroups(self.places, files)
+
+
+def grouped(files: Iterable[TableFile]) -> TableGroups:
+    """The files of each table, in the order in which its first one comes."""
+    groups: dict[TableName, Files] = {}
+    for file in files:
+        name = (file.schema_name, file.table_name)
+        groups[name] = (*groups[name], file) if name in groups else (file,)
+    return TableGroups({name: place for place, name in enumerate(groups)}, list(groups.values()))
