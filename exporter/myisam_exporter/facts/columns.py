@@ -160,6 +160,10 @@ class ColumnwiseRows(Sequence[tuple[Value, ...]], ABC):
     def column(self, place: int) -> Iterable[Value]:
         """The values of one column, row after row."""
 
+    def knows(self, place: int) -> bool:
+        """Whether any row knows this column."""
+        return any(value is not None for value in self.column(place))
+
 
 class WiderRows(ColumnwiseRows):
     """Such rows with further columns behind, of which nothing is known: a hundred thousand rows stay unmade."""
@@ -178,6 +182,10 @@ class WiderRows(ColumnwiseRows):
     def column(self, place: int) -> Iterable[Value]:
         """Those that are there, and nothing for each of the others."""
         return self._rows.column(place) if place < self._known else repeat(None, len(self))
+
+    def knows(self, place: int) -> bool:
+        """Whether any row knows this column: none does of those behind."""
+        return place < self._known and self._rows.knows(place)
 
     @overload
     def __getitem__(self, place: int) -> tuple[Value, ...]: ...

@@ -90,6 +90,17 @@ class IndexRows(ColumnwiseRows):
         else:
             yield from (row[place] for row in self)
 
+    def knows(self, place: int) -> bool:
+        """Whether any row knows this column: as any definition does, of which there are few."""
+        if place < len(SHARED) or place == NAME_PLACE:
+            return place != NAME_PLACE and len(self) > 0
+        shapes = {(id(definition), enabled): definition for _, definition, enabled in self._tables}
+        return any(
+            row[place - len(SHARED)] is not None
+            for (_, enabled), definition in shapes.items()
+            for row in _described(definition, enabled)
+        )
+
     @overload
     def __getitem__(self, place: int) -> Row: ...
 
