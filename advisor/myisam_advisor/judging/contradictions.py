@@ -126,6 +126,8 @@ def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
     for place, (small, large, unit) in enumerate(
         zip(rows.values(check.smaller), rows.values(check.larger), units, strict=True)
     ):
+        if unit == 1 and isinstance(small, int) and isinstance(large, int) and 0 <= small <= large:
+            continue  # as nearly all are, of a hundred thousand
         scaled = _product(small, unit)
         if scaled is None or not isinstance(large, int | float) or scaled <= large * (1 + SLACK_RATIO) + SLACK:
             continue

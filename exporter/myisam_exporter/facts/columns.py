@@ -153,6 +153,14 @@ def columns(*declared: tuple[str, ColumnType, str], source: str = "") -> Sequenc
     return tuple(Column(name, kind, description, source) for name, kind, description in declared)
 
 
+@dataclass(frozen=True, slots=True)
+class SharedRows:
+    """Rows that begin with names of their own and end as many others do: each name with the number of its endings, and all endings by number."""
+
+    names: Sequence[tuple[Value, ...]]
+    endings: Sequence[Sequence[tuple[Value, ...]]]
+
+
 class ColumnwiseRows(Sequence[tuple[Value, ...]], ABC):
     """Rows that are worked out while they are read: one column of them costs less than all."""
 
@@ -163,6 +171,10 @@ class ColumnwiseRows(Sequence[tuple[Value, ...]], ABC):
     def knows(self, place: int) -> bool:
         """Whether any row knows this column."""
         return any(value is not None for value in self.column(place))
+
+    def shared(self) -> SharedRows | None:
+        """The same rows by what many of them have in common, where that is less."""
+        return None
 
 
 class WiderRows(ColumnwiseRows):
@@ -186,6 +198,10 @@ class WiderRows(ColumnwiseRows):
     def knows(self, place: int) -> bool:
         """Whether any row knows this column: none does of those behind."""
         return place < self._known and self._rows.knows(place)
+
+    def shared(self) -> SharedRows | None:
+        """The same rows by what many of them have in common, without the columns behind."""
+        return self._rows.shared()
 
     @overload
     def __getitem__(self, place: int) -> tuple[Value, ...]: ...

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from typing import Protocol, overload
 
-from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, Value
+from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
@@ -19,6 +19,7 @@ MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
 ROW_BYTES, PART_BYTES = 60, 28
 _SHAPES_AT_HAND = 256
+TABLES_ALIKE = 4  # of each shape, on average: from there on it pays to tell the shapes once
 # Of the columns: those that a table's indexes share and that stand first, what a definition tells, and the name of the index, which none does.
 SHARED = ("schema_name", "table_name")
 DEFINED = RowMaker((
@@ -49,22 +50,24 @@ class IndexRows(ColumnwiseRows):
         self._tables: list[tuple[TableName, Definition, int]] = []
         self.tables_left_out = 0
         self.generation = new_generation()
+        self._found_shapes: dict[tuple[int, int], tuple[Definition, int]] | None = None
         sizes: dict[int, int] = {}
         room = maximum_text_bytes
         for name, files in tables.items():
-            header = next((file.header for file in files if file.header), None)
+            header = files[0].header or next((file.header for file in files if file.header), None)
             if header is None:
                 continue
             definition = header.definition
-            if id(definition) not in sizes:
-                sizes[id(definition)] = _text_bytes(definition)
-            room_after = room - sizes[id(definition)]
+            size = sizes.get(id(definition))
+            if size is None:
+                size = sizes[id(definition)] = _text_bytes(definition)
+            room_after = room - size
             if definition.keys is None or room_after < 0:
                 self.tables_left_out += 1
                 continue
             room = room_after
             self._tables.append((name, definition, header.enabled_keys))
-        self._ends = list(accumulate(len(_keys(definition)) for _, definition, _ in self._tables))
+        self._ends = list(accumulate([len(definition.keys or ()) for _, definition, _ in self._tables]))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -94,12 +97,25 @@ class IndexRows(ColumnwiseRows):
         """Whether any row knows this column: as any definition does, of which there are few."""
         if place < len(SHARED) or place == NAME_PLACE:
             return place != NAME_PLACE and len(self) > 0
-        shapes = {(id(definition), enabled): definition for _, definition, enabled in self._tables}
         return any(
-            row[place - len(SHARED)] is not None
-            for (_, enabled), definition in shapes.items()
-            for row in _described(definition, enabled)
+            row[place - len(SHARED)] is not None for shape in self._shapes.values() for row in _described(*shape)
         )
+
+    @property
+    def _shapes(self) -> dict[tuple[int, int], tuple[Definition, int]]:
+        """What there is of definitions with their enabled indexes, in the order in which they come."""
+        if self._found_shapes is None:
+            self._found_shapes = {(id(one), enabled): (one, enabled) for _, one, enabled in self._tables}
+        return self._found_shapes
+
+    def shared(self) -> SharedRows | None:
+        """Each table with the number of its shape, and the rows of each shape; None where hardly two tables are alike."""
+        shapes = self._shapes
+        if len(shapes) * TABLES_ALIKE > len(self._tables):
+            return None
+        numbers = {shape: number for number, shape in enumerate(shapes)}
+        names = [(*name, numbers[id(definition), enabled]) for name, definition, enabled in self._tables]
+        return SharedRows(names, [list(_described(*shape)) for shape in shapes.values()])
 
     @overload
     def __getitem__(self, place: int) -> Row: ...

@@ -27,7 +27,6 @@ NO_HOLE = 0xFFFF_FFFF_FFFF_FFFF
 OPTION_PACK_RECORD, OPTION_COMPRESS_RECORD, OPTION_DELAY_KEY_WRITE = 1, 4, 64
 CHANGED_CRASHED, CHANGED_CRASHED_ON_REPAIR = 2, 4
 
-_PART = struct.Struct(">I")
 _STATE = struct.Struct(">4s H H H H H H H B B B B B x H B B 9Q Q 4I")
 
 
@@ -128,4 +127,4 @@ def _lacks_statistics(rows_per_key: bytes, part_count: int) -> bool:
     inserts leave 0 here; ANALYZE, CHECK, OPTIMIZE, ALTER and a bulk load into an empty table fill it in.
     """
     whole = rows_per_key[: 4 * part_count]
-    return any(not part for (part,) in _PART.iter_unpack(whole[: len(whole) // 4 * 4]))
+    return 0 in struct.unpack_from(f">{len(whole) // 4}I", whole)
