@@ -20,6 +20,8 @@ from myisam_exporter.web.application import OWN_METRICS, WEB_INFO
 from tools.description import FILE as DESCRIPTION_FILE
 from tools.description import README, description
 from tools.json_schemas import schemas
+from tools.parsed_rules import FILE as PARSED_FILE
+from tools.parsed_rules import parsed_rules
 from tools.rule_examples import FILE as EXAMPLES_FILE
 from tools.rule_examples import examples_document
 
@@ -126,7 +128,11 @@ def _plain(text: str) -> str:
 
 def main(folder: Path, check: bool) -> int:
     """Write the pages below a folder; with `check`, only say which are not up to date."""
-    beside = {EXAMPLES_FILE: examples_document(), DESCRIPTION_FILE: description(README.read_text("utf-8"))}
+    beside = {
+        EXAMPLES_FILE: examples_document(),
+        PARSED_FILE: parsed_rules(),
+        DESCRIPTION_FILE: description(README.read_text("utf-8")),
+    }
     stale_beside = [file for file, text in beside.items() if not file.exists() or file.read_text("utf-8") != text]
     for file in [] if check else stale_beside:
         # First: the pages quote the examples.

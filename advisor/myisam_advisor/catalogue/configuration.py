@@ -13,7 +13,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.catalogue.rules import SHIPPED, Parameter, Rule, load_rules, shipped_rules
+from myisam_advisor.catalogue.parsed_rules import SHIPPED
+from myisam_advisor.catalogue.rules import Parameter, Rule, load_rules, shipped_rules
 from myisam_advisor.catalogue.site import Site, Suppression
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean

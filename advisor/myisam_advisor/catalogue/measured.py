@@ -12,7 +12,8 @@ from importlib import resources
 from typing import Any
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rate, Rates
-from myisam_advisor.catalogue.rules import SHIPPED, Measured
+from myisam_advisor.catalogue.parsed_rules import SHIPPED
+from myisam_advisor.catalogue.rules import Measured
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import PRODUCT_NAMES, text_as_number
 

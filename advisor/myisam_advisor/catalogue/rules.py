@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.catalogue.parsed_rules import SHIPPED, read_rule
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
@@ -21,7 +22,6 @@ SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
 SCOPES = ("server", "table", "index", "key_cache")
 FLAVOURS = ("mysql", "percona", "mariadb")
-SHIPPED = "myisam_advisor.rulebook"
 # What one disk that turns does: the figure that the published thresholds rest on. An SSD does a hundred times as many.
 STORAGE_READS_PER_SECOND = 100
 
@@ -244,7 +244,7 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
 
 def load_rule(path: Path) -> Rule:
     """One rule file. Raises UserError naming file, line and fault."""
-    file = read_yaml(path, "rule")
+    file = read_rule(path) if path.parent == _shipped_folder() else read_yaml(path, "rule")
     content = file.document
     if not isinstance(content, dict) or not (content.keys() >= REQUIRED and content.keys() <= KNOWN):
         raise _fault(file)

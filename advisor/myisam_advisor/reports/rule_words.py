@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 
-from myisam_advisor.catalogue.rules import SHIPPED, Rule
+from myisam_advisor.catalogue.parsed_rules import SHIPPED
+from myisam_advisor.catalogue.rules import Rule
 
 # Beside the rules: what each says of one of its cases (tools/rule_examples.py writes it).
 EXAMPLES = "examples.json"

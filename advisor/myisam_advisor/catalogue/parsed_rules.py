@@ -1,0 +1,43 @@
+"""The shipped rules as they were parsed when the release was made: to parse their YAML takes longer than a look at a thousand tables.
+
+Each is held against its file by a digest of the text. A file that differs, because somebody changed it here, is parsed as any other.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from myisam_advisor.texts.yaml_files import YamlFile, read_yaml
+from myisam_exporter.outside.documents import SETTINGS, read_text
+
+SHIPPED = "myisam_advisor.rulebook"
+PARSED = "parsed.json"  # `script/generate-docs` writes it
+
+
+def digest_of(text: str) -> str:
+    """What tells that a text is the one that was parsed."""
+    return sha256(text.encode("utf-8")).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _parsed() -> dict[str, dict[str, Any]]:
+    try:
+        found: dict[str, dict[str, Any]] = json.loads((resources.files(SHIPPED) / PARSED).read_text("utf-8"))
+    except (OSError, ValueError):  # the rules are there all the same
+        return {}
+    return found
+
+
+def read_rule(path: Path) -> YamlFile:
+    """A file of the shipped rules. Raises UserError as `read_yaml` does."""
+    known = _parsed().get(path.name)
+    if known is not None:
+        text = read_text(path, "rule", SETTINGS.file_bytes)
+        if known["sha256"] == digest_of(text):
+            return YamlFile(path, text, known["document"])
+    return read_yaml(path, "rule")

@@ -1,0 +1,43 @@
+"""The shipped rules are read as they were parsed for the release, and a file that differs is parsed as it stands."""
+
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.catalogue import parsed_rules
+from myisam_advisor.catalogue.parsed_rules import SHIPPED, read_rule
+from myisam_advisor.catalogue.rules import load_rule, shipped_rules
+from myisam_advisor.texts.yaml_files import read_yaml
+from myisam_exporter.errors import UserError
+from tools.parsed_rules import FILE, RULES  # fmt: skip
+from tools.parsed_rules import parsed_rules as parsed_anew
+
+
+def test_what_was_parsed_is_what_the_files_say_and_no_file_is_left_out() -> None:
+    assert FILE.read_text("utf-8") == parsed_anew(), "run script/generate-docs"
+    assert {rule.path.name for rule in shipped_rules()} == parsed_rules._parsed().keys()
+    assert SHIPPED.rpartition(".")[0] in parsed_rules.__name__
+
+
+def test_a_file_that_somebody_changed_is_parsed_as_it_stands(tmp_path: Path) -> None:
+    original = sorted((RULES / "advice").glob("[!_]*.yaml"))[0]
+    changed = tmp_path / original.name
+    changed.write_text(original.read_text("utf-8").replace("title:", "title: Changed here,", 1), "utf-8")
+    assert read_rule(changed).document == read_yaml(changed, "rule").document != read_rule(original).document
+    changed.write_text("a: [", "utf-8")
+    with pytest.raises(UserError, match="no YAML"):
+        read_rule(changed)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[" * 3])
+def test_without_what_was_parsed_the_rules_are_there_all_the_same(content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if content is not None:
+        (tmp_path / "parsed.json").write_text(content, "utf-8")
+    monkeypatch.setattr(parsed_rules, "PARSED", str(tmp_path / "parsed.json"))
+    parsed_rules._parsed.cache_clear()
+    try:
+        rule = shipped_rules()[0]
+        assert load_rule(rule.path) == rule
+        assert parsed_rules._parsed() == {}
+    finally:
+        parsed_rules._parsed.cache_clear()
