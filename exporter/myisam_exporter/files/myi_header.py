@@ -69,12 +69,13 @@ def header_length(start: bytes) -> int:
     return int.from_bytes(start[6:8], "big")
 
 
-def parse_header(data: bytes, definitions: Definitions | None = None) -> Header:
-    """The header that DATA begins with; its definition shared with those in `definitions`.
+def parse_header(data: bytes, definitions: Definitions | None = None, length: int | None = None) -> Header:
+    """The header that DATA begins with; its definition shared with those in `definitions`. Its length, where it is known already.
 
     Raises HeaderError when it is truncated, contradicts itself, or tells of what no file can be.
     """
-    length = header_length(data)
+    if length is None:
+        length = header_length(data)
     if len(data) < length:
         raise HeaderError(f"it ends after {len(data)} bytes, within its header of {length}")
     (_, options, _, state_length, _, base_position, part_count, _, key_count, _, language, page_sizes, _, open_count, changed, _,

@@ -237,7 +237,7 @@ class SchemaReader:
                 data += os.pread(descriptor, length - len(data), len(data))
         finally:
             os.close(descriptor)
-        return parse_header(data, self.definitions)
+        return parse_header(data, self.definitions, length)
 
 
 @dataclass(slots=True)
