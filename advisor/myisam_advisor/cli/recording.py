@@ -35,6 +35,17 @@ def record_watched_source(name: str, output: Path, seconds: float, server: Serve
         return record_watched(live_source_named(name), session, output, seconds)
 
 
+def record_probed(output: Path, seconds: float, text_bytes: int | None, server: ServerOptions) -> Recorded:
+    """Record by a probe of the kernel's, for so long: nothing of the server is changed. Raises UserError."""
+    from myisam_advisor.workload.probing.capture import Probing
+
+    with Probing(server.target(), server.timeout_seconds, seconds, text_bytes, output) as probing:
+        prospect = probing.prospect()
+        for sentence in prospect.sentences():
+            click.echo(sentence, err=True)
+        return probing.record(prospect, lambda: click.echo("It has begun.", err=True))
+
+
 def record_live(output: Path, seconds: float, maximum_rate: int, is_sure: bool, server: ServerOptions) -> Recorded:
     """Record for so long into this file, once it was agreed to. Raises UserError, and click's Abort."""
     from myisam_advisor.workload.live import LiveRecording

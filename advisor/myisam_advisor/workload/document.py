@@ -26,6 +26,7 @@ _SOURCES = {
     "slow_log": "a slow log",
     "general_log": "a general log",
     "performance_schema": "performance_schema's history",
+    "probe": "the running server, by a probe of the kernel's",
 }
 
 

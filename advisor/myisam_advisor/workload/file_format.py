@@ -56,7 +56,7 @@ class Header:
     """Where a workload is from.
 
     Attributes:
-        source: the name of what was read: slow_log, general_log, live, performance_schema.
+        source: the name of what was read: slow_log, general_log, live, performance_schema, probe.
         server_version: as the source writes it; empty where it does not.
         flavour: mysql, mariadb, percona; empty where the source does not tell.
         began_at_microseconds: when the recording, or the log, began; None where that is not known before the first event.

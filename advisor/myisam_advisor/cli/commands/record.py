@@ -15,6 +15,7 @@ from myisam_advisor.cli.recording import (
     MAXIMUM_SECONDS,
     expect_somebody_to_ask,
     record_live,
+    record_probed,
     record_watched_source,
 )
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded
 
 FORMATS = ("text", "json")
-# What the server keeps by itself needs no change of its settings.
-SOURCES = ("slow-log", "performance-schema")
+# What the server keeps by itself, and what the kernel sees, need no change of its settings.
+SOURCES = ("slow-log", "performance-schema", "probe")
+# As docs/decisions/045 says; LARGEST_TEXT_BYTES.
+MAXIMUM_STATEMENT_BYTES = 65_536
 _FILE = click.Path(path_type=Path)
 
 
@@ -34,6 +37,7 @@ _FILE = click.Path(path_type=Path)
         ("myisam-advisor record --output w.gz --slow-log /var/log/mysql/slow.log", "The statements of a slow log."),
         ("myisam-advisor record --output w.gz --general-log general.log", "Those of a general log."),
         ("sudo myisam-advisor record --output w.gz --seconds 60", "Those of the running server, for a minute."),
+        ("sudo myisam-advisor record --output w.gz --seconds 60 --from probe", "As the kernel sees them: no setting changed."),
         ("myisam-advisor record --show w.gz", "Which kinds of statements took which share of the time."),
     ),
 )  # fmt: skip
@@ -54,10 +58,17 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--source",
+    "--from",
+    "source",
     type=click.Choice(SOURCES),
     default=SOURCES[0],
     show_default=True,
-    help="With --seconds: performance-schema asks for its history of statements where that is on, and changes nothing.",
+    help="With --seconds: performance-schema asks for its history of statements where that is on, probe lets the kernel note them (root); both change nothing.",
+)
+@click.option(
+    "--statement-bytes",
+    type=click.IntRange(1, MAXIMUM_STATEMENT_BYTES),
+    help="With --source probe: note statements up to this length; by default what 5 % of a processor can fetch, 512 to 65536.",
 )
 @click.option(
     "--maximum-rate",
@@ -84,6 +95,7 @@ def record(
     general_log: Path | None,
     seconds: float | None,
     source: str,
+    statement_bytes: int | None,
     maximum_rate: int,
     is_sure: bool,
     show: Path | None,
@@ -103,11 +115,15 @@ def record(
     _refuse_what_does_not_fit(output, seconds, show, literals, is_sure)
     if source != SOURCES[0] and seconds is None:
         raise click.UsageError("--source is for --seconds.")
+    if source != "probe" and statement_bytes is not None:
+        raise click.UsageError("--statement-bytes is for --source probe.")
     if show is not None:
         _show(show, literals, format_name)
         return
     assert output is not None
-    if seconds is not None and source != SOURCES[0]:
+    if seconds is not None and source == "probe":
+        _tell(record_probed(output, seconds, statement_bytes, server), format_name)
+    elif seconds is not None and source != SOURCES[0]:
         _tell(record_watched_source(source.replace("-", "_"), output, seconds, server), format_name)
     elif seconds is not None:
         expect_somebody_to_ask(is_sure)

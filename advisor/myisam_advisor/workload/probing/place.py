@@ -1,0 +1,129 @@
+"""Where a server's statements go through: `dispatch_command` in its binary, and which register has what there. Found by its exported name, never guessed.
+
+A name as C++ compilers write it has the types of all arguments: which place each has, the ABI says. `push` at the beginning is what the kernel
+emulates (1 µs); before another instruction it would stop the thread twice (12 µs), so a probe stands on a `push` or nowhere.
+
+Sources: sql/sql_parse.cc of MySQL 5.5 to 9.x and MariaDB 10.5 to 11.8; include/mysql/com_data.h; System V ABI, AMD64, 3.2.3; arch/x86/kernel/uprobes.c.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from myisam_advisor.workload.probing.elf import X86_64, Elf, NoElfError
+from myisam_exporter.errors import UserError
+
+PREFIX = "_Z16dispatch_command"
+_LANDING_PAD = b"\xf3\x0f\x1e\xfa"
+# push of a register, without and with the prefix that r8 to r15 have.
+_PUSHES = range(0x50, 0x58)
+_PREFIXED_PUSH = 0x41
+_MAXIMUM_MAPS_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where arguments are, as the kernel's fetch arguments write it.
+
+    Attributes:
+        command: the number of the command, 32 bits.
+        session: the THD's address.
+        text: the text's address.
+        length: its length, 32 bits.
+    """
+
+    command: str
+    session: str
+    text: str
+    length: str
+
+
+_PACKET = Layout("%di", "%si", "%dx", "%cx")
+# The second argument is a union; its first member of COM_QUERY is the text, the second its length.
+_UNION = Layout("%dx", "%di", "+0(%si)", "+8(%si)")
+LAYOUTS = {
+    f"{PREFIX}19enum_server_commandP3THDPcj": _PACKET,
+    f"{PREFIX}19enum_server_commandP3THDPcjb": _PACKET,
+    f"{PREFIX}19enum_server_commandP3THDPcjbb": _PACKET,
+    f"{PREFIX}P3THDPK8COM_DATA19enum_server_command": _UNION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a probe goes.
+
+    Attributes:
+        binary: the file, by the process that runs it: in a container, and after an upgrade, what that one has.
+        offset: in the file.
+        layout: what is where, there.
+        build_id: of the binary.
+    """
+
+    binary: str
+    offset: int
+    layout: Layout
+    build_id: str
+
+
+def place_of(pid: int, proc: Path = Path("/proc")) -> Place:
+    """Where the statements of this process go through. Raises UserError where nobody knows."""
+    binary = str(proc / str(pid) / "exe")
+    try:
+        return _probed(binary)
+    except NoElfError as error:
+        # What a loader that was called by name has loaded.
+        for mapped in _mapped(proc / str(pid)):
+            with contextlib.suppress(NoElfError, OSError):
+                return _probed(mapped)
+        raise UserError(
+            f"the server's binary cannot be probed: {error}. Record with the slow log: leave --source out."
+        ) from None
+    except OSError as error:
+        why = error.strerror or "it is gone"
+        raise UserError(f"the server's binary ({binary}) cannot be read: {why}. Run this as root.") from None
+
+
+def _probed(binary: str) -> Place:
+    with open(binary, "rb") as file:
+        return _found(Elf(file), binary)
+
+
+def _mapped(process: Path) -> Iterator[str]:
+    """The programs that a process has in its memory, as the kernel knows them: also where their names are others' by now."""
+    with contextlib.suppress(OSError):
+        for line in (process / "maps").read_bytes()[:_MAXIMUM_MAPS_BYTES].splitlines():
+            words = line.split(None, 5)
+            if (
+                len(words) == 6
+                and b"x" in words[1]
+                and words[5].rpartition(b"/")[2].startswith((b"mysqld", b"mariadbd"))
+            ):
+                yield str(process / "map_files" / words[0].decode("ascii"))
+
+
+def _found(elf: Elf, binary: str) -> Place:
+    build_id = elf.build_id()
+    build = f"build id {build_id}" if build_id else "without a build id"
+    if elf.machine != X86_64:
+        raise NoElfError(f"it is for another processor than x86-64 ({build})")
+    functions = list(elf.functions(PREFIX))
+    known = [function for function in functions if function.name in LAYOUTS]
+    if len(known) != 1:
+        names = ", ".join(function.name[:120] for function in functions) or "none"
+        raise NoElfError(
+            f"it is an unknown build ({build}; its functions dispatch_command: {names}). To add it, write that name and where its arguments are "
+            "into LAYOUTS of workload/probing/place.py"
+        )
+    offset = known[0].offset
+    begin = elf.read(offset, 8)
+    if begin.startswith(_LANDING_PAD):
+        offset, begin = offset + len(_LANDING_PAD), begin[len(_LANDING_PAD) :]
+    if not (begin[0] in _PUSHES or (begin[0] == _PREFIXED_PUSH and begin[1] in _PUSHES)):
+        raise NoElfError(
+            f"its dispatch_command begins with {begin[:4].hex()}, no push: a probe there would cost twelve times as much ({build})"
+        )
+    return Place(binary, offset, LAYOUTS[known[0].name], build_id)

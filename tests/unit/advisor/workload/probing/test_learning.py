@@ -1,0 +1,70 @@
+"""Offsets are learned from sessions of which everything is known, and never guessed."""
+
+import struct
+
+import pytest
+
+from myisam_advisor.workload.probing.definitions import Offsets
+from myisam_advisor.workload.probing.learning import Memory, learn
+from myisam_exporter.errors import StatementRefusedError, UserError
+from myisam_exporter.server.driver import Row
+
+NAME_AT = 0x9000
+
+
+class Session:
+    """One of ours, that a server has at an address."""
+
+    def __init__(self, number: int, address: int, allowed: bool = True) -> None:
+        self.number, self.address, self.allowed = number, address, allowed
+        self.has_schema = False
+        self.pseudo = number
+
+    def rows(self, statement: str) -> list[Row]:
+        """As a server answers."""
+        if statement.startswith("USE"):
+            self.has_schema = True
+        if statement.startswith("SET"):
+            if not self.allowed:
+                raise StatementRefusedError(1227, "denied")
+            self.pseudo = 3_999_999_999
+        return [(str(self.number),)]
+
+
+class Server(Memory):
+    """Its memory: the number at 40, what a client may set at 24, the database at 64."""
+
+    def __init__(self, *sessions: Session, has_schema: bool = True) -> None:
+        self.sessions, self.has_schema = sessions, has_schema
+
+    def read(self, address: int, size: int) -> bytes:
+        """What is there."""
+        if address == NAME_AT:
+            return (b"information_schema" if self.has_schema else b"another").ljust(32, b"\0")[:size]
+        for session in self.sessions:
+            if session.address == address:
+                schema = (NAME_AT, 18) if session.has_schema else (0, 0)
+                return struct.pack("<24xI12xI20xQQ16x", session.pseudo, session.number, *schema)
+        return b""
+
+
+def learned(first: Session, second: Session, server: Server) -> Offsets:
+    return learn(server, (first, second), lambda session: session.address, "abc")  # type: ignore[attr-defined]
+
+
+def test_both_are_found_and_what_a_client_may_set_is_not_taken() -> None:
+    first, second = Session(5, 0x1000), Session(6, 0x2000)
+    assert learned(first, second, Server(first, second)) == Offsets(40, 64)
+
+
+def test_without_the_right_to_set_it_the_first_place_is_taken() -> None:
+    first, second = Session(5, 0x1000), Session(6, 0x2000, allowed=False)
+    assert learned(first, second, Server(first, second)) == Offsets(24, 64)
+
+
+def test_what_is_not_found_is_refused_with_the_build() -> None:
+    first, second = Session(5, 0x1000), Session(6, 0x2000)
+    with pytest.raises(UserError, match=r"build id abc.*default databases"):
+        learned(first, second, Server(first, second, has_schema=False))
+    with pytest.raises(UserError, match="connections' numbers"):
+        learned(first, second, Server())
