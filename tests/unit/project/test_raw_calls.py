@@ -71,6 +71,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.trial.tables.indexes": {".open": PRIVATE_SERVER},
     "myisam_advisor.trial.tables.made": {"shutil.copyfile": PRIVATE_SERVER},
     "myisam_advisor.workload.guardian": {"os.open": "/dev/null"},
+    "myisam_advisor.workload.probing.capture": {".exists": KERNEL},
     "myisam_advisor.workload.probing.definitions": {"os.open": KERNEL, ".read_text": KERNEL, ".exists": KERNEL},
     "myisam_advisor.workload.probing.keeper": {"os.open": "/dev/null"},
     "myisam_advisor.workload.probing.learning": {"open": KERNEL},

@@ -142,7 +142,7 @@ class Probing:
         return prospect
 
     def record(self, prospect: Prospect, begun: Callable[[], None] = lambda: None) -> Recorded:
-        """Do it, and call `begun` when every thread is watched. Raises UserError."""
+        """Do it, and call `begun` when every processor is watched. Raises UserError."""
         reading = Reading(resolution_microseconds=1)
         began = time.time()
         since = time.time_ns() - time.monotonic_ns()
@@ -185,8 +185,6 @@ class Probing:
             used, begin, asked = _own_seconds(), time.monotonic(), self._questions()
             stopped = self._wait(rings, begin + prospect.seconds)
             lasted, own = time.monotonic() - begin, _own_seconds() - used
-            if rings.unseen_threads:
-                later["connections"] = f"{rings.unseen_threads} began while the probe was set, and may be missing"
         if stopped:
             later["stopped early"] = stopped
         else:
@@ -246,7 +244,7 @@ class Probing:
 
     def _rings(self, events: Sequence[Defined], files: Sequence[BinaryIO]) -> Rings:
         # What is opened last the kernel calls first: a text's further parts come behind its begin.
-        return Rings(self._pid, [event.number for event in reversed(events)], files, online_processors())
+        return Rings([event.number for event in reversed(events)], files, online_processors())
 
     def _process(self) -> int:
         session = self._sessions[0]

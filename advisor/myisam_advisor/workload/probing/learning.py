@@ -13,6 +13,7 @@ from typing import Protocol
 from myisam_advisor.workload.probing.definitions import INSTEAD, Offsets
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.server.driver import Row
+from myisam_exporter.server.sql import statement
 
 # A THD is some 10 to 30 kB.
 _SEEN_BYTES = 1 << 16
@@ -76,7 +77,7 @@ def learn(
     second.rows("USE information_schema")
     # What a client may set by itself, the number in its binary log, is not it.
     with contextlib.suppress(StatementRefusedError):
-        second.rows(f"SET SESSION pseudo_thread_id = {_OTHER_NUMBER}")
+        second.rows(statement("SET SESSION pseudo_thread_id = {}", _OTHER_NUMBER))
     again = memory.read(places[1], _SEEN_BYTES)
     connections &= set(_numbers(again, numbers[1]))
     schemas &= set(_schemas(again, memory))

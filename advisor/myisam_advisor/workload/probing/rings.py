@@ -1,7 +1,9 @@
-"""Records of events as perf_event_open gives them: one ring for each processor, of the threads of one process alone and of those that they make.
+"""Records of events as perf_event_open gives them: one ring for each processor, whichever process is on it.
 
-Other processes of the same binary are not stopped by such a probe. No record wakes us: in a virtual machine that would cost 16 µs each
-(measured), so the rings are emptied by the clock. What the file has no room for, the kernel counts.
+Watched by thread, the kernel would set events anew whenever threads change on a processor: that cost a server 33 µs a statement under sysbench,
+and by processor nothing that could be told (measured). So other processes of the same binary stop at the probe too; theirs is passed over when
+the records are read. No record wakes us: in a virtual machine that would cost 16 µs each, so the rings are emptied by the clock. What a
+ring has no room for, the kernel counts.
 
 Sources: perf_event_open(2); include/uapi/linux/perf_event.h.
 """
@@ -10,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import fcntl
 import mmap
 import os
@@ -30,7 +31,7 @@ _ATTRIBUTE_BYTES = 120
 _TRACEPOINT = 2
 # Thread, time, raw data.
 _SAMPLE_TYPE = 0x2 | 0x4 | 0x400
-_INHERIT, _WATERMARK, _USE_CLOCK = 1 << 1, 1 << 14, 1 << 25
+_WATERMARK, _USE_CLOCK = 1 << 14, 1 << 25
 _CLOCK_MONOTONIC = 1
 _LOST, _SAMPLE = 2, 9
 _HEAD, _TAIL = 1024, 1032
@@ -75,27 +76,18 @@ class Ring:
 
 
 class Rings:
-    """Events of a process, switched on. Use it as a context manager. Raises UserError where the kernel refuses.
+    """Events, switched on. Use it as a context manager. Raises UserError where the kernel refuses."""
 
-    Attributes:
-        unseen_threads: that began while the probes were set, and may not be seen.
-    """
-
-    def __init__(self, pid: int, events: Sequence[int], files: Sequence[BinaryIO], processors: Sequence[int]) -> None:
-        self._pid, self._events, self._files, self._processors = pid, events, files, processors
+    def __init__(self, events: Sequence[int], files: Sequence[BinaryIO], processors: Sequence[int]) -> None:
+        self._events, self._files, self._processors = events, files, processors
         self._open = contextlib.ExitStack()
         self._rings: list[Ring] = []
-        self.unseen_threads = 0
 
     def __enter__(self) -> Rings:
         with self._open as opened:
-            before = _threads(self._pid)
-            _allow_descriptors(len(before) * len(self._events) * len(self._processors))
-            # The thread that begins new ones is the first: they have its events.
-            first = self._attach(opened, self._pid, {})
-            self.unseen_threads = len(_threads(self._pid) - before)
-            for thread in before - {self._pid}:
-                self._attach(opened, thread, first)
+            _allow_descriptors(len(self._events) * len(self._processors))
+            for processor, file in zip(self._processors, self._files, strict=True):
+                self._attach(opened, processor, file)
             self._open = opened.pop_all()
         return self
 
@@ -112,22 +104,19 @@ class Rings:
         """How much was moved."""
         return sum(ring.bytes for ring in self._rings)
 
-    def _attach(self, opened: contextlib.ExitStack, thread: int, first: dict[int, int]) -> dict[int, int]:
-        """All events of a thread, on each processor; the first one of each has the ring."""
-        for processor, file in zip(self._processors, self._files, strict=True):
-            for event in self._events:
-                descriptor = _opened(event, thread, processor)
-                if descriptor is None:
-                    return first
-                opened.callback(os.close, descriptor)
-                if processor in first:
-                    fcntl.ioctl(descriptor, _SET_OUTPUT, first[processor])
-                    continue
-                first[processor] = descriptor
-                ring = Ring(descriptor, ring_bytes(len(self._processors)), file)
-                opened.callback(ring.close)
-                self._rings.append(ring)
-        return first
+    def _attach(self, opened: contextlib.ExitStack, processor: int, file: BinaryIO) -> None:
+        """All events on a processor; the first one has the ring."""
+        first = None
+        for event in self._events:
+            descriptor = _opened(event, processor)
+            opened.callback(os.close, descriptor)
+            if first is not None:
+                fcntl.ioctl(descriptor, _SET_OUTPUT, first)
+                continue
+            first = descriptor
+            ring = Ring(descriptor, ring_bytes(len(self._processors)), file)
+            opened.callback(ring.close)
+            self._rings.append(ring)
 
 
 def ring_bytes(processors: int) -> int:
@@ -171,25 +160,20 @@ class Records:
                     yield Record(moment, thread, body[_SAMPLE_HEAD.size : _SAMPLE_HEAD.size + raw_bytes])
 
 
-def _threads(pid: int) -> set[int]:
-    try:
-        return {int(name) for name in os.listdir(f"/proc/{pid}/task")}
-    except OSError:
-        return set()
-
-
 def _allow_descriptors(wanted: int) -> None:
     """Raise our own limit. Raises UserError where that many may not be."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + 256
     if needed > min(hard if hard != resource.RLIM_INFINITY else _MAXIMUM_DESCRIPTORS, _MAXIMUM_DESCRIPTORS):
-        raise UserError(f"the server has too many threads to be probed ({wanted} descriptors were needed). {INSTEAD}")
+        raise UserError(
+            f"this machine has too many processors for the probe ({wanted} descriptors were needed). {INSTEAD}"
+        )
     if needed > soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def _opened(event: int, thread: int, processor: int) -> int | None:
-    """An event of a thread on a processor; None for a thread that is gone."""
+def _opened(event: int, processor: int) -> int:
+    """An event of all that runs on a processor."""
     attribute = bytearray(_ATTRIBUTE_BYTES)
     struct.pack_into(
         "<IIQQQQQI",
@@ -201,16 +185,14 @@ def _opened(event: int, thread: int, processor: int) -> int | None:
         1,
         _SAMPLE_TYPE,
         0,
-        _INHERIT | _WATERMARK | _USE_CLOCK,
+        _WATERMARK | _USE_CLOCK,
         1 << 30,
     )
     struct.pack_into("<i", attribute, 92, _CLOCK_MONOTONIC)
     library = ctypes.CDLL(None, use_errno=True)
     at = (ctypes.c_char * _ATTRIBUTE_BYTES).from_buffer(attribute)
-    descriptor: int = library.syscall(_PERF_EVENT_OPEN, at, thread, processor, -1, _CLOSE_ON_EXEC)
+    descriptor: int = library.syscall(_PERF_EVENT_OPEN, at, -1, processor, -1, _CLOSE_ON_EXEC)
     if descriptor >= 0:
         return descriptor
     number = ctypes.get_errno()
-    if number == errno.ESRCH:
-        return None
     raise UserError(f"the kernel refused to watch the server (perf_event_open: {os.strerror(number)}). {INSTEAD}")
