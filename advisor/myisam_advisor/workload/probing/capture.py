@@ -47,9 +47,9 @@ from myisam_exporter.server.target import Target
 
 LARGEST_TEXT_BYTES = 1 << 16
 # What a statement costs: both probes, and each piece of its text (docs/decisions/045).
-PROBE_MICROSECONDS, PIECE_MICROSECONDS = 2.5, 3.0
+PROBE_MICROSECONDS, PIECE_MICROSECONDS = 27.0, 6.0
 # How much of one processor may go into pieces of texts where nobody says how long they are.
-_SHARE_OF_A_PROCESSOR = 0.05
+_SHARE_OF_A_PROCESSOR = 0.1
 # What a record has besides the text.
 _RECORD_BYTES = 300
 _SAMPLE_SECONDS = 1.0

@@ -1,7 +1,7 @@
 """Records of events as perf_event_open gives them: one ring for each processor, whichever process is on it.
 
-Watched by thread, the kernel would set events anew whenever threads change on a processor: that cost a server 33 µs a statement under sysbench,
-and by processor nothing that could be told (measured). So other processes of the same binary stop at the probe too; theirs is passed over when
+By thread, as by processor, a statement cost the server some 30 µs (measured, docs/decisions/045); by processor no thread can be missed, and
+there are few descriptors. Other processes of the same binary stop at the probe too; theirs is passed over when
 the records are read. No record wakes us: in a virtual machine that would cost 16 µs each, so the rings are emptied by the clock. What a
 ring has no room for, the kernel counts.
 

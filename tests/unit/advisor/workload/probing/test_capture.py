@@ -17,4 +17,4 @@ def test_a_length_that_is_asked_for_is_whole_pieces() -> None:
 def test_cost_and_room_are_said_before() -> None:
     first, second = Prospect(20_000, 512, 60).sentences()
     assert "For 60 s the kernel notes every statement" in first
-    assert "20,000 statements a second: at some 6 µs each that takes 11 % of one processor, and up to 929 MiB" in second
+    assert "20,000 statements a second: at some 33 µs each that takes 66 % of one processor, and up to 929 MiB" in second
