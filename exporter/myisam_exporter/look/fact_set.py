@@ -111,9 +111,10 @@ class FactRows:
         rows = self.rows
         if isinstance(rows, ColumnwiseRows):
             return self.once(("known", column), lambda _: rows.knows(self.columns.index(column)))
-        if column not in self.memo.known:
-            self.memo.known |= zip(self.columns, known_counts(rows, len(self.columns)), strict=True)
-        return self.memo.known[column] > 0
+        known = self.memo.known
+        if column not in known:
+            known |= zip(self.columns, known_counts(rows, len(self.columns)), strict=True)
+        return known[column] > 0
 
     def _column(self, position: int) -> Iterable[Value]:
         if isinstance(self.rows, ColumnwiseRows):
