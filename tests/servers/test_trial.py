@@ -20,7 +20,9 @@ from tests.support.servers import MARIADB, CopiedServer, binaries_of, working
 from tests.support.thoroughness import THOROUGH
 
 from .conftest import as_other_user, schema
-from .trials import ODD, SMALL, fails, make_table, measured, trial
+from .trials import ODD, SMALL, fails, make_table, measured, temporary, trial
+
+__all__ = ["temporary"]  # a fixture that tests of a trial share
 
 
 @pytest.mark.parametrize("name", experiment_names())

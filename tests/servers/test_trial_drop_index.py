@@ -11,7 +11,9 @@ from myisam_exporter.server.sql import quote_identifier
 from tests.support.servers import MARIADB, CopiedServer, binaries_of
 
 from .conftest import schema
-from .trials import ODD, SMALL, fails, make_table, measured
+from .trials import ODD, SMALL, fails, make_table, measured, temporary
+
+__all__ = ["temporary"]  # a fixture that tests of a trial share
 
 DOUBLED = "a'b\"c`d\\ \N{CYRILLIC SMALL LETTER ZHE}"
 

@@ -24,7 +24,9 @@ from tests.support.servers import MARIADB, CopiedServer, binaries_of
 
 from .conftest import schema
 from .test_daemon_faults import small_disk
-from .trials import SMALL, SMALL_DISK_KILOBYTES, fails, long_trial, make_table
+from .trials import SMALL, SMALL_DISK_KILOBYTES, fails, long_trial, make_table, temporary
+
+__all__ = ["temporary"]  # a fixture that tests of a trial share
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def calls(text: str) -> Iterator[list[str]]:
 
 def complaint(words: list[str]) -> str:
     """What is wrong with a call."""
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)
     options = {option for parameter in cli.get_params(context) for option in parameter.opts}
     command: click.Command | None = cli
     if words and not words[0].startswith("-"):

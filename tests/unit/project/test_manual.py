@@ -13,7 +13,7 @@ from myisam_advisor.cli.main import cli
 from tools.manual import COMPLETION_FILES, completions, man_pages
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
-CONTEXT = click.Context(cli)
+CONTEXT = click.Context(cli, **cli.context_settings)
 COMMANDS = {name: command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))}
 
 
