@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +34,19 @@ class Line:
     measured: str
     target: str
     met: bool | None
+
+
+@contextmanager
+def in_background(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """The work on a thread of its own; at the end its event is set, and it is waited for."""
+    over = threading.Event()
+    thread = threading.Thread(target=work, args=(over,))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def make_tables(server: PrivateServer, count: int, schemas: int) -> None:

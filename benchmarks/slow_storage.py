@@ -43,7 +43,7 @@ def groups(directory: Path) -> Iterator[None]:
         yield
     finally:
         for folder in FOLDERS:
-            _remove(folder)
+            remove_group(folder)
 
 
 def hold_back(pid: int, files: Iterable[Path]) -> None:
@@ -69,13 +69,13 @@ def anonymous_bytes(pid: int) -> int:
     return int(status["RssAnon"].split()[0]) << 10
 
 
-def _remove(folder: Path) -> None:
-    """Its processes go back to the root group."""
-    for pid in (folder / "cgroup.procs").read_text().split():
-        (folder.parent / "cgroup.procs").write_text(pid)
+def remove_group(folder: Path) -> None:
+    """Its processes go back to the root group; one that is ending may be in it for a moment."""
     end = time.monotonic() + EMPTIED_SECONDS
     while True:
         try:
+            for pid in (folder / "cgroup.procs").read_text().split():
+                (folder.parent / "cgroup.procs").write_text(pid)
             folder.rmdir()
             return
         except OSError:

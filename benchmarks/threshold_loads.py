@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.common import in_background
 from myisam_advisor.trial.private.private_server import PrivateServer
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -61,9 +62,8 @@ def processor_seconds(pid: int) -> float:
 @contextmanager
 def slow_statements(server: PrivateServer, per_second: float, seconds: float) -> Iterator[None]:
     """Reads of the load's table that hold its lock for so long each, so many a second, one after another."""
-    over = threading.Event()
 
-    def read() -> None:
+    def read(over: threading.Event) -> None:
         with server.session("sbtest") as connection, closing(connection.cursor()) as cursor:
             due = time.monotonic()
             while not over.wait(max(0.0, due - time.monotonic())):
@@ -71,13 +71,8 @@ def slow_statements(server: PrivateServer, per_second: float, seconds: float) ->
                 cursor.fetchall()
                 due += 1 / per_second
 
-    thread = threading.Thread(target=read)
-    thread.start()
-    try:
+    with in_background(read):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 KEYS = 1_200_000

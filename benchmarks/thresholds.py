@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from benchmarks.common import in_background
 from benchmarks.slow_storage import groups, hold_back, reads
 from benchmarks.threshold_loads import churn, late, look_ups, make_keys, slow_statements
 from myisam_advisor.errors import TrialError
@@ -73,9 +74,8 @@ def prepared(binaries: ServerBinaries, *options: str) -> Iterator[PrivateServer]
 def seen(server: PrivateServer, state: str) -> Iterator[list[int]]:
     """How many connections are in this state, glance by glance."""
     counts: list[int] = []
-    over = threading.Event()
 
-    def watch() -> None:
+    def watch(over: threading.Event) -> None:
         while not over.wait(SAMPLE_SECONDS):
             counts.append(
                 int(
@@ -87,13 +87,8 @@ def seen(server: PrivateServer, state: str) -> Iterator[list[int]]:
                 )
             )
 
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
+    with in_background(watch):
         yield counts
-    finally:
-        over.set()
-        thread.join()
 
 
 def alternating(*variants: Callable[[], float]) -> list[float]:

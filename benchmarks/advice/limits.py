@@ -6,13 +6,12 @@ Source: Documentation/admin-guide/cgroup-v1/{blkio-controller,memory}.rst. They 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.advice.scenarios import Scenario
-from benchmarks.slow_storage import CONTROLLERS, EMPTIED_SECONDS, PAGE_CACHE_BYTES, anonymous_bytes
+from benchmarks.slow_storage import CONTROLLERS, PAGE_CACHE_BYTES, anonymous_bytes, remove_group
 from myisam_advisor.errors import TrialError
 
 SIDES = ("untouched", "changed")
@@ -72,19 +71,4 @@ def _clear() -> None:
     for side in SIDES:
         for folder in _folders(side):
             if folder.exists():
-                _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    """Its processes go back to the root group."""
-    end = time.monotonic() + EMPTIED_SECONDS
-    while True:
-        try:
-            for pid in (folder / "cgroup.procs").read_text().split():
-                (folder.parent / "cgroup.procs").write_text(pid)
-            folder.rmdir()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
+                remove_group(folder)

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.advice.limits import SIDES, evict, hold_back
 from benchmarks.advice.made_tables import make_tables
 from benchmarks.advice.scenarios import Beside, Scenario
+from benchmarks.common import in_background
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import run
@@ -110,22 +111,17 @@ class Stage:
 @contextlib.contextmanager
 def under_load(player: Player) -> Iterator[list[Exception]]:
     """The load, again and again, until the end; what went wrong with it."""
-    over, failed = threading.Event(), list[Exception]()
+    failed = list[Exception]()
 
-    def work() -> None:
+    def work(over: threading.Event) -> None:
         try:
             while not over.is_set():
                 player.run()
         except Exception as error:  # told by who reads the list
             failed.append(error)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
+    with in_background(work):
         yield failed
-    finally:
-        over.set()
-        thread.join()
 
 
 @contextlib.contextmanager
@@ -134,9 +130,8 @@ def _beside(server: PrivateServer, beside: Beside | None) -> Iterator[None]:
     if beside is None:
         yield
         return
-    over = threading.Event()
 
-    def work() -> None:
+    def work(over: threading.Event) -> None:
         due = time.monotonic()
         with contextlib.suppress(Exception), server.session() as connection:
             cursor = connection.cursor()
@@ -145,13 +140,8 @@ def _beside(server: PrivateServer, beside: Beside | None) -> Iterator[None]:
                 cursor.fetchall()
                 due = max(due + 1 / beside.per_second, time.monotonic())
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
+    with in_background(work):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def row_counts(server: PrivateServer) -> dict[str, int]:
