@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from myisam_advisor.migrate.row_size import counted_bytes, full_row_bytes, has_row_identity, limit_bytes
+from myisam_advisor.migrate.row_size import counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
@@ -28,7 +28,9 @@ DOCUMENT_COLUMN, RESERVED_INDEX = "FTS_DOC_ID", "GEN_CLUST_INDEX"
 # What InnoDB has no rows of; COMPRESSED and DYNAMIC it has only in the newer file format.
 NEEDS_BARRACUDA = frozenset({"DYNAMIC", "COMPRESSED"})
 FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
-PAGE_SIZES_KB = frozenset({1, 2, 4, 8, 16})
+PAGE_SIZES_KB = (1, 2, 4, 8, 16)
+LARGEST_COMPRESSED_BYTES = 16_384
+BLOCK_SIZE = "KEY_BLOCK_SIZE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,25 @@ def effective_row_format(structure: Structure, kind: ServerKind) -> str:
     asked = structure.row_format
     if asked in NEEDS_BARRACUDA and not kind.barracuda:
         return "COMPACT"
+    if not asked and kind.barracuda and structure.option(BLOCK_SIZE) in page_sizes_kb(kind):
+        return "COMPRESSED"
     if asked in ("", "FIXED", "PAGE"):
         return kind.row_format if kind.since((5, 7), (10, 2)) else "COMPACT"
     return asked
+
+
+def compressed_page_bytes(structure: Structure, kind: ServerKind) -> int:
+    """How large the table's compressed pages are; 0 where they are as large as others, or not compressed. Without a KEY_BLOCK_SIZE they are half."""
+    if effective_row_format(structure, kind) != "COMPRESSED":
+        return 0
+    asked = structure.option(BLOCK_SIZE)
+    size = asked * 1024 if asked in page_sizes_kb(kind) else kind.page_bytes // 2
+    return size if size < kind.page_bytes else 0
+
+
+def page_sizes_kb(kind: ServerKind) -> tuple[int, ...]:
+    """The sizes that compressed pages can have: none where pages are larger than 16 kB."""
+    return tuple(size for size in PAGE_SIZES_KB if size * 1024 <= kind.page_bytes <= LARGEST_COMPRESSED_BYTES)
 
 
 def _missing_engine(to: str, kind: ServerKind) -> Iterator[Refusal]:
@@ -212,12 +230,13 @@ def _rename(column: Column) -> str:
 def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Formats and page sizes that InnoDB does not have; without innodb_strict_mode they are passed over with a warning."""
     code = 1005 if kind.is_mariadb else 1031
-    block_size = structure.option("KEY_BLOCK_SIZE")
-    asked = structure.row_format
+    block_size = structure.option(BLOCK_SIZE)
+    asked, sizes = structure.row_format, page_sizes_kb(kind)
     wrong = []
-    if asked in FOREIGN_ROW_FORMATS or (asked in NEEDS_BARRACUDA and not kind.barracuda):
+    no_pages = asked == "COMPRESSED" and not sizes
+    if asked in FOREIGN_ROW_FORMATS or no_pages or (asked in NEEDS_BARRACUDA and not kind.barracuda):
         wrong.append(f"ROW_FORMAT={asked}")
-    if block_size and (block_size not in PAGE_SIZES_KB or asked not in ("", "COMPRESSED") or not kind.barracuda):
+    if block_size and (block_size not in sizes or asked not in ("", "COMPRESSED") or not kind.barracuda):
         wrong.append(f"KEY_BLOCK_SIZE={block_size}")
     if wrong and kind.strict_innodb:
         yield Refusal(
@@ -236,15 +255,20 @@ def _columns(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
 
 
 def _row_size(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    row_format = effective_row_format(structure, kind)
-    counted, allowed = counted_bytes(structure, kind, row_format), limit_bytes(kind)
-    full = full_row_bytes(structure, row_format)
+    row_format, compressed = effective_row_format(structure, kind), compressed_page_bytes(structure, kind)
     mend = "Make long VARCHAR columns TEXT, or divide the table."
-    if counted >= allowed:
-        why = f"a row can take {counted} bytes of a page, and fewer than {allowed} are allowed"
-        if kind.strict_innodb:
-            yield Refusal(1118, why, mend)
-            return
+    trees = counted_trees(structure, kind, row_format, compressed)
+    over = next((one for one in trees if one.counted >= one.allowed), None)
+    # Before 5.7 the newer formats were held to it whatever innodb_strict_mode (dict0crea.cc: UNIV_FORMAT_B).
+    held = kind.strict_innodb or (not kind.since((5, 7), (10, 2)) and row_format in NEEDS_BARRACUDA)
+    if over is not None and held:
+        of = f"an entry of index {over.index}" if over.index else "a row"
+        what = f"a compressed page of {compressed} bytes" if compressed else "a page"
+        why = f"{of} can take {over.counted} bytes of {what}, and fewer than {over.allowed} are allowed"
+        by_page = "ROW_FORMAT=DYNAMIC, KEY_BLOCK_SIZE=0 needs no compressed pages. Or: "
+        yield Refusal(1118, why, f"{by_page if compressed else ''}{mend}")
+        return
+    full, allowed = full_row_bytes(structure, row_format), limit_bytes(kind, row_format)
     if full >= allowed:
         yield Refusal(
             1118,

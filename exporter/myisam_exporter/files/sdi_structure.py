@@ -34,6 +34,8 @@ _FIXED = {
     types.NEWDATE: 3, types.DATE: 3,
 }  # fmt: skip
 _TIMES = {types.TIMESTAMP2: 4, types.DATETIME2: 5, types.TIME2: 3}
+# sql/dd/types/column.h, enum_hidden_type: HT_VISIBLE, and HT_HIDDEN_USER of a column that was made INVISIBLE; the others are the server's own.
+_OF_USERS = frozenset({1, 4})
 _MERGE = "MRG_MyISAM"  # as the server itself spells it elsewhere
 _ZERO_DATE = re.compile(r"0000-00-00(?: 00:00:00(?:\.0+)?)?", re.ASCII)
 _PARTLY_ZERO_DATE = re.compile(r"[0-9]{4}-(?:00-[0-9]{2}|[0-9]{2}-00)", re.ASCII)
@@ -60,7 +62,7 @@ def parse_sdi(text: str) -> tuple[str, str, Structure]:
 
 def _structure(table: Mapping[str, Any]) -> Structure:
     options = _settings(table["options"])
-    described = [column for column in table["columns"] if int(column["hidden"]) == 1]
+    described = [column for column in table["columns"] if int(column["hidden"]) in _OF_USERS]
     columns = tuple(map(_column, described))
     # Indexes count the hidden columns too.
     places = {number: described.index(column) for number, column in enumerate(table["columns"]) if column in described}

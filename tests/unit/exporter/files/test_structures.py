@@ -78,6 +78,19 @@ def test_an_sdi_that_lacks_a_part_is_refused() -> None:
             parse_sdi(json.dumps({**whole, "dd_object": part}))
 
 
+def test_an_invisible_column_is_one_of_the_table_and_a_hidden_one_is_the_servers() -> None:
+    whole = json.loads((ROOT / "tests" / "recorded" / "structures" / "mysql-9.7.sdi").read_text("utf-8"))
+    columns = whole["dd_object"]["columns"]
+    own, other = columns[0]["name"], columns[1]["name"]
+    columns[0]["hidden"] = 4
+    found = parse_sdi(json.dumps(whole))[2]
+    assert [column.name for column in found.columns][:2] == [own, other]
+    assert found.primary is not None
+    used = {element["column_opx"] for index in whole["dd_object"]["indexes"] for element in index["elements"]}
+    next(column for place, column in enumerate(columns) if place not in used)["hidden"] = 3
+    assert len(parse_sdi(json.dumps(whole))[2].columns) == len(found.columns) - 1
+
+
 def test_bytes_of_types() -> None:
     assert [decimal_bytes(*digits) for digits in ((5, 0), (20, 7), (18, 9), (10, 10), (65, 30))] == [3, 10, 8, 5, 30]
     assert [bytes_of(DATETIME2, length, 0, unsigned=False) for length in (19, 21, 26)] == [5, 6, 8]

@@ -1,0 +1,64 @@
+"""How long a row may become: the largest tables that MySQL 5.6 and 9.7 and MariaDB 10.11 still took when their columns were made one by one."""
+
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.migrate.refusals import compressed_page_bytes, effective_row_format, refusals
+from myisam_advisor.migrate.row_size import counted_trees
+from myisam_advisor.migrate.server_kind import by_default, of_variables
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Column
+
+from .test_migrate import LATIN1, MARIADB, MYSQL, OLD, index, integer, table, text
+
+BARRACUDA = of_variables("mysql", (5, 6), {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON"})
+SMALL, LARGE = (replace(MYSQL, page_bytes=size) for size in (4096, 32_768))
+
+
+def words(count: int, kind: int = types.BLOB, longest: int = 65_535) -> list[Column]:
+    return [Column(f"w{number}", kind, longest, LATIN1, False) for number in range(count)]
+
+
+def numbers(count: int) -> list[Column]:
+    return [Column(f"n{number}", types.DOUBLE, 8, 63, True) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("structure", "kind", "codes"),
+    [
+        (table(integer(), *words(43), indexes=(index((0, 4), name="PRIMARY", unique=True),), KEY_BLOCK_SIZE=1), MARIADB, [1118]),
+        (table(integer(), *words(31), indexes=(index((0, 4), name="PRIMARY", unique=True),), KEY_BLOCK_SIZE=1), MARIADB, []),
+        (table(integer(), text("a", 440), indexes=(index((1, 440)),), KEY_BLOCK_SIZE=1), MARIADB, [1118]),
+        (table(integer(), text("a", 400), indexes=(index((1, 400)),), KEY_BLOCK_SIZE=1), MARIADB, []),
+        (table(text("a", 900), indexes=(index((0, 900)),), KEY_BLOCK_SIZE=2), replace(BARRACUDA, large_prefix=True), []),
+        (table(*words(190), row_format="COMPRESSED"), MYSQL, [1118]),
+        (table(*words(190), row_format="COMPRESSED"), MARIADB, []),
+        (table(*words(190), row_format="COMPRESSED"), replace(BARRACUDA, strict_innodb=False), [1118]),
+        (table(*words(190), row_format="COMPRESSED"), replace(MYSQL, strict_innodb=False), []),
+        (table(*numbers(940), row_format="REDUNDANT"), MYSQL, [1118]),
+        (table(*numbers(940), row_format="DYNAMIC"), MYSQL, []),
+        (table(*words(31, types.TINY_BLOB, 255), row_format="COMPACT"), MARIADB, []),
+        (table(*words(32, types.TINY_BLOB, 255), row_format="COMPACT"), MARIADB, [1118]),
+        (table(*words(344), indexes=(index((0, 500), (1, 400), name="PRIMARY", unique=True, prefix=True),)), MARIADB, [1118]),
+        (table(*words(344)), MARIADB, []),
+        (table(KEY_BLOCK_SIZE=8), SMALL, [1031]),
+        (table(row_format="COMPRESSED"), LARGE, [1031]),
+        (table(*[Column(f"c{n}", types.STRING, 800, 60, False) for n in range(11)]), replace(OLD, strict_innodb=True), [1118]),
+    ],
+)  # fmt: skip
+def test_what_is_too_long_for_its_page(structure: object, kind: object, codes: list[int]) -> None:
+    assert [one.code for one in refusals(structure, "InnoDB", kind) if not one.may] == codes  # type: ignore[arg-type]
+
+
+def test_pages_are_compressed_to_half_where_nothing_else_is_said() -> None:
+    assert compressed_page_bytes(table(row_format="COMPRESSED"), MYSQL) == 8192
+    assert compressed_page_bytes(table(KEY_BLOCK_SIZE=16), MYSQL) == 0
+    assert effective_row_format(table(KEY_BLOCK_SIZE=4), MYSQL) == "COMPRESSED"
+    assert effective_row_format(table(KEY_BLOCK_SIZE=3), MYSQL) == effective_row_format(table(), MYSQL) == "DYNAMIC"
+    assert effective_row_format(table(KEY_BLOCK_SIZE=4), by_default("mysql", (5, 6))) == "COMPACT"
+
+
+def test_the_rows_of_pages_of_64_kb_are_as_long_as_those_of_32() -> None:
+    wide = replace(MYSQL, page_bytes=65_536)
+    assert next(counted_trees(table(), wide, "DYNAMIC")).allowed == 16_383
