@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from myisam_advisor.migrate.refusals import OLD_PART_BYTES, date_columns, effective_row_format, refusals
+from myisam_advisor.migrate.innodb_formats import effective_row_format
+from myisam_advisor.migrate.key_lengths import OLD_PART_BYTES
+from myisam_advisor.migrate.refusals import date_columns, refusals
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.meaning import Change, Subject, TableName, changes
-from myisam_advisor.migrate.refusals import Refusal, refusals
+from myisam_advisor.migrate.refusal import Refusal
+from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.tables import FoundTable
@@ -17,7 +19,6 @@ from myisam_exporter.server.sql import quote_table, statement
 MERGE = "MRG_MyISAM"
 # The target refuses partitions of MyISAM; converted before the upgrade, they are none any more.
 OF_PARTITIONS = 1178
-BLOCK_SIZE = "KEY_BLOCK_SIZE"
 # Refused by 10.5, 10.11 and 11.4; what 11.5 to 11.7 do was not tried.
 INDEX_DIRECTORY_PASSED_OVER = (11, 8)
 

@@ -6,79 +6,37 @@ MariaDB 10.11; each was tried on MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from myisam_advisor.migrate.innodb_formats import (
+    BLOCK_SIZE,
+    NEEDS_BARRACUDA,
+    compressed_page_bytes,
+    effective_row_format,
+    page_sizes_kb,
+)
+from myisam_advisor.migrate.innodb_names import document_index, reserved_index, reserved_names
+from myisam_advisor.migrate.key_lengths import key_bytes_allowed, key_parts, short_parts, trees_of
+from myisam_advisor.migrate.refusal import Check, Refusal, drop_index, listed
 from myisam_advisor.migrate.row_size import counted_trees, full_row_bytes, has_row_identity, limit_bytes
-from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.character_sets import character_set
-from myisam_exporter.files.structure import Column, Structure
+from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
-OLD_PART_BYTES = 767  # of one column in an index, in COMPACT and REDUNDANT rows
-# Of one index in pages of each size; MyISAM's own limit is 1,000.
-KEY_BYTES = {4096: 768, 8192: 1536}
-LARGEST_KEY_BYTES = 3072
 MAXIMUM_COLUMNS = 1017
 # Of one index in Aria: measured on MariaDB 10.5, and on 10.11 to 11.8.
 OLD_ARIA_KEY_BYTES, ARIA_KEY_BYTES, LONGER_ARIA_KEYS_SINCE = 2000, 2300, (10, 6)
-RESERVED_COLUMNS = frozenset({"DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"})
-DOCUMENT_COLUMN, RESERVED_INDEX = "FTS_DOC_ID", "GEN_CLUST_INDEX"
-# What InnoDB has no rows of; COMPRESSED and DYNAMIC it has only in the newer file format.
-NEEDS_BARRACUDA = frozenset({"DYNAMIC", "COMPRESSED"})
 FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
-PAGE_SIZES_KB = (1, 2, 4, 8, 16)
-LARGEST_COMPRESSED_BYTES = 16_384
-BLOCK_SIZE = "KEY_BLOCK_SIZE"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One error that there will be, or may be: `may` where that depends on the rows. `code` is the server's number, 0 for a warning."""
-
-    code: int
-    why: str
-    mend: str
-    may: bool = False
-
-
-Check = Callable[[Structure, ServerKind, Sql], Iterator[Refusal]]
 THE_TABLE = quote_identifier("table")
 
 
 def refusals(structure: Structure, to: str, kind: ServerKind, table: Sql = THE_TABLE) -> tuple[Refusal, ...]:
     """All of them, what comes first before the others; `table` is its name in what mends them."""
-    first = (_history,) if to == INNODB else ()
-    checks = (*first, *OF_EVERY_ENGINE, *(OF_INNODB if to == INNODB else OF_ARIA))
     missing = tuple(_missing_engine(to, kind))
-    return missing or tuple(found for check in checks for found in check(structure, kind, table))
-
-
-def effective_row_format(structure: Structure, kind: ServerKind) -> str:
-    """The format that rows get in InnoDB: the one that the table was made with goes along, unless the ALTER says ROW_FORMAT=DEFAULT."""
-    asked = structure.row_format
-    if asked in NEEDS_BARRACUDA and not kind.barracuda:
-        return "COMPACT"
-    if not asked and kind.barracuda and structure.option(BLOCK_SIZE) in page_sizes_kb(kind):
-        return "COMPRESSED"
-    if asked in ("", "FIXED", "PAGE"):
-        return kind.row_format if kind.since((5, 7), (10, 2)) else "COMPACT"
-    return asked
-
-
-def compressed_page_bytes(structure: Structure, kind: ServerKind) -> int:
-    """How large the table's compressed pages are; 0 where they are as large as others, or not compressed. Without a KEY_BLOCK_SIZE they are half."""
-    if effective_row_format(structure, kind) != "COMPRESSED":
-        return 0
-    asked = structure.option(BLOCK_SIZE)
-    size = asked * 1024 if asked in page_sizes_kb(kind) else kind.page_bytes // 2
-    return size if size < kind.page_bytes else 0
-
-
-def page_sizes_kb(kind: ServerKind) -> tuple[int, ...]:
-    """The sizes that compressed pages can have: none where pages are larger than 16 kB."""
-    return tuple(size for size in PAGE_SIZES_KB if size * 1024 <= kind.page_bytes <= LARGEST_COMPRESSED_BYTES)
+    return missing or tuple(found for check in _checks_of(to, kind) for found in check(structure, kind, table))
 
 
 def _missing_engine(to: str, kind: ServerKind) -> Iterator[Refusal]:
@@ -106,7 +64,7 @@ def _defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
             continue
         yield Refusal(
             1067,
-            f"the default of {_listed(names)} is {what}, which sql_mode refuses here ({mode})",
+            f"the default of {listed(names)} is {what}, which sql_mode refuses here ({mode})",
             statement(
                 "ALTER TABLE {} {};",
                 table,
@@ -133,7 +91,7 @@ def _zero_dates(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[
     if names and what:
         yield Refusal(
             1292,
-            f"a row with {' or '.join(what)} in {_listed(names)} stops the copy: may fail at the first such row",
+            f"a row with {' or '.join(what)} in {listed(names)} stops the copy: may fail at the first such row",
             "Look for such rows first.",
             may=True,
         )
@@ -143,7 +101,7 @@ def _spatial(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
     if structure.of_kind(types.SPATIAL) and not kind.since((5, 7), (10, 2)):
         names = [index.name for index in structure.of_kind(types.SPATIAL)]
         yield Refusal(
-            1464, f"InnoDB of {kind.label} has no SPATIAL index: {_listed(names)}", _drop_index(table, names[0])
+            1464, f"InnoDB of {kind.label} has no SPATIAL index: {listed(names)}", drop_index(table, names[0])
         )
 
 
@@ -151,39 +109,16 @@ def _fulltext(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
     if structure.of_kind(types.FULLTEXT) and not kind.since((5, 6), (10, 0)):
         names = [index.name for index in structure.of_kind(types.FULLTEXT)]
         yield Refusal(
-            1214, f"InnoDB of {kind.label} has no FULLTEXT index: {_listed(names)}", _drop_index(table, names[0])
+            1214, f"InnoDB of {kind.label} has no FULLTEXT index: {listed(names)}", drop_index(table, names[0])
         )
 
 
-def _key_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    """One column of an index that is longer than its rows' format allows."""
-    old_rows = effective_row_format(structure, kind) in ("COMPACT", "REDUNDANT")
-    large = kind.large_prefix or kind.since((8, 0), (10, 3))
-    if large and not old_rows:
-        return
-    for index in structure.of_kind(types.BTREE):
-        for part in index.parts:
-            if part.length <= OLD_PART_BYTES:
-                continue
-            column = structure.columns[part.column]
-            why = f"index {index.name} holds {part.length} bytes of {column.name}, and {OLD_PART_BYTES} are allowed"
-            characters = OLD_PART_BYTES // character_set(column.collation)[2]
-            mend = f"Index {quote_identifier(column.name)}({characters}), or let rows be DYNAMIC: ROW_FORMAT=DYNAMIC"
-            mend += (
-                "."
-                if kind.barracuda and kind.large_prefix
-                else " with innodb_file_format=Barracuda, innodb_large_prefix=ON."
-            )
-            if large and (kind.is_mariadb or kind.version < (8, 0)):
-                yield Refusal(1709, why, mend)
-            elif index.unique or kind.strict:
-                yield Refusal(1071, why, mend)
-
-
 def _whole_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    allowed = KEY_BYTES.get(kind.page_bytes, LARGEST_KEY_BYTES)
+    allowed = key_bytes_allowed(kind)
     for index in structure.of_kind(types.BTREE):
-        total = sum(part.length for part in index.parts)
+        # Without strict sql_mode a part that is too long by itself is cut first.
+        cut = not index.unique and not kind.strict
+        total = sum(min(part.length, allowed) if cut else part.length for part in index.parts)
         if total > allowed:
             yield Refusal(
                 1071,
@@ -203,28 +138,6 @@ def _counter(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
                 statement("ALTER TABLE {} ADD KEY ({});", table, name)
                 + " It counts through the whole table then. Or number in the application.",
             )
-
-
-def _names(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    for column in structure.columns:
-        if column.name.upper() in RESERVED_COLUMNS:
-            yield Refusal(1166, f"{column.name} is a name that InnoDB keeps for itself", _rename(column))
-        elif column.name.upper() == DOCUMENT_COLUMN and not _is_document_number(column):
-            new = structure.of_kind(types.FULLTEXT) and not kind.is_mariadb and kind.version >= (8, 0)
-            why = f"{column.name} is the name of InnoDB's own number of a document: it must be BIGINT UNSIGNED NOT NULL"
-            yield Refusal(1797 if new else 1166, why, _rename(column))
-    if any(index.name.upper() == RESERVED_INDEX for index in structure.indexes):
-        yield Refusal(
-            1280, f"{RESERVED_INDEX} is a name that InnoDB keeps for itself", _drop_index(table, RESERVED_INDEX)
-        )
-
-
-def _is_document_number(column: Column) -> bool:
-    return column.name == DOCUMENT_COLUMN and column.type == types.LONGLONG and column.unsigned and not column.nullable
-
-
-def _rename(column: Column) -> str:
-    return f"Give {quote_identifier(column.name)} another name."
 
 
 def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
@@ -257,7 +170,7 @@ def _columns(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
 def _row_size(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     row_format, compressed = effective_row_format(structure, kind), compressed_page_bytes(structure, kind)
     mend = "Make long VARCHAR columns TEXT, or divide the table."
-    trees = counted_trees(structure, kind, row_format, compressed)
+    trees = counted_trees(structure, kind, row_format, compressed, trees_of(structure, kind))
     over = next((one for one in trees if one.counted >= one.allowed), None)
     # Before 5.7 the newer formats were held to it whatever innodb_strict_mode (dict0crea.cc: UNIV_FORMAT_B).
     held = kind.strict_innodb or (not kind.since((5, 7), (10, 2)) and row_format in NEEDS_BARRACUDA)
@@ -337,11 +250,11 @@ def _aria_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[R
         total = sum(part.length for part in index.parts)
         whole = [structure.columns[part.column].name for part in index.parts if not part.length]
         if whole or total > allowed:
-            size = f"all of {_listed(whole)}" if whole else f"{total} bytes"
+            size = f"all of {listed(whole)}" if whole else f"{total} bytes"
             yield Refusal(
                 1071,
                 f"UNIQUE index {index.name} is over {size}, and {allowed} bytes are allowed in Aria",
-                f"Choose --to innodb, which can do so. Or shorten it to a prefix: {_drop_index(table, index.name)}",
+                f"Choose --to innodb, which can do so. Or shorten it to a prefix: {drop_index(table, index.name)}",
             )
 
 
@@ -356,22 +269,41 @@ def _virtual_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterato
         if virtual:
             yield Refusal(
                 1904,
-                f"index {index.name} is over {_listed(virtual)}, which is computed when it is read (VIRTUAL): Aria has no such index",
-                f"Choose --to innodb, make the column STORED, or {_drop_index(table, index.name)}",
+                f"index {index.name} is over {listed(virtual)}, which is computed when it is read (VIRTUAL): Aria has no such index",
+                f"Choose --to innodb, make the column STORED, or {drop_index(table, index.name)}",
             )
 
 
-OF_EVERY_ENGINE: tuple[Check, ...] = (_partitions, _defaults)
-OF_INNODB: tuple[Check, ...] = (
-    _spatial, _fulltext, _key_parts, _whole_keys, _counter, _primary_key, _options, _columns, _names, _row_size, _zero_dates, _checks,
+def _virtual_words(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    for index in structure.of_kind(types.FULLTEXT):
+        names = [structure.columns[part.column] for part in index.parts]
+        virtual = [column.name for column in names if column.generated == types.VIRTUAL]
+        if virtual:
+            yield Refusal(
+                1907,
+                f"FULLTEXT index {index.name} is over {listed(virtual)}, which is computed when it is read (VIRTUAL): InnoDB has no such index",
+                f"Make the column STORED, or {drop_index(table, index.name)}",
+            )
+
+
+# As the server goes through a table: its indexes and defaults, and then what the engine says.
+OF_THE_SERVER: tuple[Check, ...] = (_spatial, _fulltext, short_parts, _whole_keys, _counter, _defaults, _primary_key)
+OF_MARIADB: tuple[Check, ...] = (
+    _columns, reserved_index, _options, document_index, _virtual_words, key_parts, reserved_names, _row_size,
 )  # fmt: skip
-OF_ARIA: tuple[Check, ...] = (_aria_keys, _virtual_keys, _zero_dates, _checks)
+OF_OLD_MYSQL: tuple[Check, ...] = (
+    _columns, _options, document_index, reserved_index, reserved_names, _row_size, key_parts,
+)  # fmt: skip
+# MySQL 8.0 and later look at names before they ask the engine (ha_innobase::get_extra_columns_and_keys).
+OF_MYSQL: tuple[Check, ...] = (
+    document_index, reserved_names, _columns, reserved_index, _options, _row_size, key_parts,
+)  # fmt: skip
+OF_ROWS: tuple[Check, ...] = (_zero_dates, _checks)
+OF_ARIA: tuple[Check, ...] = (_partitions, _defaults, _aria_keys, _virtual_keys)
 
 
-def _listed(names: list[str], most: int = 3) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def _drop_index(table: Sql, name: str) -> str:
-    return statement("ALTER TABLE {} DROP INDEX {};", table, quote_identifier(name))
+def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:
+    if to != INNODB:
+        return (*OF_ARIA, *OF_ROWS)
+    of_engine = OF_MARIADB if kind.is_mariadb else OF_MYSQL if kind.version >= DICTIONARY_SINCE else OF_OLD_MYSQL
+    return (_history, _partitions, *OF_THE_SERVER, *of_engine, *OF_ROWS)

@@ -73,16 +73,20 @@ def counted_bytes(structure: Structure, kind: ServerKind, row_format: str) -> in
 
 
 def counted_trees(
-    structure: Structure, kind: ServerKind, row_format: str, compressed_bytes: int = 0
+    structure: Structure,
+    kind: ServerKind,
+    row_format: str,
+    compressed_bytes: int = 0,
+    indexes: Sequence[Index] | None = None,
 ) -> Iterator[Counted]:
-    """Of the rows, and then of each index: the longest entry of their leaves, and that of the pages above them."""
+    """Of the rows, and then of each index: the longest entry of their leaves, and that of the pages above them; `indexes` are those that are trees in InnoDB."""
     pages, key = _Pages(kind, row_format, compressed_bytes), row_identity(structure)
     own = _of_parts(structure, key) if key else []
     whole = [field.column for field in own if not field.prefix]
     rest = [_Field(column) for column in stored(structure) if column not in whole]
     hidden = TRANSACTION_BYTES + (0 if key else ROW_ID_BYTES)
     yield from _tree("", own, rest, (hidden, 2 if key else 3), pages)
-    for index in structure.of_kind(types.BTREE):
+    for index in structure.of_kind(types.BTREE) if indexes is None else indexes:
         if index != key:
             parts = _of_parts(structure, index)
             behind = [field for field in own if field not in parts]

@@ -21,6 +21,7 @@ SERIES: Mapping[str, tuple[tuple[int, int], ...]] = {
     MARIADB: ((5, 5), *((10, minor) for minor in range(12)), *((11, minor) for minor in range(9)), *((12, minor) for minor in range(4))),
 }  # fmt: skip
 FIRST_MARIADB = 10
+DICTIONARY_SINCE = (8, 0)  # of MySQL: definitions are in the dictionary of the server
 # Series of MySQL and MariaDB of one time: what is of an earlier time is no version to go to, in the other product either.
 TIMES: Mapping[str, tuple[tuple[int, int], ...]] = {
     MYSQL: ((5, 5), (5, 6), (5, 7), (8, 0)),

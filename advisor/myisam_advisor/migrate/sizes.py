@@ -32,7 +32,7 @@ from myisam_advisor.migrate.aria_pages import aria_bytes
 from myisam_advisor.migrate.innodb_words import hidden_column_bytes, words_bytes
 from myisam_advisor.migrate.myisam_keys import AT_RANDOM, VARYING_AT_RANDOM, came_at_random, full_bytes
 from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
-from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, widths_of, within_index
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
@@ -41,7 +41,6 @@ BOX_BYTES = 33  # what a SPATIAL index has of a shape: four corners, and their l
 TEXTS = types.VARIABLE | {types.STRING}
 # What the reckoning itself is wrong by, where everything is known: an extent more or less, rows of uneven length.
 MARGIN = 0.03
-DICTIONARY_SINCE = (8, 0)
 Range = tuple[float, float]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,8 @@ MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
 DATA, INDEX = ".MYD", ".MYI"
 # A compressed file may lack these at its end (storage/myisam/mi_check.c, chk_size: MEMMAP_EXTRA_MARGIN).
 MARGIN_BYTES = 7
+# MariaDB 11.7 and later keep a VECTOR index in files of this ending, without a definition: they belong to their table, and go with it.
+OF_VECTORS = re.compile(r"#i#[0-9]{2}\Z", re.ASCII)
 # A file that was written later than this before the look may be in the middle of a change.
 STEADY_SECONDS = 1.0
 
@@ -113,7 +116,7 @@ def _read_schema(path: Path, schema: str, tables: set[str] | None, scan: DataDir
     for one in structures:
         seen.add(one.table_name)
         _take(one, schema, files.get(one.table_name, []), scan, found, named=tables is not None)
-    for table in sorted(files.keys() - seen):
+    for table in sorted(name for name in files.keys() - seen if not OF_VECTORS.search(name)):
         found.left_out.append(
             (
                 object_name(schema, table),

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.migrate.refusals import compressed_page_bytes, effective_row_format, refusals
+from myisam_advisor.migrate.innodb_formats import compressed_page_bytes, effective_row_format
+from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.row_size import counted_trees
 from myisam_advisor.migrate.server_kind import by_default, of_variables
 from myisam_exporter.files import structure as types

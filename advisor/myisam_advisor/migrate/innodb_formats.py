@@ -1,0 +1,38 @@
+"""The format that rows get in InnoDB, and the size of their pages where these are compressed."""
+
+from __future__ import annotations
+
+from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.files.structure import Structure
+
+# What InnoDB has only in the newer file format.
+NEEDS_BARRACUDA = frozenset({"DYNAMIC", "COMPRESSED"})
+PAGE_SIZES_KB = (1, 2, 4, 8, 16)
+LARGEST_COMPRESSED_BYTES = 16_384
+BLOCK_SIZE = "KEY_BLOCK_SIZE"
+
+
+def effective_row_format(structure: Structure, kind: ServerKind) -> str:
+    """The format that rows get in InnoDB: the one that the table was made with goes along, unless the ALTER says ROW_FORMAT=DEFAULT."""
+    asked = structure.row_format
+    if asked in NEEDS_BARRACUDA and not kind.barracuda:
+        return "COMPACT"
+    if not asked and kind.barracuda and structure.option(BLOCK_SIZE) in page_sizes_kb(kind):
+        return "COMPRESSED"
+    if asked in ("", "FIXED", "PAGE"):
+        return kind.row_format if kind.since((5, 7), (10, 2)) else "COMPACT"
+    return asked
+
+
+def compressed_page_bytes(structure: Structure, kind: ServerKind) -> int:
+    """How large the table's compressed pages are; 0 where they are as large as others, or not compressed. Without a KEY_BLOCK_SIZE they are half."""
+    if effective_row_format(structure, kind) != "COMPRESSED":
+        return 0
+    asked = structure.option(BLOCK_SIZE)
+    size = asked * 1024 if asked in page_sizes_kb(kind) else kind.page_bytes // 2
+    return size if size < kind.page_bytes else 0
+
+
+def page_sizes_kb(kind: ServerKind) -> tuple[int, ...]:
+    """The sizes that compressed pages can have: none where pages are larger than 16 kB."""
+    return tuple(size for size in PAGE_SIZES_KB if size * 1024 <= kind.page_bytes <= LARGEST_COMPRESSED_BYTES)

@@ -1,0 +1,67 @@
+"""Names of columns and indexes that InnoDB keeps for itself.
+
+Sources: storage/innobase/handler/ha_innodb.cc (create_table_check_doc_id_col, innobase_fts_check_doc_id_index_in_def,
+innobase_index_name_is_reserved) of MySQL 5.6 and MariaDB 10.11, ha_innobase::get_extra_columns_and_keys of MySQL 8.0 and later; each was
+tried on MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myisam_advisor.migrate.refusal import Refusal, drop_index
+from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Column, Structure
+from myisam_exporter.server.sql import Sql, quote_identifier
+
+RESERVED_COLUMNS = frozenset({"DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"})
+DOCUMENT_COLUMN, DOCUMENT_INDEX, RESERVED_INDEX = "FTS_DOC_ID", "FTS_DOC_ID_INDEX", "GEN_CLUST_INDEX"
+
+
+def reserved_names(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """Columns whose names are InnoDB's own."""
+    new = structure.of_kind(types.FULLTEXT) and not kind.is_mariadb and kind.version >= DICTIONARY_SINCE
+    yield from _document_columns(structure, 1797 if new else 1166)
+    yield from _reserved_columns(structure)
+
+
+def _reserved_columns(structure: Structure) -> Iterator[Refusal]:
+    for column in structure.columns:
+        if column.name.upper() in RESERVED_COLUMNS:
+            yield Refusal(1166, f"{column.name} is a name that InnoDB keeps for itself", _rename(column))
+
+
+def _document_columns(structure: Structure, code: int) -> Iterator[Refusal]:
+    for column in structure.columns:
+        if column.name.upper() == DOCUMENT_COLUMN and not _is_document_number(column):
+            why = f"{column.name} is the name of InnoDB's own number of a document: it must be BIGINT NOT NULL, in capitals"
+            yield Refusal(code, why, _rename(column))
+
+
+def document_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """The index of InnoDB's own over the number of a document, where there is a FULLTEXT index."""
+    for index in structure.indexes if structure.of_kind(types.FULLTEXT) else ():
+        if index.name.upper() != DOCUMENT_INDEX:
+            continue
+        first = structure.columns[index.parts[0].column].name if index.parts else ""
+        fits = index.unique and index.name == DOCUMENT_INDEX and first == DOCUMENT_COLUMN
+        if not fits or len(index.parts) > 1:
+            why = f"{index.name} is the name of InnoDB's own index for FULLTEXT: it must be UNIQUE, over {DOCUMENT_COLUMN} alone, in capitals"
+            old = fits and not kind.is_mariadb and kind.version < DICTIONARY_SINCE
+            yield Refusal(1280 if old else 1798, why, drop_index(table, index.name))
+
+
+def reserved_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """The name of the tree of rows that have no key of their own."""
+    for index in structure.indexes:
+        if index.name.upper() == RESERVED_INDEX:
+            yield Refusal(1280, f"{index.name} is a name that InnoDB keeps for itself", drop_index(table, index.name))
+
+
+def _is_document_number(column: Column) -> bool:
+    return column.name == DOCUMENT_COLUMN and column.type == types.LONGLONG and not column.nullable
+
+
+def _rename(column: Column) -> str:
+    return f"Give {quote_identifier(column.name)} another name."

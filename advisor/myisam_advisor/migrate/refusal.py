@@ -1,0 +1,34 @@
+"""One error that an ALTER ends with, and the words that those which look for it share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.files.structure import Structure
+from myisam_exporter.server.sql import Sql, quote_identifier, statement
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One error that there will be, or may be: `may` where that depends on the rows. `code` is the server's number, 0 for a warning."""
+
+    code: int
+    why: str
+    mend: str
+    may: bool = False
+
+
+Check = Callable[[Structure, ServerKind, Sql], Iterator[Refusal]]
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def drop_index(table: Sql, name: str) -> str:
+    """What takes an index away."""
+    return statement("ALTER TABLE {} DROP INDEX {};", table, quote_identifier(name))

@@ -1,0 +1,75 @@
+"""Names that InnoDB keeps for itself, long indexes, and which error comes first: each as MySQL 5.6 and 9.7 and MariaDB 10.11 answered."""
+
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.migrate.refusals import refusals
+from myisam_advisor.migrate.server_kind import of_variables
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Column, Index, Part, Structure
+
+from .test_migrate import COUNTS_WITHIN, LATIN1, MARIADB, MYSQL, OLD, index, integer, table, text
+
+LARGE = of_variables("mysql", (5, 6), {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON", "innodb_large_prefix": "ON"})
+STRICT = of_variables("mariadb", (10, 11), {"sql_mode": "TRADITIONAL"})
+WORDS = Column("x", types.BLOB, 65_535, LATIN1, True)
+
+
+def number(name: str = "FTS_DOC_ID", kind: int = types.LONGLONG, *, nullable: bool = False, unsigned: bool = True) -> Column:
+    return Column(name, kind, 8, 63, nullable, unsigned)
+
+
+def with_words(column: Column, *indexes: Index) -> Structure:
+    return table(column, WORDS, indexes=(*indexes, index((1, 0), name="words", kind=types.FULLTEXT)))
+
+
+def of_document(*parts: tuple[int, int], name: str = "FTS_DOC_ID_INDEX", unique: bool = True) -> Structure:
+    """With an index of this name; of the text behind the number only a beginning is in it."""
+    over = tuple(Part(column, length, prefix=column > 0) for column, length in parts)
+    return with_words(number(), Index(name, unique, types.BTREE, over))
+
+
+LONG = table(text("v", 1000), indexes=(index((0, 800)),), row_format="COMPACT")
+BY_HASH = table(text("v", 1001), indexes=(index((0, 1001), unique=True, kind=types.LONG_UNIQUE),), row_format="COMPACT")
+RESERVED = table(integer("DB_ROW_ID"), indexes=(index((0, 4), name="GEN_CLUST_INDEX"),), row_format="FIXED")
+
+
+@pytest.mark.parametrize(
+    ("structure", "kind", "codes"),
+    [
+        (table(number(unsigned=False)), MYSQL, []),
+        (with_words(number(unsigned=False)), MARIADB, []),
+        (with_words(number(nullable=True)), MARIADB, [1166]),
+        (with_words(number("fts_doc_id")), MYSQL, [1797]),
+        (of_document((0, 8)), MYSQL, []),
+        (of_document((0, 8), unique=False), MYSQL, [1798]),
+        (of_document((0, 8), name="fts_doc_id_index"), MARIADB, [1798]),
+        (of_document((0, 8), (1, 10)), MARIADB, [1798]),
+        (of_document((0, 8), (1, 10)), OLD, [1280]),
+        (table(number(), indexes=(index((0, 8), name="FTS_DOC_ID_INDEX"),)), MYSQL, []),
+        (RESERVED, MYSQL, [1166, 1280, 1031]),
+        (RESERVED, MARIADB, [1280, 1005, 1166]),
+        (RESERVED, LARGE, [1031, 1280, 1166]),
+        (replace(RESERVED, columns=LONG.columns, indexes=LONG.indexes, row_format="COMPACT"), MARIADB, [1709]),
+        (LONG, replace(MYSQL, strict=False), []),
+        (LONG, MYSQL, [1071]),
+        (replace(LONG, row_format=""), replace(MYSQL, row_format="COMPACT"), [1709]),
+        (replace(LONG, row_format=""), replace(MYSQL, page_bytes=4096), [1071]),
+        (replace(LONG, row_format=""), replace(MYSQL, page_bytes=4096, strict=False), []),
+        (replace(LONG, row_format=""), replace(MARIADB, page_bytes=4096), []),
+        (BY_HASH, MARIADB, [1709]),
+        (replace(BY_HASH, row_format="DYNAMIC"), MARIADB, []),
+        (with_words(integer()), MARIADB, []),
+        (replace(with_words(integer()), columns=(integer(), replace(WORDS, generated=types.VIRTUAL))), MARIADB, [1907]),
+        (replace(COUNTS_WITHIN, columns=(*COUNTS_WITHIN.columns, Column("d", types.DATE, 3, 63, False, zero_default=True))), STRICT, [1075, 1067]),
+    ],
+)  # fmt: skip
+def test_names_and_keys_in_the_order_of_each_server(structure: Structure, kind: object, codes: list[int]) -> None:
+    assert [one.code for one in refusals(structure, "InnoDB", kind) if not one.may] == codes  # type: ignore[arg-type]
+
+
+def test_a_default_is_refused_before_an_index_of_aria() -> None:
+    zero = Column("d", types.DATE, 3, 63, False, zero_default=True)
+    both = table(zero, WORDS, indexes=(index((1, 0), unique=True, kind=types.LONG_UNIQUE),))
+    assert [one.code for one in refusals(both, "Aria", STRICT) if not one.may] == [1067, 1071]
