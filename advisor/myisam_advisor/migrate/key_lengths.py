@@ -26,7 +26,7 @@ SMALLEST_PAGE_BYTES, MARIADB_SMALLEST_KEY_BYTES = 4096, 1173
 
 def short_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """One column of an index that is longer than the server allows before it asks InnoDB; where nothing is unique, and sql_mode not strict, it is cut."""
-    if not _cuts_parts(structure, kind):
+    if not cuts_parts(structure, kind):
         return
     for index, column, length in _long_parts(structure, kind):
         if index.unique or kind.strict:
@@ -35,12 +35,12 @@ def short_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[
 
 def key_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """One column of an index that is longer than InnoDB allows in rows of this format."""
-    if not _cuts_parts(structure, kind) and effective_row_format(structure, kind) in OLD_FORMATS:
+    if not cuts_parts(structure, kind) and effective_row_format(structure, kind) in OLD_FORMATS:
         for index, column, length in _long_parts(structure, kind):
             yield _too_long_part(index, column, length, kind, 1709)
 
 
-def _cuts_parts(structure: Structure, kind: ServerKind) -> bool:
+def cuts_parts(structure: Structure, kind: ServerKind) -> bool:
     """Whether it is the server that knows of the limit. MySQL 8.0 and later look at a format that is asked for, not at the default one."""
     if kind.is_mariadb or kind.version < DICTIONARY_SINCE:
         return not (kind.large_prefix or kind.since((8, 0), (10, 3)))

@@ -16,7 +16,15 @@ from myisam_advisor.migrate.innodb_formats import (
     page_sizes_kb,
 )
 from myisam_advisor.migrate.innodb_names import document_index, reserved_index, reserved_names
-from myisam_advisor.migrate.key_lengths import key_bytes_allowed, key_parts, short_parts, trees_of
+from myisam_advisor.migrate.key_lengths import (
+    LARGEST_KEY_BYTES,
+    OLD_PART_BYTES,
+    cuts_parts,
+    key_bytes_allowed,
+    key_parts,
+    short_parts,
+    trees_of,
+)
 from myisam_advisor.migrate.refusal import Check, Refusal, drop_index, listed
 from myisam_advisor.migrate.row_size import counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
@@ -116,9 +124,13 @@ def _fulltext(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
 def _whole_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     allowed = key_bytes_allowed(kind)
     for index in structure.of_kind(types.BTREE):
-        # Without strict sql_mode a part that is too long by itself is cut first.
+        # Without strict sql_mode a part that is too long by itself is cut first: of BLOB and TEXT by the limit of the whole.
         cut = not index.unique and not kind.strict
-        total = sum(min(part.length, allowed) if cut else part.length for part in index.parts)
+        longest = OLD_PART_BYTES if cuts_parts(structure, kind) else LARGEST_KEY_BYTES
+        total = sum(
+            min(part.length, allowed if structure.columns[part.column].is_blob else longest) if cut else part.length
+            for part in index.parts
+        )
         if total > allowed:
             yield Refusal(
                 1071,
