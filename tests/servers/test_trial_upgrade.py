@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.compressed_tables import make_compressed_table
 from tests.support.servers import binaries_of
 
 from .conftest import schema
@@ -168,3 +169,14 @@ def test_rows_and_nulls_that_a_constraint_refuses(temporary: Path, running: Call
         broken = next(table for table in found["tables"] if table["table_name"] == "broken")
         assert broken["problems"][0]["code"] == 4025
         assert "no matter of the upgrade" in broken["remedy"]
+
+
+@pytest.mark.parametrize(("old", "new"), [("mysql-5.6", "mysql-9.7"), ("mariadb-10.11", "mariadb-11.8")])
+def test_a_compressed_table_is_opened_and_not_written(temporary: Path, running: Callable[[str], PrivateServer], old: str, new: str) -> None:
+    server = running(old)
+    with schema(server, "up"):
+        make_compressed_table(server, binaries_of("mariadb-10.11"), "up", "packed")
+        (packed,) = upgraded(Upgrading(temporary, server), new, "--table", "up.packed")["tables"]
+        assert (packed["verdict"], packed["rows"], packed["problems"]) == ("opens", 2000, [])
+        assert "CHECK TABLE" in packed["steps"]
+        assert not {"UPDATE", "DELETE", "INSERT"} & set(packed["steps"])

@@ -74,7 +74,8 @@ def _task(copy: CopyOptions, session: Session, program: str, stack: ExitStack) -
         raise TrialError(f"an upgrade is tried on copies of tables' files, and {directory.reason}: {directory.remedy}.")
     found = _tables_in(directory, location)
     wanted = list(dict.fromkeys(table_named(name, found) for name in copy.tables)) or _smallest(found, copy.copy_limit)
-    sources, uncopied = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
+    copyable = find_copyable(directory, wanted, copy.copy_limit, location.owner, packed=True)
+    sources, uncopied = stack.enter_context(copyable)
     _expect_named(wanted if copy.tables else [], found, uncopied)
     passed_over = {} if copy.tables else {name: _too_many(copy.copy_limit) for name in found.keys() - set(wanted)}
     flavour = "mariadb" if session.version.flavour == "mariadb" else "mysql"

@@ -27,6 +27,7 @@ from myisam_exporter.files.schema_reader import OTHER_ENGINE_ENDINGS, TableFile
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.server.sql import quote_table
 
+COMPRESSED = "compressed"
 DATA, INDEX = ".MYD", ".MYI"
 DEFINITIONS = (".frm", ".sdi")
 
@@ -120,11 +121,16 @@ def find_named(
 
 @contextlib.contextmanager
 def find_copyable(
-    directory: Path, names: Iterable[tuple[str, str]], limit_bytes: int, owner: int | None = None
+    directory: Path,
+    names: Iterable[tuple[str, str]],
+    limit_bytes: int,
+    owner: int | None = None,
+    *,
+    packed: bool = False,
 ) -> Iterator[tuple[list[Source], dict[tuple[str, str], str]]]:
     """Of these tables the ones that can be copied, open for as long as this lasts, and why the others cannot be.
 
-    Raises TrialError where those that can be copied exceed the limit together.
+    `packed` lets compressed tables be among them, of which copies can be read only. Raises TrialError where those that can be copied exceed the limit together.
     """
     found: dict[tuple[str, str], list[TableFile]] = {}
     owner = owner_of(directory) if owner is None else owner
@@ -138,7 +144,7 @@ def find_copyable(
                 reasons[name] = f"{object_name(*name)}: the files of this database cannot be read by this user"
                 continue
             try:
-                sources.append(_source(directory, name, found, opener, stack))
+                sources.append(_source(directory, name, found, opener, stack, packed=packed))
             except TrialError as error:
                 reasons[name] = str(error).rstrip(".")
         yield _within_limit(sources, limit_bytes), reasons
@@ -184,6 +190,8 @@ def _source(
     files: dict[tuple[str, str], list[TableFile]],
     opener: ForeignFiles,
     stack: ExitStack,
+    *,
+    packed: bool = False,
 ) -> Source:
     found, label = files.get(name, []), object_name(*name)
     if name[0] in SYSTEM_SCHEMAS:
@@ -198,7 +206,7 @@ def _source(
     header = header_of(label, source.file(INDEX).descriptor)
     if header.crashed:
         raise TrialError(f"{label} is marked crashed: repair it first (REPAIR TABLE {quote_table(*name)};).")
-    if header.row_format == "compressed":
+    if header.row_format == COMPRESSED and not packed:
         raise TrialError(f"{label} is compressed and takes no rows, and a trial writes to its copies.")
     return Source(*name, folder.name, stem, header.rows, 0, opened)
 
@@ -228,6 +236,11 @@ def _opened(label: str, folder: Path, name: str, opener: ForeignFiles, stack: Ex
         raise TrialError(f"{path} cannot be read ({error.strerror}): run as root or as the server's user.") from None
     stack.callback(os.close, descriptor)
     return SourceFile(name, descriptor, os.fstat(descriptor).st_size)
+
+
+def is_packed(source: Source) -> bool:
+    """Whether it is compressed, and takes no rows."""
+    return header_of(source.label, source.file(INDEX).descriptor).row_format == COMPRESSED
 
 
 def header_of(label: str, descriptor: int) -> Header:

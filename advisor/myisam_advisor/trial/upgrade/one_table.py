@@ -13,7 +13,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.stages import ACCOUNT
 from myisam_advisor.trial.tables.copied_table import CopiedTable
 from myisam_advisor.trial.tables.copying import take_files
-from myisam_advisor.trial.tables.sources import DATA, INDEX, Source
+from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, is_packed
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.trial.upgrade.remedies import CONSTRAINTS, remedy_of
 from myisam_advisor.trial.upgrade.upgrade_result import (
@@ -97,7 +97,7 @@ class TableTrial:
         return quote_table(self.source.schema, self.source.table)
 
     def run(self) -> UpgradedTable:
-        """Place it, check it, read it, write it."""
+        """Place it, check it, read it, write it; a compressed one, which takes no rows from anybody, is not written."""
         problems: list[Problem] = []
         verdict = FINE
         try:
@@ -112,7 +112,8 @@ class TableTrial:
             problems.append(refused.problem)
             return self._result(REFUSED, problems)
         try:
-            self._write()
+            if not is_packed(self.source):
+                self._write()
         except StepRefusedError as refused:
             return self._result(STATEMENTS, [*problems, refused.problem])
         return self._result(verdict, problems)
@@ -152,6 +153,9 @@ class TableTrial:
         take_files(source, folder, self.lock, self.listener)
 
     def _check_and_open(self) -> None:
+        if is_packed(self.source):
+            # MySQL 8.0 and later learn when they open it that it is compressed; a CHECK TABLE before that says "Row format changed" (202), and OK.
+            self._ask(OPEN, statement("SELECT * FROM {} LIMIT 0", self.table))
         self._check(CHECK, statement("CHECK TABLE {} FOR UPGRADE", self.table))
         # FOR UPGRADE looks at the definition alone where the table is of this version already.
         self._check(CHECK_AGAIN, statement("CHECK TABLE {}", self.table))
