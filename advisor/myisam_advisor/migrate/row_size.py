@@ -117,7 +117,12 @@ def _head(fields: Sequence[_Field], count: int, pages: _Pages) -> int:
 
 
 def _of_parts(structure: Structure, index: Index) -> list[_Field]:
-    return [_Field(structure.columns[part.column], part.length if part.prefix else 0) for part in index.parts]
+    """A UNIQUE index that MyISAM keeps by a hash does not say that its parts are prefixes."""
+    found = [(structure.columns[part.column], part) for part in index.parts]
+    return [
+        _Field(column, part.length if part.prefix or part.length < column.maximum_bytes else 0)
+        for column, part in found
+    ]
 
 
 def full_row_bytes(structure: Structure, row_format: str) -> int:
@@ -174,7 +179,9 @@ def _counted(field: _Field, pages: _Pages, *, rows: bool) -> int:
     if field.prefix or not rows:
         return min(field.prefix or longest, longest) + length_bytes
     if pages.row_format in OLD_FORMATS and kind.since((5, 7), (10, 2)):
-        return min(longest, OLD_PREFIX_BYTES + REFERENCE_BYTES) + length_bytes
+        # It has no length for BLOB and TEXT, however short: TINYTEXT counts as the longest does.
+        prefix = OLD_PREFIX_BYTES + REFERENCE_BYTES
+        return prefix + 2 * (not redundant) if column.is_blob else min(longest, prefix) + length_bytes
     if kind.is_mariadb:
         leaves = column.is_blob or longest > SHORT_BYTES
         return REFERENCE_BYTES + (not redundant) if leaves else longest + length_bytes
