@@ -115,6 +115,16 @@ CASES = {
     ]},
     "10 of TEXT, COMPACT": (", ".join(f"c{n} TEXT NOT NULL" for n in range(9)), "CHARSET=latin1 ROW_FORMAT=COMPACT"),
     "12 of TEXT, COMPACT": (", ".join(f"c{n} TEXT NOT NULL" for n in range(12)), "CHARSET=latin1 ROW_FORMAT=COMPACT"),
+    "11 of TINYTEXT, COMPACT": (", ".join(f"c{n} TINYTEXT NOT NULL" for n in range(11)), "CHARSET=latin1 ROW_FORMAT=COMPACT"),
+    "940 of DOUBLE, REDUNDANT": (", ".join(f"c{n} DOUBLE" for n in range(940)), "ROW_FORMAT=REDUNDANT"),
+    "190 of TEXT, COMPRESSED": (", ".join(f"c{n} TEXT NOT NULL" for n in range(190)), "CHARSET=latin1 ROW_FORMAT=COMPRESSED"),
+    "an entry too long for a compressed page": ("id INT PRIMARY KEY, a VARCHAR(440), KEY (a)", "CHARSET=latin1 KEY_BLOCK_SIZE=1"),
+    "a row too long for a compressed page": ("id INT PRIMARY KEY, " + ", ".join(f"c{n} CHAR(40)" for n in range(57)), "CHARSET=latin1 KEY_BLOCK_SIZE=2"),
+    "prefixes as primary key": ("a TEXT NOT NULL, b TEXT NOT NULL, PRIMARY KEY (a(500), b(400)), " + ", ".join(f"c{n} TEXT NOT NULL" for n in range(342)), "CHARSET=latin1"),
+    "document number that is signed": ("FTS_DOC_ID BIGINT NOT NULL, x TEXT, FULLTEXT (x)", ""),
+    "index of InnoDB's for documents": ("a INT, x TEXT, FULLTEXT (x), KEY FTS_DOC_ID_INDEX (a)", ""),
+    "row id, index of InnoDB's, FIXED": ("DB_ROW_ID INT, KEY GEN_CLUST_INDEX (DB_ROW_ID)", "ROW_FORMAT=FIXED"),
+    "long part and index of InnoDB's": ("a VARCHAR(900), KEY (a), KEY GEN_CLUST_INDEX (a(10))", "CHARSET=latin1 ROW_FORMAT=COMPACT"),
     "CHAR of four bytes a character": (", ".join(f"c{n} CHAR(10) NOT NULL" for n in range(203)), "CHARSET=utf8mb4"),
 }  # fmt: skip
 
