@@ -44,9 +44,9 @@ def main() -> None:
             print(f"without: {_round(server, sysbench)}", flush=True)
             target = Target(user="root", socket=Path(server.socket))
             told: list[str] = []
-            # Sent while every thread is watched, and over before the recording is.
+            # Sent while the server is watched, and over before the recording is.
             sender = threading.Thread(target=lambda said=told: said.append(_round(server, sysbench)))
-            with Probing(target, 10, SECONDS + 4, 512, Path(folder) / str(number)) as probing:
+            with Probing(target, 10, SECONDS + 4, Path(folder) / str(number)) as probing:
                 recorded = probing.record(probing.prospect(), sender.start)
             sender.join()
             left_out = dict(recorded.totals.left_out)

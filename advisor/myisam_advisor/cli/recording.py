@@ -35,11 +35,11 @@ def record_watched_source(name: str, output: Path, seconds: float, server: Serve
         return record_watched(live_source_named(name), session, output, seconds)
 
 
-def record_probed(output: Path, seconds: float, text_bytes: int | None, server: ServerOptions) -> Recorded:
+def record_probed(output: Path, seconds: float, server: ServerOptions) -> Recorded:
     """Record by a probe of the kernel's, for so long: nothing of the server is changed. Raises UserError."""
     from myisam_advisor.workload.probing.capture import Probing
 
-    with Probing(server.target(), server.timeout_seconds, seconds, text_bytes, output) as probing:
+    with Probing(server.target(), server.timeout_seconds, seconds, output) as probing:
         prospect = probing.prospect()
         for sentence in prospect.sentences():
             click.echo(sentence, err=True)

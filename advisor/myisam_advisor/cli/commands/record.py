@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 # What the server keeps by itself, and what the kernel sees, need no change of its settings.
 SOURCES = ("slow-log", "performance-schema", "probe")
-# As docs/decisions/045 says; LARGEST_TEXT_BYTES.
-MAXIMUM_STATEMENT_BYTES = 65_536
 _FILE = click.Path(path_type=Path)
 
 
@@ -66,11 +64,6 @@ _FILE = click.Path(path_type=Path)
     help="With --seconds: performance-schema asks for its history of statements where that is on, probe lets the kernel note them (root); both change nothing.",
 )
 @click.option(
-    "--statement-bytes",
-    type=click.IntRange(1, MAXIMUM_STATEMENT_BYTES),
-    help="With --source probe: note statements up to this length; by default what 5 % of a processor can fetch, 512 to 65536.",
-)
-@click.option(
     "--maximum-rate",
     type=click.IntRange(1),
     default=MAXIMUM_RATE,
@@ -95,7 +88,6 @@ def record(
     general_log: Path | None,
     seconds: float | None,
     source: str,
-    statement_bytes: int | None,
     maximum_rate: int,
     is_sure: bool,
     show: Path | None,
@@ -115,14 +107,12 @@ def record(
     _refuse_what_does_not_fit(output, seconds, show, literals, is_sure)
     if source != SOURCES[0] and seconds is None:
         raise click.UsageError("--source is for --seconds.")
-    if source != "probe" and statement_bytes is not None:
-        raise click.UsageError("--statement-bytes is for --source probe.")
     if show is not None:
         _show(show, literals, format_name)
         return
     assert output is not None
     if seconds is not None and source == "probe":
-        _tell(record_probed(output, seconds, statement_bytes, server), format_name)
+        _tell(record_probed(output, seconds, server), format_name)
     elif seconds is not None and source != SOURCES[0]:
         _tell(record_watched_source(source.replace("-", "_"), output, seconds, server), format_name)
     elif seconds is not None:

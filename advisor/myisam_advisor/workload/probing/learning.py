@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from myisam_advisor.workload.probing.definitions import INSTEAD, Offsets
+from myisam_advisor.workload.probing.place import INSTEAD, Offsets
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.server.driver import Row
 from myisam_exporter.server.sql import statement

@@ -22,34 +22,53 @@ _LANDING_PAD = b"\xf3\x0f\x1e\xfa"
 _PUSHES = range(0x50, 0x58)
 _PREFIXED_PUSH = 0x41
 _MAXIMUM_MAPS_BYTES = 16 << 20
+INSTEAD = "Record with the slow log (leave --source out), or with --source performance-schema where its history is on."
+# include/my_command.h; the same number in MySQL and MariaDB.
+QUERY = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where arguments are, as the kernel's fetch arguments write it.
+    """Which register has what when the function begins.
 
     Attributes:
         command: the number of the command, 32 bits.
         session: the THD's address.
-        text: the text's address.
-        length: its length, 32 bits.
+        text: the text's address; empty where `union` has it.
+        length: its length, 32 bits; empty where `union` has it.
+        union: the address of a union whose first member is the text's address, the second its length.
+        commands: those that have a text there, by their numbers.
     """
 
     command: str
     session: str
-    text: str
-    length: str
+    text: str = ""
+    length: str = ""
+    union: str = ""
+    commands: frozenset[int] = frozenset((QUERY,))
 
 
-_PACKET = Layout("%di", "%si", "%dx", "%cx")
-# The second argument is a union; its first member of COM_QUERY is the text, the second its length.
-_UNION = Layout("%dx", "%di", "+0(%si)", "+8(%si)")
+_PACKET = Layout("di", "si", "dx", "cx")
+_UNION = Layout("dx", "di", union="si")
 LAYOUTS = {
     f"{PREFIX}19enum_server_commandP3THDPcj": _PACKET,
     f"{PREFIX}19enum_server_commandP3THDPcjb": _PACKET,
     f"{PREFIX}19enum_server_commandP3THDPcjbb": _PACKET,
     f"{PREFIX}P3THDPK8COM_DATA19enum_server_command": _UNION,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Where a session has what, from the beginning of its THD: learned from connections of our own (learning.py).
+
+    Attributes:
+        connection: its number, 32 bits.
+        schema: address of the default database's name; its length stands behind it.
+    """
+
+    connection: int
+    schema: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from myisam_advisor.workload.probing.definitions import Offsets
 from myisam_advisor.workload.probing.learning import Memory, learn
+from myisam_advisor.workload.probing.place import Offsets
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.server.driver import Row
 
