@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.texts.templates import count, duration, percent, rounded, size
+from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.workload.file_format import Header, Totals
 from myisam_advisor.workload.file_writer import WorkloadWriter
 from myisam_advisor.workload.log_settings import flavour_of, present_settings
@@ -38,7 +39,7 @@ from myisam_exporter.server.target import Target
 # A second of 20,000 statements each; it is mapped twice, and the whole recorder is to stay below 64 MiB.
 RING_BYTES = 8 << 20
 # What a statement costs the server (docs/decisions/045).
-PROBE_MICROSECONDS = 11.0
+PROBE_MICROSECONDS = 7.0
 # What lies on disk of a statement of 100 bytes and its end, and what is expected of others.
 _RECORD_BYTES = 600
 _SAMPLE_SECONDS = 1.0
@@ -86,6 +87,9 @@ class Probing:
         if os.path.lexists(output):
             raise UserError(f"{output} is there already. Give another --output, or remove it.")
         self._seconds, self._output = seconds, output
+        # Refused now, and not when all is recorded.
+        with contextlib.suppress(OSError), OutputDirectory(output.parent):
+            pass
         with contextlib.ExitStack() as opened:
             self._sessions = [opened.enter_context(Session(target, timeout_seconds)) for _ in range(2)]
             self._present = present_settings(self._sessions[0])

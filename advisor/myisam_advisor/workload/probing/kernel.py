@@ -33,7 +33,7 @@ _CLOSE_ON_EXEC, _SET_PROGRAM = 8, 0x40042408
 _ATTRIBUTE_BYTES = 112
 _PROBES = Path("/sys/bus/event_source/devices/uprobe")
 _LOCKDOWN = Path("/sys/kernel/security/lockdown")
-_RIGHTS = "it needs root, or CAP_BPF and CAP_PERFMON (before Linux 5.8: CAP_SYS_ADMIN), which a container has not unless it is given them"
+_RIGHTS = "it needs root (CAP_SYS_ADMIN), which a container has not unless it is given that"
 _SPARE_BYTES = 8 << 20
 
 

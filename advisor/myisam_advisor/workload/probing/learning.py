@@ -36,10 +36,15 @@ class Session(Protocol):
 
 
 class ProcessMemory(Memory):
-    """The memory of a process, by /proc. Raises OSError where that may not be opened."""
+    """The memory of a process, by /proc. Raises UserError where that may not be opened."""
 
     def __init__(self, pid: int) -> None:
-        self._file = open(f"/proc/{pid}/mem", "rb", buffering=0)  # noqa: SIM115
+        try:
+            self._file = open(f"/proc/{pid}/mem", "rb", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise UserError(
+                f"the server's memory (/proc/{pid}/mem) cannot be read: {error.strerror}. Run this as root. {INSTEAD}"
+            ) from None
 
     def __enter__(self) -> ProcessMemory:
         return self
