@@ -17,7 +17,7 @@ from myisam_advisor.workload.probing.capture import Probing
 from myisam_exporter.server.target import Target
 from tools.fetched_servers import find_server
 
-ROUNDS = 2
+ROUNDS = 4
 SECONDS = 5
 
 

@@ -39,7 +39,7 @@ from myisam_exporter.server.target import Target
 # A second of 20,000 statements each; it is mapped twice, and the whole recorder is to stay below 64 MiB.
 RING_BYTES = 8 << 20
 # What a statement costs the server (docs/decisions/045).
-PROBE_MICROSECONDS = 7.0
+PROBE_MICROSECONDS = 10.0
 # What lies on disk of a statement of 100 bytes and its end, and what is expected of others.
 _RECORD_BYTES = 600
 _SAMPLE_SECONDS = 1.0
