@@ -26,13 +26,14 @@ pytestmark = [
 BREAKPOINT = b"\xcc"
 # Each byte value, in a comment: `*` and `/` are not neighbours in it.
 ALL_BYTES = bytes(range(256))
-LENGTHS = (10, 511, 512, 513, 2048, 2049, 4032, 4095, 4096, 4097, 4608, 20_000, 65_536)
+# Around each size that a record may have.
+LENGTHS = (10, 128, 129, 512, 513, 2048, 2049, 4032, 8192, 8193, 32_768, 32_769, 65_536)
 
 
 def probed(length: int) -> bytes:
     """A statement of this length; where there is room, with all byte values."""
     if length < 300:
-        return b"SELECT 1".ljust(length, b"1")
+        return b"SELECT 1".ljust(length, b"1") if length < 20 else b"SELECT 1/*".ljust(length - 2, b"x") + b"*/"
     return b"SELECT /*" + (ALL_BYTES * (length // 256 + 1))[: length - 12] + b"*/1"
 
 
