@@ -9,10 +9,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support.repository import ROOT
+
 VARIABLE = "MYISAM_ADVISOR_TURN"  # script/test sets it to the commit's name, which a shallow clone has, too
 TURNS = 8
 COSTLY_SECONDS = 3.0
-COSTS = Path(__file__).parents[1] / "costs.json"
+COSTS = ROOT / "tests" / "costs.json"
 
 
 def costs() -> dict[str, float]:
@@ -55,7 +57,8 @@ class Stopwatch:
         self._seconds[test] = self._seconds.get(test, 0.0) + seconds
 
     def write(self) -> None:
-        """Those that take turns, beside those of the file that this run did not ask."""
-        kept = {test: seconds for test, seconds in costs().items() if test not in self._seconds}
+        """Those that take turns, beside those of the file that this run did not ask and whose module is still there."""
+        there = {test: seconds for test, seconds in costs().items() if (ROOT / test.partition("::")[0]).exists()}
+        kept = {test: seconds for test, seconds in there.items() if test not in self._seconds}
         found = {test: round(seconds, 1) for test, seconds in self._seconds.items() if seconds >= COSTLY_SECONDS}
         self._path.write_text(json.dumps(dict(sorted({**kept, **found}.items())), indent=0) + "\n")

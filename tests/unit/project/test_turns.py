@@ -14,6 +14,8 @@ from tests.support import turns as module
 from tests.support.repository import ROOT
 from tests.support.turns import TURNS, VARIABLE, Stopwatch, costs, turn_now, turns, waiting
 
+KEPT = "tests/unit/project/test_turns.py::test_what_a_test_takes"
+
 
 @given(st.dictionaries(st.text(max_size=5), st.floats(3, 300), max_size=60))
 def test_each_has_one_turn_and_no_turn_is_longer_than_another_by_more_than_a_test(seconds: dict[str, float]) -> None:
@@ -40,13 +42,13 @@ def test_the_commit_says_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch, commi
 
 def test_what_a_test_takes_is_kept_with_what_others_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "costs.json"
-    path.write_text(json.dumps({"kept": 4.0, "faster now": 9.0}))
+    path.write_text(json.dumps({KEPT: 4.0, "faster now": 9.0, "tests/gone.py::test": 5.0}))
     monkeypatch.setattr(module, "COSTS", path)
     stopwatch = Stopwatch(path)
     for test, seconds in (("slow", 2.0), ("slow", 2.04), ("faster now", 1.0)):
         stopwatch.add(test, seconds)
     stopwatch.write()
-    assert json.loads(path.read_text()) == {"kept": 4.0, "slow": 4.0}
+    assert json.loads(path.read_text()) == {KEPT: 4.0, "slow": 4.0}
 
 
 def test_what_has_another_turn_is_left_out_and_the_output_says_so() -> None:
