@@ -12,7 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from tests.support.servers import PREPARED_VARIABLE
-from tests.support.turns import COSTLY_SECONDS, COSTS, TURNS, Stopwatch, turn_now, waiting
+from tests.support.turns import COSTLY_SECONDS, COSTS, TURNS, Stopwatch, of_one_turn, turn_now, waiting
 
 # A shell that starts the tests in its background has them ignore interrupts, and what they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -65,7 +65,7 @@ class _Costs:
 
 def pytest_report_header() -> str | None:
     turn = turn_now()
-    return None if turn is None else f"turn {turn + 1} of {TURNS}: {len(waiting(turn))} tests of {COSTLY_SECONDS:.0f} s or more have another turn (script/test all asks each)"
+    return None if turn is None else f"turn {turn + 1} of {TURNS}: {len(waiting(turn))} tests or stories of {COSTLY_SECONDS:.0f} s or more have another turn (script/test all asks each)"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -81,10 +81,10 @@ def scope_of(test: str) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Whose turn it is not is left out. Trials begin: together they take longest, and nobody can take a part of them. Then packages and browsers: one file of them is minutes."""
     others = waiting(turn_now())
-    left_out = [item for item in items if item.nodeid in others]
+    left_out = [item for item in items if of_one_turn(item.nodeid) in others]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item.nodeid not in others]
+        items[:] = [item for item in items if of_one_turn(item.nodeid) not in others]
     items.sort(key=lambda item: (not item.nodeid.startswith(TRIALS), not item.nodeid.startswith("tests/e2e")))
 
 

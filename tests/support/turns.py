@@ -12,7 +12,9 @@ from pathlib import Path
 from tests.support.repository import ROOT
 
 VARIABLE = "MYISAM_ADVISOR_TURN"  # script/test sets it to the commit's name, which a shallow clone has, too
-TURNS = 8
+TURNS = 16
+# Modules of which each test goes on where the one before it ended: one turn for all of it.
+STORIES = ("tests/e2e/test_package.py",)
 COSTLY_SECONDS = 3.0
 COSTS = ROOT / "tests" / "costs.json"
 
@@ -29,19 +31,28 @@ def turn_now() -> int | None:
     return int(commit, 16) % TURNS if commit else None
 
 
+def of_one_turn(test: str) -> str:
+    """What takes its turn as one: the test, or the module that is a story."""
+    module = test.partition("::")[0]
+    return module if module in STORIES else test
+
+
 def turns(seconds: Mapping[str, float]) -> dict[str, int]:
-    """The turn of each test, so that all turns take equally long: the longest first, each to the turn that has least."""
+    """The turn of each, so that all turns take equally long: the longest first, each to the turn that has least."""
+    together: dict[str, float] = {}
+    for test, its in seconds.items():
+        together[of_one_turn(test)] = together.get(of_one_turn(test), 0.0) + its
     taken = [0.0] * TURNS
     found = {}
-    for test in sorted(seconds, key=lambda test: (-seconds[test], test)):
+    for one in sorted(together, key=lambda one: (-together[one], one)):
         turn = taken.index(min(taken))
-        taken[turn] += seconds[test]
-        found[test] = turn
+        taken[turn] += together[one]
+        found[one] = turn
     return found
 
 
 def waiting(turn: int | None) -> set[str]:
-    """The tests that have another turn."""
+    """What has another turn: tests, and modules that are stories."""
     return set() if turn is None else {test for test, its in turns(costs()).items() if its != turn}
 
 

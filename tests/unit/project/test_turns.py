@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support import turns as module
 from tests.support.repository import ROOT
-from tests.support.turns import TURNS, VARIABLE, Stopwatch, costs, turn_now, turns, waiting
+from tests.support.turns import STORIES, TURNS, VARIABLE, Stopwatch, costs, of_one_turn, turn_now, turns, waiting
 
 KEPT = "tests/unit/project/test_turns.py::test_what_a_test_takes"
 
@@ -27,9 +27,17 @@ def test_each_has_one_turn_and_no_turn_is_longer_than_another_by_more_than_a_tes
 
 def test_in_as_many_runs_as_there_are_turns_each_test_is_asked_once() -> None:
     assert costs(), "tests/costs.json: script/test costs"
-    asked = [test for turn in range(TURNS) for test in costs().keys() - waiting(turn)]
-    assert sorted(asked) == sorted(costs())
+    each = {of_one_turn(test) for test in costs()}
+    asked = [one for turn in range(TURNS) for one in each - waiting(turn)]
+    assert sorted(asked) == sorted(each)
     assert waiting(None) == set()
+
+
+def test_a_story_has_one_turn_for_all_of_it() -> None:
+    story = STORIES[0]
+    found = turns({f"{story}::first": 5.0, f"{story}::second": 9.0, "tests/a.py::b": 3.0})
+    assert found.keys() == {story, "tests/a.py::b"}
+    assert all((ROOT / one).exists() for one in STORIES)
 
 
 @pytest.mark.parametrize(("commit", "turn"), [("0", 0), ("6f0eb4a07c21", 0x6F0EB4A07C21 % TURNS), ("", None)])
