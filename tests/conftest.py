@@ -65,7 +65,7 @@ class _Costs:
 
 def pytest_report_header() -> str | None:
     turn = turn_now()
-    return None if turn is None else f"turn {turn + 1} of {TURNS}: {len(waiting(turn))} tests or stories of {COSTLY_SECONDS:.0f} s or more have another turn (script/test all asks each)"
+    return None if turn is None else f"turn {turn + 1} of {TURNS}: {len(waiting(turn))} modules and units with tests of {COSTLY_SECONDS:.0f} s or more have another turn (script/test all asks each)"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

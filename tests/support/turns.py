@@ -1,4 +1,4 @@
-"""Tests that take long take turns: `script/test` asks those of one turn in so many, the commit says of which; `script/test all` asks each.
+"""Tests that take long take turns: `script/test` asks those of one turn in so many, and the commit says of which; `script/test all` asks each.
 
 What each takes was measured (`script/test costs`) and lies in `tests/costs.json`: seconds from setup to teardown, beside three neighbours on two
 processors. A test that is not in it is asked each time. Why so: docs/decisions/044-ten-minutes.md.
@@ -12,10 +12,10 @@ from pathlib import Path
 from tests.support.repository import ROOT
 
 VARIABLE = "MYISAM_ADVISOR_TURN"  # script/test sets it to the commit's name, which a shallow clone has, too
-TURNS = 16
-# Modules of which each test goes on where the one before it ended: one turn for all of it.
-STORIES = ("tests/e2e/test_package.py",)
+TURNS = 6
 COSTLY_SECONDS = 3.0
+# What takes its turn test by test: units, and modules whose tests share nothing but servers and take minutes together.
+BY_ITSELF = ("tests/unit/", "tests/rules/", "tests/servers/test_migrate_schemas.py", "tests/servers/test_hostile_names.py")
 COSTS = ROOT / "tests" / "costs.json"
 
 
@@ -32,9 +32,8 @@ def turn_now() -> int | None:
 
 
 def of_one_turn(test: str) -> str:
-    """What takes its turn as one: the test, or the module that is a story."""
-    module = test.partition("::")[0]
-    return module if module in STORIES else test
+    """What takes its turn as one: a unit test; of others the module, whose tests share what was started, or go on where the one before ended."""
+    return test if test.startswith(BY_ITSELF) else test.partition("::")[0]
 
 
 def turns(seconds: Mapping[str, float]) -> dict[str, int]:
@@ -52,7 +51,7 @@ def turns(seconds: Mapping[str, float]) -> dict[str, int]:
 
 
 def waiting(turn: int | None) -> set[str]:
-    """What has another turn: tests, and modules that are stories."""
+    """What has another turn: unit tests, and modules of others."""
     return set() if turn is None else {test for test, its in turns(costs()).items() if its != turn}
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tests.support import turns as module
 from tests.support.repository import ROOT
-from tests.support.turns import STORIES, TURNS, VARIABLE, Stopwatch, costs, of_one_turn, turn_now, turns, waiting
+from tests.support.turns import TURNS, VARIABLE, Stopwatch, costs, of_one_turn, turn_now, turns, waiting
 
 KEPT = "tests/unit/project/test_turns.py::test_what_a_test_takes"
 
 
-@given(st.dictionaries(st.text(max_size=5), st.floats(3, 300), max_size=60))
+@given(st.dictionaries(st.text(max_size=5).map("tests/unit/{}".format), st.floats(3, 300), max_size=60))
 def test_each_has_one_turn_and_no_turn_is_longer_than_another_by_more_than_a_test(seconds: dict[str, float]) -> None:
     found = turns(seconds)
     assert found.keys() == seconds.keys()
@@ -33,11 +33,9 @@ def test_in_as_many_runs_as_there_are_turns_each_test_is_asked_once() -> None:
     assert waiting(None) == set()
 
 
-def test_a_story_has_one_turn_for_all_of_it() -> None:
-    story = STORIES[0]
-    found = turns({f"{story}::first": 5.0, f"{story}::second": 9.0, "tests/a.py::b": 3.0})
-    assert found.keys() == {story, "tests/a.py::b"}
-    assert all((ROOT / one).exists() for one in STORIES)
+def test_a_module_with_servers_has_one_turn_for_all_of_it() -> None:
+    found = turns({"tests/e2e/a.py::first": 5.0, "tests/e2e/a.py::second": 9.0, "tests/unit/b.py::one": 3.0, "tests/unit/b.py::two": 3.0})
+    assert found.keys() == {"tests/e2e/a.py", "tests/unit/b.py::one", "tests/unit/b.py::two"}
 
 
 @pytest.mark.parametrize(("commit", "turn"), [("0", 0), ("6f0eb4a07c21", 0x6F0EB4A07C21 % TURNS), ("", None)])
