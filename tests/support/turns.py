@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.support.repository import ROOT
 
 VARIABLE = "MYISAM_ADVISOR_TURN"  # script/test sets it to the commit's name, which a shallow clone has, too
-TURNS = 6
+TURNS = 8
 COSTLY_SECONDS = 3.0
 # What takes its turn test by test: units, and modules whose tests share nothing but servers and take minutes together.
 BY_ITSELF = ("tests/unit/", "tests/rules/", "tests/servers/test_migrate_schemas.py", "tests/servers/test_hostile_names.py")
