@@ -67,7 +67,7 @@ def _below(context: click.Context) -> Iterator[click.Context]:
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             if found := command.get_command(context, name):
-                inner = click.Context(found, info_name=name, parent=context)
+                inner = click.Context(found, info_name=name, parent=context, **found.context_settings)
                 yield inner
                 yield from _below(inner)
 

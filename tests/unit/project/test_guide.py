@@ -34,7 +34,7 @@ def complaint(words: list[str]) -> str:
         command = cli.get_command(context, words[0])
         if command is None:
             return f"no command {words[0]}"
-        options |= {option for parameter in command.get_params(click.Context(command)) for option in (*parameter.opts, *parameter.secondary_opts)}
+        options |= {option for parameter in command.get_params(click.Context(command, **command.context_settings)) for option in (*parameter.opts, *parameter.secondary_opts)}
         subcommands = command.commands if isinstance(command, click.Group) else {}
         options |= {option for one in subcommands.values() for parameter in one.params for option in (*parameter.opts, *parameter.secondary_opts)}
     unknown = [word for word in words if word.startswith("--") and word.partition("=")[0].rstrip(",.`'") not in options]

@@ -11,7 +11,7 @@ from myisam_advisor.cli.described import CONNECTION, TASKS, described, first_sen
 from myisam_advisor.cli.main import cli
 from tests.support.program import run
 
-CONTEXT = click.Context(cli, info_name="myisam-advisor")
+CONTEXT = click.Context(cli, info_name="myisam-advisor", **cli.context_settings)
 COMMANDS = {name: command for name in cli.list_commands(CONTEXT) if (command := cli.get_command(CONTEXT, name))}
 COLUMNS = (80, 120)
 
@@ -65,7 +65,7 @@ def test_the_commands_stand_below_their_tasks() -> None:
 
 
 def test_the_connection_comes_last() -> None:
-    context = click.Context(COMMANDS["check"], info_name="check", parent=CONTEXT)
+    context = click.Context(COMMANDS["check"], info_name="check", parent=CONTEXT, **COMMANDS["check"].context_settings)
     titles = dict(option_records(COMMANDS["check"], context))
     assert [name for name, _ in titles[CONNECTION][:5]] == ["-h, --host HOST", "-P, --port PORT", "-S, --socket FILE", "-u, --user USER", "-p, --password"]
     assert any(name.startswith("--fail-on") for name, _ in titles["Options"])

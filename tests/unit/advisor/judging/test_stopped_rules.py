@@ -31,6 +31,7 @@ def site(folder: Path, number: int = 1) -> Site:
     return Site((*slow, *shipped_rules()))
 
 
+@pytest.mark.slow
 def test_a_rule_of_the_site_that_stops_is_said_once_and_disabled_until_a_reload(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     sites = [site(tmp_path)]
     board = Board()
@@ -56,6 +57,7 @@ def test_a_rule_of_the_site_that_stops_is_said_once_and_disabled_until_a_reload(
     assert time.monotonic() - started >= guard.QUERY_SECONDS
 
 
+@pytest.mark.slow
 def test_many_rules_that_stop_hold_up_a_look_for_some_seconds_only(tmp_path: Path) -> None:
     many, stopped = site(tmp_path, 12), KnownFaults()
     started = time.monotonic()

@@ -105,6 +105,7 @@ def test_a_fault_of_ours_is_handed_over_and_ends_the_thread() -> None:
         assert isinstance(feed.fault, ZeroDivisionError)
 
 
+@pytest.mark.slow
 def test_it_never_looks_for_more_than_a_fifth_of_the_time() -> None:
     looks = Scripted(good, slow)
     with fed(looks):

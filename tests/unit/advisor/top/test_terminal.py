@@ -33,6 +33,7 @@ def test_after_a_fault_of_ours_too(where: str) -> None:
         assert "Traceback" not in terminal.text
 
 
+@pytest.mark.slow
 def test_a_filter_can_be_typed_in_any_letters_and_the_screen_is_left_by_a_key() -> None:
     waiting = FAULTY.replace("raise ZeroDivisionError", "import time; time.sleep(60); raise ZeroDivisionError")
     with on_terminal("-c", waiting, "look", program=sys.executable) as terminal:

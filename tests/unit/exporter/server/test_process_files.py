@@ -42,13 +42,13 @@ def mysqld(tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The socket of a reader that ends when nobody has asked for 2 s."""
+    """The socket of a reader that ends when nobody has asked for half a second."""
     path = Path("/tmp") / f"myisam-reader-{os.getpid()}.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         path.chmod(0o666)
         listener.listen()
-        thread = threading.Thread(target=process_reader.serve, args=(listener, 2.0))
+        thread = threading.Thread(target=process_reader.serve, args=(listener, 0.5))
         thread.start()
         yield path
         thread.join(10)

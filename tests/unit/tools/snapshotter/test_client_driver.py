@@ -146,6 +146,7 @@ def test_the_client_that_dies_is_a_broken_connection(script: Path) -> None:
         connected().query("SELECT 2")
 
 
+@pytest.mark.slow
 def test_one_that_hangs_is_cut_from_another_handle(script: Path) -> None:
     answering(script, "import time; time.sleep(60)")
     handles: list[socket.socket] = []
