@@ -7,7 +7,6 @@ once (benchmarks/migration_times.jsonl): a run that was ended goes on where it w
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 import click
 
+from benchmarks.kept_lines import keep_line, kept_lines
 from benchmarks.migrations import Case, chosen_tables, outcomes
 from myisam_advisor.catalogue.conversions import LEAST_SECONDS, Conversion, Rates
 from myisam_advisor.trial.private.apart import apart
@@ -45,9 +45,7 @@ def measure(names: Sequence[str], cases: Sequence[Case], goal: float | None) -> 
 
 def recorded() -> list[Conversion]:
     """What was measured so far."""
-    if not RECORD.exists():
-        return []
-    return [Conversion(**json.loads(line)) for line in RECORD.read_text("utf-8").splitlines() if line]
+    return [Conversion(**line) for line in kept_lines(RECORD)]
 
 
 def _label(case: Case) -> str:
@@ -65,8 +63,7 @@ def _one(binaries: ServerBinaries, case: Case, goal: float | None) -> None:
             channel.send({"conversion": asdict(found)})
 
     def note(message: Mapping[str, Any]) -> None:
-        with RECORD.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(message["conversion"]) + "\n")
+        keep_line(RECORD, message["conversion"])
         one = Conversion(**message["conversion"])
         print(
             f"{binaries.name} {one.engine} {one.table}: {one.bytes_before / 1e6:.0f} MB in {one.seconds:.2f} s",

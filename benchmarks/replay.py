@@ -7,12 +7,11 @@ change on copies of the tables. Every case is written down at once (benchmarks/r
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import click
 
 from benchmarks.common import Line
+from benchmarks.kept_lines import keep_line, kept_lines
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import compare_pairs
 from myisam_advisor.trial.listener import Listener
@@ -289,22 +289,6 @@ def lines(found: Mapping[str, float]) -> list[Line]:
     ]
 
 
-def done(record: Path = RECORD) -> Iterator[dict[str, Any]]:
-    """What was measured; of a run that was killed while it wrote, the last line may be cut off."""
-    if not record.exists():
-        return
-    for line in record.read_text().splitlines():
-        with contextlib.suppress(ValueError):
-            yield json.loads(line)
-
-
-def keep(told: Mapping[str, Any], record: Path = RECORD) -> None:
-    """Write it down, on a line of its own also behind one that was cut off."""
-    before = record.read_bytes() if record.exists() else b""
-    with record.open("a") as file:
-        file.write(("\n" if before and not before.endswith(b"\n") else "") + json.dumps(told) + "\n")
-
-
 def left(measured: Iterable[Mapping[str, Any]], servers: Sequence[str], mixes: Sequence[str]) -> list[Case]:
     """The cases that are still to be measured, of these servers and mixes (none: all)."""
     known = {_key(one) for one in measured}
@@ -351,13 +335,13 @@ def main(
             return
         if again:
             RECORD.unlink(missing_ok=True)
-        waiting = left(done(), servers, mixes)
+        waiting = left(kept_lines(RECORD), servers, mixes)
         for number, case in enumerate(waiting[:most], 1):
             print(f"{number} of {min(most, len(waiting))}: {case.change}, {case.mix}, {case.server}", file=sys.stderr)
             told = _apart(case.server, partial(agreement, case=case, seconds=seconds, rounds=rounds))
-            keep({**told, "seconds": seconds, "rounds": rounds, "machine": machine_name()})
+            keep_line(RECORD, {**told, "seconds": seconds, "rounds": rounds, "machine": machine_name()})
             print(json.dumps(told))
-    _summary(list(done()))
+    _summary(kept_lines(RECORD))
 
 
 def _summary(found: Sequence[Mapping[str, Any]]) -> None:

@@ -8,7 +8,6 @@ where it was, and so that the statistics can be tried on real pairs without a se
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import random
@@ -23,6 +22,7 @@ from typing import Any
 
 import click
 
+from benchmarks.kept_lines import keep_line, kept_lines
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TrialOptions
 from myisam_advisor.trial.budget import run_seconds
@@ -133,11 +133,6 @@ def _trial(load: Load, case: str, options: TrialOptions) -> Message:
     }  # fmt: skip
 
 
-def recorded() -> list[dict[str, Any]]:
-    """The trials that were written down."""
-    return [json.loads(line) for line in RECORD.read_text("utf-8").splitlines()] if RECORD.exists() else []
-
-
 @contextlib.contextmanager
 def busy_loops(count: int) -> Iterator[None]:
     """So many processes that do nothing but keep a processor busy. Not children of the trial's process: they are others to it."""
@@ -152,15 +147,14 @@ def busy_loops(count: int) -> Iterator[None]:
 
 def run_case(binaries: ServerBinaries, case: str, trials: int, seconds: float) -> None:
     """What of the case was not measured yet."""
-    done = {(one["case"], one["trial"]) for one in recorded()}
+    done = {(one["case"], one["trial"]) for one in kept_lines(RECORD)}
     wanted = [number for number in range(trials) if (case, number) not in done]
     options = TrialOptions(seconds=seconds, budget_seconds=BUDGET_SECONDS)
     options = TrialOptions(seconds=run_seconds(options, 2), budget_seconds=BUDGET_SECONDS)
     loops = busy_loops(len(os.sched_getaffinity(0))) if case in BUSY else contextlib.nullcontext()
 
     def answer(message: Message) -> None:
-        with RECORD.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"case": case, "taken_at": time.strftime("%Y-%m-%d"), **message}) + "\n")
+        keep_line(RECORD, {"case": case, "taken_at": time.strftime("%Y-%m-%d"), **message})
         said = f"{case} {message['trial']}: {message['workload']}: {message['verdict']}, {message['rounds']} rounds, {message['seconds']} s"
         click.echo(said, err=True)
 
@@ -240,7 +234,7 @@ def recorded_pairs(trials: Sequence[Mapping[str, Any]]) -> list[Pair]:
 
 
 def _simulate() -> None:
-    pairs = recorded_pairs(recorded())
+    pairs = recorded_pairs(kept_lines(RECORD))
     if not pairs:
         raise TrialError(f"{RECORD} has no pairs of equals: script/bench trial {EQUALS}.")
     click.echo("| pairs differ by | truth | no difference | worth it | worse | unclear |\n|---|---|---|---|---|---|")
@@ -280,7 +274,7 @@ def main(cases: tuple[str, ...], trials: int | None, seconds: float, server: str
     except TrialError as error:
         click.echo(f"bench: {error}", err=True)
         sys.exit(2)
-    click.echo(f"{machine_name()}, {server}\n\n{table_of(recorded())}")
+    click.echo(f"{machine_name()}, {server}\n\n{table_of(kept_lines(RECORD))}")
 
 
 if __name__ == "__main__":

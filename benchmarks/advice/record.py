@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.advice.model import Advice, Change
+from benchmarks.kept_lines import keep_line, kept_lines
 
 RESULTS = Path("benchmarks/advice/results")
 ADVICE, FAILED, MEASURED, WHOLE, SKIPPED, SEARCHED, BEST = LINES = (
@@ -32,21 +31,12 @@ class Record:
         return self.folder / self.server / f"{self.scenario}.jsonl"
 
     def lines(self) -> list[Line]:
-        """What is known. Of a run that was killed while it wrote, the last line may be cut off."""
-        return list(_lines(self.path))
+        """What is known."""
+        return list(kept_lines(self.path))
 
     def keep(self, line: Line) -> None:
-        """Write a line down, on a line of its own also behind one that was cut off."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        before = self.path.read_bytes() if self.path.exists() else b""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(("\n" if before and not before.endswith(b"\n") else "") + json.dumps(line) + "\n")
-
-
-def _lines(path: Path) -> Iterator[Line]:
-    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-        with contextlib.suppress(ValueError):
-            yield json.loads(line)
+        """Write a line down."""
+        keep_line(self.path, line)
 
 
 def all_records(folder: Path = RESULTS) -> list[Record]:

@@ -25,19 +25,19 @@ def digest_of(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _parsed() -> dict[str, dict[str, Any]]:
+def _parsed() -> dict[str, Any]:
     try:
-        found: dict[str, dict[str, Any]] = json.loads((resources.files(SHIPPED) / PARSED).read_text("utf-8"))
+        found = json.loads((resources.files(SHIPPED) / PARSED).read_text("utf-8"))
     except (OSError, ValueError):  # the rules are there all the same
         return {}
-    return found
+    return found if isinstance(found, dict) else {}
 
 
 def read_rule(path: Path) -> YamlFile:
     """A file of the shipped rules. Raises UserError as `read_yaml` does."""
     known = _parsed().get(path.name)
-    if known is not None:
+    if isinstance(known, dict):
         text = read_text(path, "rule", SETTINGS.file_bytes)
-        if known["sha256"] == digest_of(text):
+        if known.get("sha256") == digest_of(text) and "document" in known:
             return YamlFile(path, text, known["document"])
     return read_yaml(path, "rule")

@@ -22,6 +22,7 @@ from pathlib import Path
 from myisam_advisor.workload.probing.place import INSTEAD, Place
 from myisam_advisor.workload.probing.program import COUNTER_BYTES, Maps
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import bounded_text
 
 # x86-64; no other processor has a layout (place.py).
 _BPF, _PERF_EVENT_OPEN = 321, 298
@@ -97,8 +98,8 @@ def attached(program: int, place: Place, pid: int, at_return: bool) -> int:
 def _probe_kind() -> tuple[int, int]:
     """The number of the kernel's probes in programs, and the bit that says: at the return. Raises UserError."""
     try:
-        kind = int((_PROBES / "type").read_text("ascii"))
-        bit = re.fullmatch(r"config:(\d+)", (_PROBES / "format" / "retprobe").read_text("ascii").strip())
+        kind = int(bounded_text(_PROBES / "type"))
+        bit = re.fullmatch(r"config:(\d+)", bounded_text(_PROBES / "format" / "retprobe").strip())
     except (OSError, ValueError):
         bit = None
     if bit is None:
@@ -153,7 +154,7 @@ def refused(what: str, number: int) -> UserError:
 def _locked_down() -> str:
     """Said where the kernel is locked."""
     with contextlib.suppress(OSError):
-        locked = re.search(r"\[(integrity|confidentiality)\]", _LOCKDOWN.read_text("ascii", "replace"))
+        locked = re.search(r"\[(integrity|confidentiality)\]", bounded_text(_LOCKDOWN))
         if locked:
             return f"; the kernel is locked down ({locked[1]})"
     return ""

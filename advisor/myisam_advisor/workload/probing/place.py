@@ -15,13 +15,13 @@ from pathlib import Path
 
 from myisam_advisor.workload.probing.elf import X86_64, Elf, NoElfError
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import KERNEL_TEXT_BYTES, first_bytes
 
 PREFIX = "_Z16dispatch_command"
 _LANDING_PAD = b"\xf3\x0f\x1e\xfa"
 # push of a register, without and with the prefix that r8 to r15 have.
 _PUSHES = range(0x50, 0x58)
 _PREFIXED_PUSH = 0x41
-_MAXIMUM_MAPS_BYTES = 16 << 20
 INSTEAD = "Record with the slow log (leave --source out), or with --source performance-schema where its history is on."
 # include/my_command.h; the same number in MySQL and MariaDB.
 QUERY = 3
@@ -114,7 +114,7 @@ def _probed(binary: str) -> Place:
 def _mapped(process: Path) -> Iterator[str]:
     """The programs that a process has in its memory, as the kernel knows them: also where their names are others' by now."""
     with contextlib.suppress(OSError):
-        for line in (process / "maps").read_bytes()[:_MAXIMUM_MAPS_BYTES].splitlines():
+        for line in first_bytes(process / "maps", KERNEL_TEXT_BYTES).splitlines():
             words = line.split(None, 5)
             if (
                 len(words) == 6

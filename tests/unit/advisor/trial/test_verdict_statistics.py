@@ -3,11 +3,12 @@
 import pytest
 
 from benchmarks import verdicts
-from benchmarks.verdicts import EQUALS, FASTER, GOALS, TRUTH, recorded, recorded_pairs, simulated, table_of
+from benchmarks.kept_lines import kept_lines
+from benchmarks.verdicts import EQUALS, FASTER, GOALS, RECORD, TRUTH, recorded_pairs, simulated, table_of
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 
 TRIALS, ROUNDS = 200, 30
-PAIRS = recorded_pairs(recorded())
+PAIRS = recorded_pairs(kept_lines(RECORD))
 
 
 def test_pairs_were_recorded() -> None:

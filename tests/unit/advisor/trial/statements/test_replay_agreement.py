@@ -4,7 +4,8 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.replay import CHANGES, MIXES, SERVERS, cases, done, keep, left
+from benchmarks.kept_lines import keep_line, kept_lines
+from benchmarks.replay import CHANGES, MIXES, SERVERS, cases, left
 
 
 def test_there_are_forty_cases_of_all_mixes() -> None:
@@ -24,13 +25,13 @@ def test_a_mix_is_the_same_again_and_reads_and_writes_what_changes_are_about() -
 
 def test_what_was_measured_is_not_measured_again_whatever_ended_it(tmp_path: Path) -> None:
     record = tmp_path / "replay.jsonl"
-    assert len(left(done(record), (), ())) == 40
+    assert len(left(kept_lines(record), (), ())) == 40
     first, second = cases()[:2]
-    keep({"server": first.server, "mix": first.mix, "change": first.change}, record)
+    keep_line(record, {"server": first.server, "mix": first.mix, "change": first.change})
     with record.open("a") as file:
         file.write('{"server": "mariadb-10.')
-    keep({"server": second.server, "mix": second.mix, "change": second.change}, record)
-    assert len(list(done(record))) == 2
-    waiting = left(done(record), (), ())
+    keep_line(record, {"server": second.server, "mix": second.mix, "change": second.change})
+    assert len(kept_lines(record)) == 2
+    waiting = left(kept_lines(record), (), ())
     assert (len(waiting), first in waiting, second in waiting) == (38, False, False)
-    assert {case.server for case in left(done(record), ("mysql-5.6",), ("catalogue",))} <= {"mysql-5.6"}
+    assert {case.server for case in left(kept_lines(record), ("mysql-5.6",), ("catalogue",))} <= {"mysql-5.6"}
