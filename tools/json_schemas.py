@@ -19,6 +19,7 @@ from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
+from myisam_advisor.trial.upgrade.recorded_result import DIFFERENCES, RecordedUpgrade
 from myisam_advisor.trial.upgrade.upgrade_result import VERDICTS, WAYS, NotTried, Problem, UpgradedTable
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
@@ -324,8 +325,32 @@ def _upgrade() -> Schema:
     }  # fmt: skip
     properties: dict[str, Schema] = {
         "present": TEXT, "server": TEXT, "version": TEXT, "tables": list_of(table), "not_tried": list_of(shape_of(NotTried)), "notes": TEXTS, "machine": TEXT,
+        "recorded": or_null(_recorded_upgrade()) | {"description": "With --workload: its statements under both versions; else null."},
     }  # fmt: skip
     return a_document("An upgrade", "`trial upgrade --format json`.", properties)
+
+
+def _recorded_upgrade() -> Schema:
+    whole = shape_of(RecordedUpgrade)
+    fields = whole["properties"]
+    fields["others"]["items"]["properties"]["what"] = {"enum": list(DIFFERENCES)}
+    fields["course"]["anyOf"][0]["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}
+    for name, said in {
+        "sent": "Answered by both.",
+        "not_reached": "For which the budget was too short.",
+        "left_out": "Statements that are not sent, by reason.",
+        "refused_by_both": "With the same error.",
+        "unsteady": "Answered otherwise by the present version itself, when it was asked twice.",
+        "only_newer": "Kinds that the newer version refuses, and the present one takes (`other_code` 0) or ends with another error.",
+        "only_present": "The other way round.",
+        "others": "Kinds that both take, with other results.",
+        "selects_compared": "Kinds of SELECT of which one was compared row by row.",
+        "all": "All statements together, above 1 is faster; null where `speed_problem` says why.",
+        "kinds": "Kinds that both answer alike, with a twentieth of the time or more.",
+        "settings": "What decides the meaning of statements. The newer version has its own defaults, but for what was set on the watched server (`is_carried`).",
+    }.items():
+        fields[name]["description"] = said
+    return whole
 
 
 def _rights() -> Schema:

@@ -137,8 +137,8 @@ def test_bad_input_is_named(temporary: Path, running: Callable[[str], PrivateSer
         fails(temporary, "upgrade needs --server PATH", "upgrade")
         fails(temporary, "up.plian: there is no such table", *asked.words(new, "--table", "up.plian"))
         fails(temporary, "no server program /nowhere", *asked.words(new, "--server", "/nowhere"))
-        fails(temporary, "belong to replay", *asked.words(new, "--workload", "w"))
-        fails(temporary, "--chart draws speeds", *asked.words(new, "--chart", "x.svg"))
+        fails(temporary, "belong to replay", *asked.words(new, "--set", "key_buffer_size=1M"))
+        fails(temporary, "draws no --chart", *asked.words(new, "--chart", "x.svg"))
 
 
 def test_what_a_rebuild_mends_is_tried_on_the_copy(temporary: Path, running: Callable[[str], PrivateServer]) -> None:

@@ -42,9 +42,11 @@ KINDS: Mapping[str, Kind] = {
         _STATEMENTS - {"--workload"} | {"--chart"},
     ),
     UPGRADE: Kind(
-        "Start copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it.",
+        "Start copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it. "
+        "With --workload the recorded statements are sent to the present version and to the newer one: what one of them alone refuses, "
+        "which results are others, what becomes faster or slower.",
         "--server PATH [OPTIONS]",
-        _STATEMENTS | _MADE_UP | {"--budget", "--rounds", "--keep", "--no-keep", "--chart"},
+        _STATEMENTS - {"--workload"} | _MADE_UP | {"--keep", "--no-keep", "--chart"},
     ),
 }
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."

@@ -50,13 +50,15 @@ class ReplayWish:
     interval: float
     history_file: Path | None
 
-    def expect_fitting(self, is_replay: bool) -> None:
+    def expect_fitting(self, is_replay: bool, *, takes_workload: bool = False) -> None:
         """Raises UsageError for what belongs to a replay and to no other experiment, and for a replay of nothing."""
         if is_replay and self.workload is None:
             raise click.UsageError(
                 "replay needs --workload FILE. Record one: myisam-advisor record --output FILE --seconds 60."
             )
-        if not is_replay and (self.workload or self.findings or self.settings or self.statements):
+        if takes_workload and (self.findings or self.settings or self.statements):
+            raise click.UsageError("RULE, --set and --sql belong to replay: myisam-advisor trial replay.")
+        if not (is_replay or takes_workload) and (self.workload or self.findings or self.settings or self.statements):
             raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
 
 

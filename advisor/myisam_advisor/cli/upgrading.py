@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.replaying import CopyOptions
+from myisam_advisor.cli.replaying import CopyOptions, surveyed
 
 if TYPE_CHECKING:
+    from myisam_advisor.trial.bench import TrialOptions
+    from myisam_advisor.trial.statements.survey import Survey
     from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
-    from myisam_advisor.trial.upgrade.upgrade_task import UpgradeTask
+    from myisam_advisor.trial.upgrade.upgrade_task import RecordedTask, UpgradeTask
     from myisam_exporter.server.location import Location
     from myisam_exporter.server.session import Session
 
@@ -29,22 +32,33 @@ NEEDS_PROGRAM = (
 )
 
 
-def upgrade(copy: CopyOptions, server: ServerOptions, program: str, format_name: str, chart_path: Path | None) -> None:
+@dataclass(frozen=True, slots=True)
+class UpgradeWish:
+    """The program of the newer version, and recorded statements for both (None: none), with their budget and rounds in `chosen`."""
+
+    program: str
+    workload: Path | None
+    chosen: TrialOptions
+
+
+def upgrade(
+    wish: UpgradeWish, copy: CopyOptions, server: ServerOptions, format_name: str, chart_path: Path | None
+) -> None:
     """Try it, and print what came of it."""
     from myisam_advisor.trial.upgrade import upgrade_report
 
-    if not program:
+    if not wish.program:
         raise click.UsageError(NEEDS_PROGRAM)
     if chart_path is not None:
-        raise click.UsageError("--chart draws speeds, and upgrade measures none.")
-    result = upgraded(copy, server, program)
+        raise click.UsageError("upgrade draws no --chart: --format json has its numbers.")
+    result = upgraded(wish, copy, server)
     if format_name == "json":
         click.echo(upgrade_report.as_json(result))
     else:
         print(upgrade_report.as_text(result, sys.stdout), end="")
 
 
-def upgraded(copy: CopyOptions, server: ServerOptions, program: str) -> UpgradeResult:
+def upgraded(wish: UpgradeWish, copy: CopyOptions, server: ServerOptions) -> UpgradeResult:
     """What came of it."""
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.upgrade.upgrade_task import do_upgrade_task, run_upgrade_task
@@ -52,13 +66,20 @@ def upgraded(copy: CopyOptions, server: ServerOptions, program: str) -> UpgradeR
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_upgrade_task) as place, ExitStack() as stack:
+        recorded = surveyed(wish.workload)[:2] if wish.workload else None
         session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-        task = _task(copy, session, program, stack)
-        with trial_progress(None, len(task.sources)) as listener:
+        task = _task(wish, copy, session, recorded, stack)
+        with trial_progress(wish.chosen.budget_seconds if recorded else None, len(task.sources)) as listener:
             return run_upgrade_task(place, task, listener)
 
 
-def _task(copy: CopyOptions, session: Session, program: str, stack: ExitStack) -> UpgradeTask:
+def _task(
+    wish: UpgradeWish,
+    copy: CopyOptions,
+    session: Session,
+    recorded: tuple[Survey, Mapping[str, str]] | None,
+    stack: ExitStack,
+) -> UpgradeTask:
     from myisam_advisor.errors import TrialError
     from myisam_advisor.trial.private.binaries import ServerChoice
     from myisam_advisor.trial.tables.sources import find_copyable, table_named
@@ -73,8 +94,13 @@ def _task(copy: CopyOptions, session: Session, program: str, stack: ExitStack) -
     if isinstance(directory, Unknown):
         raise TrialError(f"an upgrade is tried on copies of tables' files, and {directory.reason}: {directory.remedy}.")
     found = _tables_in(directory, location)
-    wanted = list(dict.fromkeys(table_named(name, found) for name in copy.tables)) or _smallest(found, copy.copy_limit)
-    copyable = find_copyable(directory, wanted, copy.copy_limit, location.owner, packed=True)
+    named = list(dict.fromkeys(table_named(name, found) for name in copy.tables))
+    if recorded and wish.workload:
+        found = _touched(wish.workload, recorded[0], named, found)
+    wanted = named or _smallest(found, copy.copy_limit)
+    # Of what else the statements touch only the reason is wanted why it is not copied.
+    others = sorted(name for name in recorded[0].tables if name not in found and name[0]) if recorded else []
+    copyable = find_copyable(directory, [*wanted, *others[:MOST_TABLES]], copy.copy_limit, location.owner, packed=True)
     sources, uncopied = stack.enter_context(copyable)
     _expect_named(wanted if copy.tables else [], found, uncopied)
     passed_over = {} if copy.tables else {name: _too_many(copy.copy_limit) for name in found.keys() - set(wanted)}
@@ -83,10 +109,51 @@ def _task(copy: CopyOptions, session: Session, program: str, stack: ExitStack) -
     if not sources and not definitions:
         said = "; ".join(list(uncopied.values())[:3]) or "the server has no MyISAM table"
         raise TrialError(f"there is nothing to try: {said}.")
+    recorded_task = _recorded_task(wish, recorded[1], variables, location) if recorded else None
     return UpgradeTask(
-        ServerChoice.named(program), (flavour, *session.version.number[:2]), variables.get("sql_mode", ""), sources, definitions,
-        {**uncopied, **passed_over}, session if copy.allow_lock else None,
+        ServerChoice.named(wish.program), (flavour, *session.version.number[:2]), variables.get("sql_mode", ""), sources, definitions,
+        {**uncopied, **passed_over}, session if copy.allow_lock else None, recorded_task,
     )  # fmt: skip
+
+
+def _recorded_task(
+    wish: UpgradeWish, described: Mapping[str, str], variables: Mapping[str, str], location: Location
+) -> RecordedTask:
+    """The statements for both versions, and where the present one's program may be."""
+    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+    from myisam_advisor.trial.statements.watched import SETTINGS
+    from myisam_advisor.trial.upgrade.upgrade_task import RecordedTask
+    from myisam_exporter.facts.unknown import Unknown
+
+    pid = None if isinstance(location.pid, Unknown) else location.pid
+    present = ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables))))
+    settings = {name: variables[name] for name in SETTINGS if name in variables}
+    chosen = wish.chosen
+    return RecordedTask(
+        wish.workload or Path(), described, present, settings, chosen.budget_seconds, chosen.rounds or None
+    )
+
+
+def _touched(
+    path: Path, survey: Survey, named: Sequence[TableName], found: Mapping[TableName, int]
+) -> Mapping[TableName, int]:
+    """Of the tables those that the workload touches, and those that were named. Raises TrialError where it touches none that is to be copied."""
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.templates import object_name
+
+    touched = [name for name in survey.tables if name in found]
+    if not touched:
+        names = [object_name(*name) for name in sorted(survey.tables) if name[0]]
+        said = f"none of {', '.join(names[:5])} is one" if names else "its statements name no table of a database"
+        raise TrialError(
+            f"{path} touches no MyISAM table of this server: {said}. Record on this server (myisam-advisor record)."
+        )
+    if named and not set(named) & set(touched):
+        raise TrialError(
+            f"{path} has no statement on {', '.join(object_name(*name) for name in named[:5])}: it touches "
+            f"{', '.join(object_name(*name) for name in touched[:5])}. Name one of these (--table), or leave --table out."
+        )
+    return {name: found[name] for name in found if name in touched or name in named}
 
 
 def _tables_in(directory: Path, location: Location) -> Mapping[TableName, int]:

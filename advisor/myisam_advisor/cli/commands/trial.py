@@ -30,7 +30,7 @@ from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions, replay
 from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, TrialCommand
 from myisam_advisor.cli.tried_changes import ReplayWish
-from myisam_advisor.cli.upgrading import upgrade
+from myisam_advisor.cli.upgrading import UpgradeWish, upgrade
 from myisam_advisor.texts.units import unit_names
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Wanted:
     "--workload",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The recorded statements (replay, engine), as `record` writes them.",
+    help="The recorded statements (replay, engine, upgrade), as `record` writes them.",
 )
 @click.option(
     "--to",
@@ -196,7 +196,8 @@ def trial(
 
     `engine` converts copies to InnoDB and Aria: how long, how large, which errors, how fast the same statements are, what a crash costs.
 
-    `upgrade` starts copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it.
+    `upgrade` starts copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it;
+    with --workload also which of the recorded statements it refuses or answers otherwise than the present version.
 
     The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """
@@ -214,12 +215,12 @@ def trial(
     if experiment == ENGINE:
         expect_engine_options(wish, copy, column, chart_path)
     else:
-        wish.expect_fitting(experiment == REPLAY)
+        wish.expect_fitting(experiment == REPLAY, takes_workload=experiment == UPGRADE)
     with only_one():
         if nice:
             be_polite()
         if experiment == UPGRADE:
-            upgrade(copy, server, program, format_name, chart_path)
+            upgrade(UpgradeWish(program, wish.workload, chosen), copy, server, format_name, chart_path)
             return
         if experiment == REPLAY:
             replay(wish, copy, server, site, program, chosen, keeps, format_name, chart_path)

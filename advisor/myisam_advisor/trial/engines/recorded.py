@@ -13,13 +13,13 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import object_name
-from myisam_advisor.trial.engines.answers import Compared, compare_answers
-from myisam_advisor.trial.engines.result import KindSpeed, Recorded
+from myisam_advisor.trial.engines.result import Answers, KindSpeed, Recorded
 from myisam_advisor.trial.engines.settings import MYISAM
 from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer, Locks, keep_data, put_back
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.report import course_line
 from myisam_advisor.trial.rounds import Limits, Rounds, run_rounds
+from myisam_advisor.trial.statements.answers import Compared, compare_answers
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, cpu_seconds
 from myisam_advisor.trial.statements.replay_result import KindResult
@@ -32,6 +32,7 @@ from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.events import Event
 
+MOST_LISTED = 20
 # Reads the workload from its beginning, as often as it is called.
 Events = Callable[[], Iterator[Event]]
 
@@ -92,7 +93,8 @@ class RecordedStatements:
         for one in self._servers:
             make_account(one.server, sorted(databases))
         self._listener.doing("comparing answers")
-        return schedule, found.seconds, compare_answers(self._servers, self._events(), judging, copied)
+        servers = {one.engine: one.server for one in self._servers}
+        return schedule, found.seconds, compare_answers(servers, self._events(), judging, copied)
 
     def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[Run]:
         began = time.monotonic()
@@ -123,13 +125,20 @@ class RecordedStatements:
         engine = way.one.engine
         whole = compare(engine, runs, lambda run: run.rate(MAXIMUM_SPEED))
         kinds = kinds_of(schedule, [(runs, [Variant(engine)])])
-        said = answers[engine].told() if engine in answers else None
+        said = told(answers[engine]) if engine in answers else None
         speed = KindSpeed(
             "all statements", whole.ratio, whole.low, whole.high, whole.verdict, _median(runs[BASELINE]), _median(runs[engine]),
             course_line(runs.course),
         )  # fmt: skip
         problem = answered_otherwise(schedule.kinds, runs[BASELINE], runs[engine])
         return Recorded(engine, speed, tuple(map(_kind, kinds)), way.locks.waits, way.locks.deadlocks, said, problem)
+
+
+def told(compared: Compared) -> Answers:
+    """The first kinds of each."""
+    return Answers(
+        compared.total, compared.equal, tuple(compared.other_order[:MOST_LISTED]), tuple(compared.differ[:MOST_LISTED])
+    )
 
 
 def _kind(kind: KindResult) -> KindSpeed:

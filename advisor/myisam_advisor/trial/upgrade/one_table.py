@@ -98,6 +98,18 @@ class TableTrial:
 
     def run(self) -> UpgradedTable:
         """Place it, check it, read it, write it; a compressed one, which takes no rows from anybody, is not written."""
+        found = self.opened()
+        if found.verdict == REFUSED:
+            return found
+        try:
+            if not is_packed(self.source):
+                self._write()
+        except StepRefusedError as refused:
+            return self._result(STATEMENTS, [*found.problems, refused.problem])
+        return self._result(found.verdict, found.problems)
+
+    def opened(self) -> UpgradedTable:
+        """Place it, check it, read it, and rebuild it where that is refused; nothing of it is written otherwise."""
         problems: list[Problem] = []
         verdict = FINE
         try:
@@ -111,11 +123,6 @@ class TableTrial:
         except StepRefusedError as refused:
             problems.append(refused.problem)
             return self._result(REFUSED, problems)
-        try:
-            if not is_packed(self.source):
-                self._write()
-        except StepRefusedError as refused:
-            return self._result(STATEMENTS, [*problems, refused.problem])
         return self._result(verdict, problems)
 
     def _result(self, verdict: str, problems: Sequence[Problem]) -> UpgradedTable:

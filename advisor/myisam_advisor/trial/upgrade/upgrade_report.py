@@ -16,6 +16,7 @@ from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import object_name, printable, sentence, size
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH
 from myisam_advisor.trial.upgrade.one_table import steps_in_words
+from myisam_advisor.trial.upgrade.recorded_report import recorded_parts
 from myisam_advisor.trial.upgrade.upgrade_result import (
     FINE,
     MENDED,
@@ -54,6 +55,10 @@ def _parts(result: UpgradeResult) -> Iterable[RenderableType]:
         result.tables, key=lambda one: (WORST_FIRST.index(one.verdict), one.schema_name, one.table_name)
     ):
         yield from _table(table)
+    if result.recorded is not None:
+        yield Text()
+        yield from recorded_parts(result.recorded, result.present, _release(result))
+        yield Text()
     if result.not_tried:
         yield Text("Not tried:", style="bold")
         for one in result.not_tried:
@@ -75,6 +80,11 @@ def _headline(result: UpgradeResult) -> str:
     said = [f"{counts[one]} {COUNTED[one][counts[one] != 1]}" for one in WORST_FIRST if counts[one]]
     total = len(result.tables)
     return f"{result.present} to {result.server} {result.version}: {total} {'table' if total == 1 else 'tables'}; {', '.join(said) or 'none was tried'}."
+
+
+def _release(result: UpgradeResult) -> str:
+    """The newer version by its first two numbers, as the present one is called."""
+    return f"{result.server} {'.'.join(result.version.split('.')[:2])}"
 
 
 def _table(table: UpgradedTable) -> Iterable[RenderableType]:

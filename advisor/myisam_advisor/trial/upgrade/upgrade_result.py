@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.typed_documents import made
+from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
 
 # Opens and takes statements; does so once it is rebuilt; opens, and refuses statements; is refused.
 FINE, MENDED, STATEMENTS, REFUSED = "opens", "opens after a rebuild", "refuses statements", "refused"
@@ -50,7 +52,7 @@ class NotTried:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeResult:
-    """The whole of it. `notes` are about the server, not about one table."""
+    """The whole of it. `notes` are about the server, not about one table; `recorded` is None without recorded statements."""
 
     present: str
     server: str
@@ -59,6 +61,7 @@ class UpgradeResult:
     not_tried: tuple[NotTried, ...]
     notes: tuple[str, ...]
     machine: str
+    recorded: RecordedUpgrade | None = None
 
 
 def as_document(result: UpgradeResult) -> dict[str, Any]:
@@ -72,6 +75,7 @@ def from_document(told: Mapping[str, Any]) -> UpgradeResult:
         return UpgradeResult(
             str(told["present"]), str(told["server"]), str(told["version"]), tuple(map(_table, told["tables"])),
             tuple(NotTried(str(one["name"]), str(one["why"])) for one in told["not_tried"]), tuple(map(str, told["notes"])), str(told["machine"]),
+            None if told["recorded"] is None else made(RecordedUpgrade, told["recorded"]),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError):
         raise TrialError("the trial's process gives no result of an upgrade.") from None

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
-from myisam_advisor.trial.private.binaries import ServerChoice
+from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
+from myisam_advisor.trial.statements.replay_task import events_of
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import remote_lock
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
 from myisam_advisor.trial.upgrade import upgrade_result
+from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial
 from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
 from myisam_advisor.trial.upgrade.upgrading import TableName, UpgradeMaterial, run_upgrade
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTask:
+    """Recorded statements for both versions: their file and what it is, where the present version's program may be, how long it may take."""
+
+    workload: Path
+    described: Mapping[str, str]
+    present: ServerChoice
+    variables: Mapping[str, str]
+    budget_seconds: float | None
+    rounds: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +50,27 @@ class UpgradeTask:
     definitions: Mapping[TableName, str]
     uncopied: Mapping[TableName, str]
     lock: Session | None = field(default=None, repr=False)
+    recorded: RecordedTask | None = None
 
 
 def run_upgrade_task(place: Place, task: UpgradeTask, listener: Listener) -> UpgradeResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    return upgrade_result.from_document(done(place, Handed(_told(task), (), task.sources, task.lock), listener))
+    recorded = task.recorded
+    descriptors = [] if recorded is None else [os.open(recorded.workload, os.O_RDONLY | os.O_CLOEXEC)]
+    try:
+        handed = Handed(_told(task), descriptors, task.sources, task.lock)
+        return upgrade_result.from_document(done(place, handed, listener))
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
-    told, _ = channel.receive_files()
+    told, workloads = channel.receive_files()
     sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
     flavour, major, minor = told["data_version"]
+    recorded = told["recorded"]
     material = UpgradeMaterial(
         choice_of(told["choice"]).binaries(),
         (str(flavour), int(major), int(minor)),
@@ -52,6 +79,9 @@ def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
         {(schema, table): text for schema, table, text in told["definitions"]},
         {(schema, table): why for schema, table, why in told["uncopied"]},
         remote_lock(channel, sources) if told["may_lock"] else None,
+        _recorded(recorded, workloads[0]) if recorded else None,
+        present_program(choice_of(recorded["present"]), told["data_version"]) if recorded else None,
+        recorded["variables"] if recorded else {},
     )
     return upgrade_result.as_document(run_upgrade(material, Reporting(channel.send)))
 
@@ -65,4 +95,46 @@ def _told(task: UpgradeTask) -> Message:
         "definitions": [[*name, text] for name, text in task.definitions.items()],
         "uncopied": [[*name, why] for name, why in task.uncopied.items()],
         "may_lock": task.lock is not None,
+        "recorded": _recorded_told(task.recorded) if task.recorded else None,
     }
+
+
+def _recorded_told(task: RecordedTask) -> Message:
+    return {
+        "workload": str(task.workload),
+        "described": dict(task.described),
+        "present": choice_told(task.present),
+        "variables": dict(task.variables),
+        "budget_seconds": task.budget_seconds,
+        "rounds": task.rounds,
+    }
+
+
+def _recorded(told: Message, workload: int) -> RecordedMaterial:
+    events = partial(events_of, told["workload"], workload)
+    return RecordedMaterial(events, told["described"], told["budget_seconds"], told["rounds"])
+
+
+def present_program(choice: ServerChoice, data_version: Sequence[object]) -> ServerBinaries:
+    """The program of the present version. Raises TrialError where it is not to be found, or is of another release by now."""
+    flavour, major, minor = data_version
+    wanted = f"{flavour}-{major}.{minor}"
+    needs = f"--workload sends the statements to the present version ({wanted}), too"
+    try:
+        binaries = choice.binaries()
+    except TrialError as error:
+        looked = ", ".join(choice.candidates[:3]) or "its process and its basedir show none to this user"
+        raise TrialError(
+            f"{needs}, and its program cannot be started here (looked for: {looked}): {_why(error)} Run as root on the machine where its program lies, or leave --workload out."
+        ) from None
+    if binaries.name != wanted:
+        raise TrialError(
+            f"{needs}, and {binaries.mysqld}, from which it was started, is {binaries.name} by now. "
+            f"Put the program of {wanted} there again, or leave --workload out."
+        )
+    return binaries
+
+
+def _why(error: TrialError) -> str:
+    """Without a remedy that is for other trials."""
+    return f"{str(error).partition('. Name it')[0].rstrip('.')}."

@@ -9,23 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
-from myisam_advisor.trial.private.machine import expect_room, machine_name
+from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
-from myisam_advisor.trial.statements.stages import make_account
+from myisam_advisor.trial.statements.stages import RefusedError, make_account
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
-from myisam_advisor.trial.trial import Subject, private_server
+from myisam_advisor.trial.trial import Subject, as_trial_errors, private_server
+from myisam_advisor.trial.upgrade.both_versions import Versions, both_servers
 from myisam_advisor.trial.upgrade.one_table import Definition, TableTrial, told_words, tried_definition
+from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
+from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial, RecordedOnBoth
 from myisam_advisor.trial.upgrade.upgrade_result import (
     BY_DEFINITION,
     BY_FILES,
     BY_IMPORT,
+    REFUSED,
     NotTried,
     UpgradedTable,
     UpgradeResult,
@@ -39,6 +45,9 @@ MARIADB, MYSQL = "mariadb", "mysql"
 DICTIONARY_SINCE: Version = (8, 0)
 MEMORY_BYTES, DISK_BYTES = 512 << 20, 512 << 20
 COPIES = 3  # the copy, what a rebuild makes of it, and the files that are put under a definition
+COPIES_OF_BOTH = (
+    6  # for recorded statements: on each server the copy, what a rebuild makes of it, and what runs begin from
+)
 STEP_BY_STEP = (
     "MySQL upgrades a data directory only from 5.7 to 8.0, from 8.0 to 8.4 and from 8.4 to 9, step by step. Here each table was made by its "
     "definition, and its files were put under it: this tells of your tables, and not of the server's own, its accounts and its settings."
@@ -49,7 +58,8 @@ STEP_BY_STEP = (
 class UpgradeMaterial:
     """What is upgraded: to which program, from which server (`data_version`: flavour, major, minor), which tables.
 
-    `definitions` are what SHOW CREATE TABLE said of tables with a .frm, `uncopied` what there is no copy of, and why.
+    `definitions` are what SHOW CREATE TABLE said of tables with a .frm, `uncopied` what there is no copy of, and why. `recorded` are statements to
+    send to both versions; `present` is the program of the present one, `variables` are the watched server's settings that matter to them.
     """
 
     binaries: ServerBinaries
@@ -59,6 +69,9 @@ class UpgradeMaterial:
     definitions: Mapping[TableName, str]
     uncopied: Mapping[TableName, str]
     lock: Lock | None = field(default=None, repr=False)
+    recorded: RecordedMaterial | None = field(default=None, repr=False)
+    present: ServerBinaries | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
@@ -66,8 +79,11 @@ def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
     expect_not_root()
     binaries, present = material.binaries, _label(material.data_version)
     expect_upgrade(binaries, material.data_version)
-    needed = COPIES * sum(source.counted_bytes for source in material.sources)
     with ReapedDirectory() as directory:
+        copied = sum(source.counted_bytes for source in material.sources)
+        needed = COPIES * copied
+        if material.recorded is not None:
+            needed += COPIES_OF_BOTH * copied + 2 * SERVER_DISK_BYTES
         expect_room(directory.path, DISK_BYTES + needed, MEMORY_BYTES)
         listener.doing("starting a private server of the newer version")
         subject = Subject(binaries, (), material.sources, material.lock)
@@ -77,8 +93,46 @@ def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
             if any(table.way == BY_DEFINITION for table in tables):
                 notes.append(STEP_BY_STEP)
             version = str(server.execute("SELECT @@version")[0][0])
-    name = PRODUCT_NAMES[binaries.flavour]
-    return UpgradeResult(present, name, version, tuple(tables), tuple(not_tried), tuple(notes), machine_name())
+        name = PRODUCT_NAMES[binaries.flavour]
+        recorded = _recorded(material, tables, mode, directory.path, listener)
+    if material.recorded is not None and recorded is None:
+        notes.append("The recorded statements were not sent: the newer version opens none of the tables.")
+    return UpgradeResult(
+        present, name, version, tuple(tables), tuple(not_tried), tuple(notes), machine_name(), recorded
+    )
+
+
+def _recorded(
+    material: UpgradeMaterial, tables: Sequence[UpgradedTable], mode: str, folder: Path, listener: Listener
+) -> RecordedUpgrade | None:
+    """The recorded statements, where there are any, on the tables that the newer version opened, copied anew: those of before were written."""
+    opened = {(one.schema_name, one.table_name): one for one in tables if one.verdict != REFUSED}
+    sources = [source for source in material.sources if (source.schema, source.table) in opened]
+    if material.recorded is None or material.present is None or not sources:
+        return None
+
+    def place(server: PrivateServer, source: Source) -> UpgradedTable:
+        table = source.schema, source.table
+        way, definition = opened[table].way, material.definitions.get(table, "")
+        return TableTrial(server, source, way, definition, mode, None, listener).opened()
+
+    refused = {
+        (
+            one.schema_name,
+            one.table_name,
+        ): f"{object_name(one.schema_name, one.table_name)} is refused by the newer version"
+        for one in tables
+        if one.verdict == REFUSED
+    }
+    name = _label((material.binaries.flavour, *version_of(material.binaries)))
+    versions = Versions(material.present, material.binaries, material.variables, mode)
+    try:
+        with as_trial_errors(), both_servers(versions, sources, place, material.lock, folder, listener) as both:
+            missing = {**material.uncopied, **refused, **both.missing}
+            sent = RecordedOnBoth(replace(both, missing=missing), material.recorded, name, mode, folder, listener)
+            return sent.result()
+    except RefusedError as error:
+        raise TrialError(f"the recorded statements cannot be sent to both versions: {error}.") from None
 
 
 def version_of(binaries: ServerBinaries) -> Version:

@@ -1,7 +1,7 @@
 """Every JSON document keeps to its published schema, says when and by what it was made, and is there when the program fails too."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,14 @@ from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.report import as_json
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.upgrade.upgrade_report import as_json as upgrade_as_json
 from myisam_exporter.version import __version__
 from tests.support.plans import plan_of, plan_text
 from tests.support.program import run
 from tests.support.proofs import kept, kind
 from tests.support.recorded import RecordedLook, report_of
 from tests.support.repository import ROOT
+from tests.support.upgrades import UPGRADED
 
 REFERENCE = ROOT / "docs" / "reference"
 GOLDEN = sorted((ROOT / "tests" / "recorded" / "golden").glob("*/*.json"))
@@ -84,6 +86,12 @@ def test_what_is_recorded_keeps_to_it(path: Path) -> None:
 def test_what_the_daemon_answers(look: RecordedLook, paths: bool) -> None:
     kept = look_at(look.judgement, look.facts, 0.0)
     assert assert_keeps("check", _advice_of(kept, paths).decode())["time"] == "1970-01-01T00:00:00Z"
+
+
+def test_of_an_upgrade_with_recorded_statements() -> None:
+    document = assert_keeps("upgrade", upgrade_as_json(UPGRADED))
+    assert document["recorded"]["only_newer"][0]["code"] == 1064
+    assert assert_keeps("upgrade", upgrade_as_json(replace(UPGRADED, recorded=None)))["recorded"] is None
 
 
 def test_what_was_proved() -> None:

@@ -1,7 +1,6 @@
-"""Which SELECTs of a workload are asked on each engine, and how answers are held against each other."""
+"""Which SELECTs of a workload are asked on several servers, and how answers are held against each other."""
 
-from myisam_advisor.trial.engines.answers import MOST_LISTED, Compared, selects
-from myisam_advisor.trial.engines.result import Answers
+from myisam_advisor.trial.statements.answers import Compared, selects
 from myisam_advisor.trial.statements.schedule import LARGE_ROWS
 from myisam_advisor.trial.statements.survey import Judging
 from tests.support.workloads import event
@@ -29,13 +28,9 @@ def test_the_same_rows_in_another_order_are_told_apart_from_other_rows() -> None
     compared.add("equal", ("(1,)", "(2,)"), ("(1,)", "(2,)"))
     compared.add("turned", ("(1,)", "(2,)"), ("(2,)", "(1,)"))
     compared.add("fewer", ("(1,)", "(2,)"), ("(1,)",))
-    compared.add("refused", ("(1,)",), ("error 1214",))
-    assert compared.told() == Answers(4, 1, ("turned",), ("fewer", "refused"))
-
-
-def test_no_more_are_listed_than_anybody_reads() -> None:
-    compared = Compared()
-    for number in range(MOST_LISTED + 5):
-        compared.add(str(number), ("1",), ("2",))
-    told = compared.told()
-    assert (told.compared, len(told.differ)) == (MOST_LISTED + 5, MOST_LISTED)
+    compared.add("refused", ("(1,)",), 1214)
+    compared.add("taken", 1064, ("(1,)",))
+    compared.add("refused by both", 1064, 1064)
+    assert (compared.total, compared.equal, compared.other_order) == (6, 2, ["turned"])
+    assert compared.differ == ["fewer", "refused", "taken"]
+    assert compared.failed == {"refused": (0, 1214), "taken": (1064, 0)}

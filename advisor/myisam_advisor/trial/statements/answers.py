@@ -1,0 +1,134 @@
+"""The same SELECTs on several private servers: whether they return the same rows, and in the same order.
+
+One of each kind is asked, before anything is written, by an account that may read the copied databases and nothing else. What answers
+otherwise when the first server is asked twice (RAND, NOW, UUID) says nothing, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+
+from myisam_advisor.trial.private.driver import Connection, driver
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.statements.schedule import LARGE_ROWS
+from myisam_advisor.trial.statements.stages import ACCOUNT
+from myisam_advisor.trial.statements.survey import Judging, TableName
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.fingerprints import fingerprint
+
+MOST_KINDS = 300
+STATEMENT_SECONDS = 30
+# Each of these is known to one product: statements of a workload may take as long as they please.
+LIMITS = (f"SET SESSION max_statement_time = {STATEMENT_SECONDS}", f"SET SESSION max_execution_time = {STATEMENT_SECONDS * 1000}")  # fmt: skip
+# The rows; or the number of the error.
+Answer = tuple[str, ...] | int
+
+
+@dataclass(slots=True)
+class Compared:
+    """One server's answers against those of the first; of those that differ the kinds of the statements.
+
+    `failed` are those of `differ` that end with an error on one of the two: its number on the first, and on this one (0: none).
+    """
+
+    equal: int = 0
+    other_order: list[str] = field(default_factory=list)
+    differ: list[str] = field(default_factory=list)
+    failed: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, kind: str, expected: Answer, answer: Answer) -> None:
+        """One statement's answers."""
+        if answer == expected:
+            self.equal += 1
+        elif isinstance(answer, int) or isinstance(expected, int):
+            self.differ.append(kind)
+            self.failed[kind] = (_error_in(expected), _error_in(answer))
+        elif sorted(answer) == sorted(expected):
+            self.other_order.append(kind)
+        else:
+            self.differ.append(kind)
+
+    @property
+    def total(self) -> int:
+        """How many were compared."""
+        return self.equal + len(self.other_order) + len(self.differ)
+
+
+def compare_answers(
+    servers: Mapping[str, PrivateServer], events: Iterable[Event], judging: Judging, copied: set[TableName]
+) -> Mapping[str, Compared]:
+    """Ask all servers, the first of which is the measure; the others by their names."""
+    asked = selects(events, judging, copied)
+    base, *others = servers
+    expected = _answers(servers[base], asked)
+    again = _answers(servers[base], asked)
+    found = {name: Compared() for name in others}
+    for name in others:
+        for event, first, second, answer in zip(asked, expected, again, _answers(servers[name], asked), strict=True):
+            if first == second:
+                found[name].add(fingerprint(event.statement), first, answer)
+    return found
+
+
+def selects(events: Iterable[Event], judging: Judging, copied: set[TableName]) -> list[Event]:
+    """The first SELECT of each kind that reads copied tables alone, and was not recorded with more rows than are held in memory."""
+    found: dict[int, Event] = {}
+    for event in events:
+        judged = judging.of(event)
+        tables = judged.tables(event.database)
+        is_select = event.statement.lstrip(b" \t\r\n(")[:6].lower() == b"select"
+        if not is_select or judged.refused or judged.touched.writes or not tables or not tables <= copied:
+            continue
+        if event.rows_sent is not None and event.rows_sent <= LARGE_ROWS and len(found) < MOST_KINDS:
+            found.setdefault(judged.kind, event)
+    return list(found.values())
+
+
+@contextmanager
+def asking(server: PrivateServer) -> Iterator[Connection]:
+    """A connection of the account that sends statements, on which none takes longer than `STATEMENT_SECONDS`."""
+    with closing(server.connect(user=ACCOUNT)) as connection:
+        for statement in LIMITS:
+            with suppress(driver().error), closing(connection.cursor()) as cursor:
+                cursor.execute(statement)
+        yield connection
+
+
+def refusal_of(connection: Connection, event: Event) -> tuple[int, str] | None:
+    """The number and the words with which a server refuses the event's statement; None where it does not."""
+    try:
+        _rows(connection, event)
+    except driver().error as error:
+        return _number(error), str(error.args[-1]) if error.args else str(error)
+    return None
+
+
+def _answers(server: PrivateServer, asked: Sequence[Event]) -> list[Answer]:
+    with asking(server) as connection:
+        return [_answer(connection, event) for event in asked]
+
+
+def _answer(connection: Connection, event: Event) -> Answer:
+    try:
+        return _rows(connection, event)
+    except driver().error as error:
+        return _number(error)
+
+
+def _rows(connection: Connection, event: Event) -> tuple[str, ...]:
+    with closing(connection.cursor()) as cursor:
+        if event.database is not None:
+            cursor.execute(b"USE `%b`" % event.database.replace(b"`", b"``"))
+        cursor.execute(event.statement)
+        return tuple(repr(row) for row in cursor.fetchall())
+
+
+def _number(error: Exception) -> int:
+    """The number of an error; -1 where it has none."""
+    return error.args[0] if error.args and isinstance(error.args[0], int) else -1
+
+
+def _error_in(answer: Answer) -> int:
+    return answer if isinstance(answer, int) else 0
