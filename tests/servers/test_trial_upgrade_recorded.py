@@ -1,7 +1,7 @@
 """`trial upgrade --workload`: the same recorded statements under the present version and under a newer one."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def shop(server: PrivateServer) -> Iterator[None]:
         yield
 
 
-def recorded(path: Path, statements: list[tuple[bytes, int]]) -> Path:
+def recorded(path: Path, statements: Sequence[tuple[bytes, int | None]]) -> Path:
     """A workload of them, one after another on one connection."""
     return workloads.write(path, [workloads.event(1, number * 1000, text, rows) for number, (text, rows) in enumerate(statements)])
 
@@ -126,8 +126,10 @@ def test_two_releases_of_mariadb_and_the_report_for_a_person(temporary: Path, ru
     server = running("mariadb-10.11")
     mode = str(server.execute("SELECT @@global.sql_mode")[0][0])
     with shop(server):
-        reading = [*READ, (b"INSERT INTO log VALUES (1, '2021-01-01', '%b')" % SECRET.encode(), 0), (b"INSERT INTO log VALUES (2, '0000-00-00', 'y')", 0)]
-        path = recorded(tmp_path / "w", [*reading, (b"SELECT RAND(), name FROM words WHERE id < 9", 8)])
+        reading: list[tuple[bytes, int | None]] = [*READ, (b"INSERT INTO log VALUES (1, '2021-01-01', '%b')" % SECRET.encode(), 0), (b"INSERT INTO log VALUES (2, '0000-00-00', 'y')", 0)]
+        # Of one the recording tells no rows, and one answers otherwise by itself.
+        reading += [(b"SELECT name, price FROM words WHERE id < 9 ORDER BY id", None), (b"SELECT RAND(), name FROM words WHERE id < 9", 8)]
+        path = recorded(tmp_path / "w", reading)
         server.execute("SET GLOBAL sql_mode = 'NO_ENGINE_SUBSTITUTION'")
         try:
             status, text, errors = trial(temporary, *on(server, "mariadb-11.8", path))
@@ -137,15 +139,27 @@ def test_two_releases_of_mariadb_and_the_report_for_a_person(temporary: Path, ru
     assert (status, errors) == (0, "")
     text = " ".join(text.split())
     assert "MariaDB 11.8 takes them as the present version does, with the same results" in text
-    assert "62 of 62 statements were answered by both; 1 refused by both with the same error" in text
+    assert "63 of 63 statements were answered by both; 1 refused by both with the same error" in text
+    assert "Rows of 2 kinds of SELECT were compared, one of each: 2 are the same, in the same order." in text
     assert "select name from words where id = ?" in text
     assert SECRET not in text
     # With --table, only statements on these.
     assert (found["sent"], found["refused_by_both"], found["only_newer"], found["only_present"], found["others"]) == (2, 1, [], [], [])
-    assert found["left_out"] == {"shop.words was not copied": 60}
+    assert found["left_out"] == {"shop.words was not copied": 61}
     settings = {one["name"]: one for one in found["settings"]}
     assert settings["sql_mode"] == {"name": "sql_mode", "present": "NO_ENGINE_SUBSTITUTION", "newer": "NO_ENGINE_SUBSTITUTION", "is_carried": True}
     assert not settings["character_set_server"]["is_carried"]
+
+
+def test_a_release_that_imports_its_own_definitions_and_compares_names_in_lower_case(temporary: Path, tmp_path: Path) -> None:
+    """MySQL 8.0 and later take lower_case_table_names when they make their dictionary, and no later."""
+    path = recorded(tmp_path / "w", [*READ, (b"UPDATE words SET price = 1 WHERE id < 5", 0), (b"SELECT SUM(price) FROM words", 1)])
+    with PrivateServer(binaries_of("mysql-9.7"), ["--lower-case-table-names=1"]) as server, shop(server):
+        document = measured(temporary, *on(server, "mysql-9.7", path))
+    found = document["recorded"]
+    assert [table["way"] for table in document["tables"]] == ["import"]
+    assert (found["sent"], found["only_newer"], found["others"], found["selects_equal"]) == (61, [], [], 2)
+    assert not any(one["is_carried"] for one in found["settings"])
 
 
 def test_what_cannot_be_compared_is_said(temporary: Path, running: Callable[[str], PrivateServer], tmp_path: Path) -> None:
@@ -158,3 +172,16 @@ def test_what_cannot_be_compared_is_said(temporary: Path, running: Callable[[str
         fails(temporary, r"here has no statement on shop\.idle: it touches shop\.words\. Name one of these \(--table\)", *on(server, new, here, "--table", "shop.idle"))
         fails(temporary, r"log, line 1|no workload", *on(server, new, tmp_path / "log"))
         fails(temporary, "No such file", *on(server, new, tmp_path / "none"))
+
+
+def test_a_budget_that_is_too_short_for_all_says_what_was_not_reached(temporary: Path, running: Callable[[str], PrivateServer], tmp_path: Path) -> None:
+    server = running("mariadb-10.11")
+    # One that takes longer than all that may be sent.
+    path = recorded(tmp_path / "w", [(b"SELECT SLEEP(0.4) FROM words WHERE id = 1", 1), *READ])
+    with shop(server):
+        words = [word for word in on(server, "mariadb-11.8", path) if word not in LIMITS]
+        found = compared(temporary, *words, "--budget", "0.3s")
+    assert (found["sent"], found["not_reached"]) == (1, 59)
+    assert (found["all"], found["kinds"], found["course"]) == (None, [], None)
+    assert "the budget had ended" in found["speed_problem"]
+    assert any("were not compared row by row" in note for note in found["notes"])

@@ -19,7 +19,7 @@ from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer, Locks, ke
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.report import course_line
 from myisam_advisor.trial.rounds import Limits, Rounds, run_rounds
-from myisam_advisor.trial.statements.answers import Compared, compare_answers
+from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, cpu_seconds
 from myisam_advisor.trial.statements.replay_result import KindResult
@@ -94,7 +94,7 @@ class RecordedStatements:
             make_account(one.server, sorted(databases))
         self._listener.doing("comparing answers")
         servers = {one.engine: one.server for one in self._servers}
-        return schedule, found.seconds, compare_answers(servers, self._events(), judging, copied)
+        return schedule, found.seconds, compare_answers(servers, selects(self._events(), judging, copied))
 
     def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[Run]:
         began = time.monotonic()

@@ -32,6 +32,7 @@ STOP_SECONDS = 20.0
 LOG_TAIL_BYTES = 2000
 # "$0" is the log, "$@" the server: the shell opens the file as the server's user.
 LOGGED = 'exec "$@" >>"$0" 2>&1'
+OF_DICTIONARY = ("--lower-case-table-names=", "--loose-lower-case-table-names=")
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
 # By how the server makes its data directory. What a release does not know is passed over (--loose-).
@@ -119,7 +120,9 @@ class PrivateServer:
                 ["create database mysql;", "use mysql;"], "mysql_system_tables.sql", "mysql_system_tables_data.sql"
             )
         else:
-            self._run([*words_before(), *self._base_command(), "--initialize-insecure"])
+            # Its dictionary keeps how names are compared, and no later start may say otherwise: manual, "lower_case_table_names".
+            names = [one for one in self.options if one.startswith(OF_DICTIONARY)]
+            self._run([*words_before(), *self._base_command(), *names, "--initialize-insecure"])
 
     def start(self, further_options: Sequence[str] = ()) -> None:
         """Start the server and wait until it answers.

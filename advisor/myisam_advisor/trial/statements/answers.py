@@ -1,13 +1,14 @@
 """The same SELECTs on several private servers: whether they return the same rows, and in the same order.
 
-One of each kind is asked, before anything is written, by an account that may read the copied databases and nothing else. What answers
+One of each kind is asked, on tables that nothing was written to, by an account that may read the copied databases and nothing else. What answers
 otherwise when the first server is asked twice (RAND, NOW, UUID) says nothing, and is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from myisam_advisor.trial.private.driver import Connection, driver
@@ -24,6 +25,8 @@ STATEMENT_SECONDS = 30
 LIMITS = (f"SET SESSION max_statement_time = {STATEMENT_SECONDS}", f"SET SESSION max_execution_time = {STATEMENT_SECONDS * 1000}")  # fmt: skip
 # The rows; or the number of the error.
 Answer = tuple[str, ...] | int
+# How many rows the event at this place of the recording has; None where that is not known.
+Rows = Callable[[int, Event], "int | None"]
 
 
 @dataclass(slots=True)
@@ -31,12 +34,14 @@ class Compared:
     """One server's answers against those of the first; of those that differ the kinds of the statements.
 
     `failed` are those of `differ` that end with an error on one of the two: its number on the first, and on this one (0: none).
+    `not_asked` are those for which there was no time.
     """
 
     equal: int = 0
     other_order: list[str] = field(default_factory=list)
     differ: list[str] = field(default_factory=list)
     failed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    not_asked: int = 0
 
     def add(self, kind: str, expected: Answer, answer: Answer) -> None:
         """One statement's answers."""
@@ -57,31 +62,44 @@ class Compared:
 
 
 def compare_answers(
-    servers: Mapping[str, PrivateServer], events: Iterable[Event], judging: Judging, copied: set[TableName]
+    servers: Mapping[str, PrivateServer], asked: Sequence[Event], seconds: float | None = None
 ) -> Mapping[str, Compared]:
-    """Ask all servers, the first of which is the measure; the others by their names."""
-    asked = selects(events, judging, copied)
+    """Ask all servers, the first of which is the measure and asked twice; the others by their names. After so many seconds no more are asked (None: all are)."""
     base, *others = servers
-    expected = _answers(servers[base], asked)
-    again = _answers(servers[base], asked)
-    found = {name: Compared() for name in others}
-    for name in others:
-        for event, first, second, answer in zip(asked, expected, again, _answers(servers[name], asked), strict=True):
+    found, began = {name: Compared() for name in others}, time.monotonic()
+    with ExitStack() as stack:
+        connections = {name: stack.enter_context(asking(server)) for name, server in servers.items()}
+        for number, event in enumerate(asked):
+            if seconds is not None and time.monotonic() - began > seconds:
+                for compared in found.values():
+                    compared.not_asked = len(asked) - number
+                break
+            first, second = _answer(connections[base], event), _answer(connections[base], event)
+            answers = {name: _answer(connections[name], event) for name in others}
             if first == second:
-                found[name].add(fingerprint(event.statement), first, answer)
+                for name, answer in answers.items():
+                    found[name].add(fingerprint(event.statement), first, answer)
     return found
 
 
-def selects(events: Iterable[Event], judging: Judging, copied: set[TableName]) -> list[Event]:
-    """The first SELECT of each kind that reads copied tables alone, and was not recorded with more rows than are held in memory."""
+def recorded_rows(_place: int, event: Event) -> int | None:
+    """How many rows an event returned when it was recorded; None where that is not told."""
+    return event.rows_sent
+
+
+def selects(
+    events: Iterable[Event], judging: Judging, copied: set[TableName], rows: Rows = recorded_rows
+) -> list[Event]:
+    """The first SELECT of each kind that reads copied tables alone, and of which `rows` tells no more rows than are held in memory."""
     found: dict[int, Event] = {}
-    for event in events:
+    for place, event in enumerate(events):
         judged = judging.of(event)
         tables = judged.tables(event.database)
         is_select = event.statement.lstrip(b" \t\r\n(")[:6].lower() == b"select"
         if not is_select or judged.refused or judged.touched.writes or not tables or not tables <= copied:
             continue
-        if event.rows_sent is not None and event.rows_sent <= LARGE_ROWS and len(found) < MOST_KINDS:
+        known = rows(place, event)
+        if known is not None and known <= LARGE_ROWS and len(found) < MOST_KINDS:
             found.setdefault(judged.kind, event)
     return list(found.values())
 
@@ -103,11 +121,6 @@ def refusal_of(connection: Connection, event: Event) -> tuple[int, str] | None:
     except driver().error as error:
         return _number(error), str(error.args[-1]) if error.args else str(error)
     return None
-
-
-def _answers(server: PrivateServer, asked: Sequence[Event]) -> list[Answer]:
-    with asking(server) as connection:
-        return [_answer(connection, event) for event in asked]
 
 
 def _answer(connection: Connection, event: Event) -> Answer:

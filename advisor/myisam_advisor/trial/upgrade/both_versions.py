@@ -28,6 +28,7 @@ from myisam_advisor.trial.upgrade.carried_settings import (
     carried,
     give_charset,
     give_deciding,
+    name_options,
     options_of,
     settings_told,
     variables_of,
@@ -71,7 +72,8 @@ def both_servers(
     schemas = sorted({source.schema for source in sources})
     with ExitStack() as stack:
         listener.doing("starting a private server of the present version")
-        present = stack.enter_context(PrivateServer(versions.present, OPTIONS, _made(folder / "p")))
+        first_options = [*OPTIONS, *name_options(versions.variables)]
+        present = stack.enter_context(PrivateServer(versions.present, first_options, _made(folder / "p")))
         defaults = variables_of(present)
         missing: dict[TableName, str] = {}
         copied = _copied(sources, present, lock, listener, missing)
@@ -80,7 +82,8 @@ def both_servers(
         present.restart()
         given = carried(versions.variables, defaults)
         listener.doing("starting a private server of the newer version")
-        newer = stack.enter_context(PrivateServer(versions.newer, [*OPTIONS, *options_of(given)], _made(folder / "n")))
+        options = [*first_options, *options_of(given)]
+        newer = stack.enter_context(PrivateServer(versions.newer, options, _made(folder / "n")))
         make_account(newer, schemas)
         placed = _placed(copied, present, newer, place, missing)
         if not placed:

@@ -16,6 +16,7 @@ from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
 
 MODE, CHARSET, COLLATION = "sql_mode", "character_set_server", "collation_server"
+NAMES = "lower_case_table_names"
 # What decides what a statement means: set on the running server, which says why it refuses a value, where an option would keep it from starting.
 DECIDING = (MODE, CHARSET, COLLATION)
 
@@ -29,6 +30,11 @@ def variables_of(server: PrivateServer) -> dict[str, str]:
 def carried(watched: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
     """Of the settings that matter to statements on MyISAM those that somebody gave the watched server."""
     return {name: watched[name] for name in SETTINGS if name in watched and watched[name] != defaults.get(name)}
+
+
+def name_options(watched: Mapping[str, str]) -> list[str]:
+    """How names of tables are compared: MySQL 8.0 and later take it when they make their dictionary, and no later."""
+    return [f"--{NAMES.replace('_', '-')}={watched[NAMES]}"] if watched.get(NAMES) else []
 
 
 def options_of(given: Mapping[str, str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Recorded statements under the present version and under the newer one, both with the same tables: refusals, results, speed.
 
-Three parts share the budget. Of each kind of SELECT one is asked under both, before anything is written. Then everything is sent to both,
-the present version twice, each time to tables as they were. Then as much of the recording as lets enough rounds into what is left is
-sent to both in turn, as a replay does it.
+Three parts share the budget. Everything is sent to both, the present version twice, each time to tables as they were. Of each kind of
+SELECT one is asked under both, on such tables, and the rows are compared. Then as much of the recording as lets enough rounds into what is
+left is sent to both in turn, as a replay does it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Course, Limits, Rounds, run_rounds
-from myisam_advisor.trial.statements.answers import Compared, compare_answers
+from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
 from myisam_advisor.trial.statements.figures import OTHER_ANSWERS_SHARE, compare, kinds_of
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, Part, Parts
 from myisam_advisor.trial.statements.replay_result import KindResult, KindVariant
-from myisam_advisor.trial.statements.schedule import Schedule
+from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage
 from myisam_advisor.trial.statements.survey import Judging, Survey, survey
@@ -43,11 +43,13 @@ from myisam_advisor.trial.upgrade.result_notes import note_on
 from myisam_advisor.trial.upgrade.two_answers import Answers, Group, TwoAnswers, held_together
 from myisam_advisor.workload.events import Event
 
-# Of the budget, what sending everything three times may take.
-ANSWERS_SHARE, PASSES = 0.5, 3
+# Of the budget, what sending everything three times may take, and what SELECTs that are compared row by row may.
+ANSWERS_SHARE, PASSES = 0.4, 3
+SELECTS_SHARE = 0.2
 MOST_LISTED = 100
 MOST_REASONS = 20
 FAILING_SHARE = 0.1
+NO_TIME = "speed was not measured: the budget had ended when all was sent (--budget)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +94,11 @@ class RecordedOnBoth:
         parts = self._parts()
         whole = parts.first(self._found.statements)
         present, newer = parts.stage(both.present, whole), parts.stage(both.newer, whole)
-        self._listener.doing("comparing answers")
-        copied = {(one.schema, one.table) for one in both.sources}
-        servers = {BASELINE: both.present, self._name: both.newer}
-        selects = compare_answers(servers, self._material.events(), self._judging, copied)[self._name]
-        answers = self._answers(whole.schedule, present, newer)
-        only_newer, only_present = self._refused(answers, selects, present, newer)
+        first, answers = self._answers(whole.schedule, present, newer)
+        present.restore()
+        newer.restore()
+        compared = self._selects(_seen(whole.schedule, first))
+        only_newer, only_present = self._refused(answers, compared, present, newer)
         present.restore()
         newer.restore()
         speeds = self._speeds(parts, answers)
@@ -111,15 +112,15 @@ class RecordedOnBoth:
             answers.unsteady,
             only_newer,
             only_present,
-            self._others(answers, selects),
-            selects.total - len(selects.failed),
-            selects.equal,
+            self._others(answers, compared),
+            compared.total - len(compared.failed),
+            compared.equal,
             speeds.all,
             speeds.kinds,
             speeds.course,
             speeds.problem,
             tuple(both.settings),
-            (*both.notes, *speeds.notes),
+            (*both.notes, *_select_notes(compared), *speeds.notes),
         )
 
     def _parts(self) -> Parts:
@@ -139,8 +140,24 @@ class RecordedOnBoth:
         if left is not None:
             self._listener.left(left)
 
-    def _answers(self, schedule: Schedule, present: Stage, newer: Stage) -> TwoAnswers:
-        """Everything to both, as far as the budget goes."""
+    def _selects(self, seen: Sequence[int]) -> Compared:
+        """One SELECT of each kind, row by row."""
+        self._listener.doing("comparing the rows of SELECTs")
+        both, budget = self._both, self._material.budget_seconds
+
+        def rows(place: int, event: Event) -> int | None:
+            return event.rows_sent if seen[place] == UNKNOWN else max(seen[place], 0)
+
+        copied = {(one.schema, one.table) for one in both.sources}
+        asked = selects(self._material.events(), self._judging, copied, rows)
+        seconds = None if budget is None else budget * SELECTS_SHARE
+        servers = {BASELINE: both.present, self._name: both.newer}
+        found = compare_answers(servers, asked, seconds)[self._name]
+        self._tell_left()
+        return found
+
+    def _answers(self, schedule: Schedule, present: Stage, newer: Stage) -> tuple[Answers, TwoAnswers]:
+        """Everything to both, as far as the budget goes: what the present version said first, and what both said."""
         runs = []
         for stage, said in (
             (present, "the present version"),
@@ -151,7 +168,7 @@ class RecordedOnBoth:
             runs.append(self._sent(schedule, stage))
             self._tell_left()
         first, after, again = runs
-        return held_together(schedule, first, again, after)
+        return first, held_together(schedule, first, again, after)
 
     def _sent(self, schedule: Schedule, stage: Stage) -> Answers:
         budget = self._material.budget_seconds
@@ -164,23 +181,23 @@ class RecordedOnBoth:
         return [array("q", map(usual_answer, sent.answers(number))) for number in range(len(schedule.plans))]
 
     def _refused(
-        self, answers: TwoAnswers, selects: Compared, present: Stage, newer: Stage
+        self, answers: TwoAnswers, compared: Compared, present: Stage, newer: Stage
     ) -> tuple[tuple[RefusedKind, ...], tuple[RefusedKind, ...]]:
         """What one version alone refuses, with its words, which are asked for once for each kind."""
         self._listener.doing("asking for the words of refusals")
         refusals = Refusals(self._judging, self._material.events, self._both.sources)
         mode = None if self._same_mode() else self._present_mode
-        by_newer = [*answers.only_newer.items(), *self._of_selects(answers, selects, newer=True)]
-        by_present = [*answers.only_present.items(), *self._of_selects(answers, selects, newer=False)]
+        by_newer = [*answers.only_newer.items(), *self._of_selects(answers, compared, newer=True)]
+        by_present = [*answers.only_present.items(), *self._of_selects(answers, compared, newer=False)]
         newer.restore()
         told_newer = refusals.told(newer.server, _listed(by_newer), mode)
         present.restore()
         return told_newer, refusals.told(present.server, _listed(by_present), None)
 
-    def _of_selects(self, answers: TwoAnswers, selects: Compared, *, newer: bool) -> Iterator[Refused]:
+    def _of_selects(self, answers: TwoAnswers, compared: Compared, *, newer: bool) -> Iterator[Refused]:
         """Kinds of SELECT that were refused when one of each was asked, and were not reached when all were sent."""
         reached = answers.rows.keys() | answers.otherwise | answers.refused_by_both.keys()
-        for text, (on_present, on_newer) in selects.failed.items():
+        for text, (on_present, on_newer) in compared.failed.items():
             kind = self._judging.kinds.get(text)
             if kind is None or kind in reached or bool(on_newer) is not newer:
                 continue
@@ -191,7 +208,7 @@ class RecordedOnBoth:
         newer = next((one.newer for one in self._both.settings if one.name == "sql_mode"), "")
         return set(filter(None, newer.split(","))) == set(filter(None, self._present_mode.split(",")))
 
-    def _others(self, answers: TwoAnswers, selects: Compared) -> tuple[OtherResult, ...]:
+    def _others(self, answers: TwoAnswers, compared: Compared) -> tuple[OtherResult, ...]:
         """What both take, and answer otherwise: other numbers of rows first."""
         names = {number: text for text, number in self._judging.kinds.items()}
         found = [
@@ -209,18 +226,20 @@ class RecordedOnBoth:
         ]
         found.sort(key=lambda one: -one.statements)
         told = {one.fingerprint for one in found}
-        values = [text for text in selects.differ if text not in selects.failed and text not in told]
+        values = [text for text in compared.differ if text not in compared.failed and text not in told]
         found += [OtherResult(text, ROW_VALUES, 1, 1, None, None, note_on(text, ROW_VALUES)) for text in values]
         found += [
-            OtherResult(text, ROW_ORDER, 1, 1, None, None, note_on(text, ROW_ORDER)) for text in selects.other_order
+            OtherResult(text, ROW_ORDER, 1, 1, None, None, note_on(text, ROW_ORDER)) for text in compared.other_order
         ]
         return tuple(found[:MOST_LISTED])
 
     def _speeds(self, parts: Parts, answers: TwoAnswers) -> Speeds:
         """Both in turn, as much of the recording as the rest of the budget bears."""
-        both, rounds = self._both, self._material.rounds
+        both, rounds, left = self._both, self._material.rounds, self._left()
+        if left == 0:
+            return Speeds(problem=NO_TIME)
         self._listener.doing("preparing the statements, and finding out how many of them the budget can bear")
-        part = parts.window(both.present, allowance(self._left(), rounds, 2))
+        part = parts.window(both.present, allowance(left, rounds, 2))
         base, other = parts.stage(both.present, part), parts.stage(both.newer, part)
         self._listener.doing("a first run, to warm up")
         parts.first_run(part.schedule, base)
@@ -261,6 +280,23 @@ def _why_no_speed(answers: TwoAnswers) -> str:
     if failing > FAILING_SHARE:
         return f"{failing:.1%} of the statements are refused by both, so that the speed of all together says nothing; kinds that are taken are told"
     return ""
+
+
+def _seen(schedule: Schedule, answers: Answers) -> Sequence[int]:
+    """What a run's answers are, by their places in the recording; UNKNOWN where there is none."""
+    seen = array("q", [UNKNOWN]) * schedule.read
+    for plan, of_thread in zip(schedule.plans, answers, strict=True):
+        for place, answer in zip(plan.positions, of_thread, strict=True):
+            seen[place] = answer
+    return seen
+
+
+def _select_notes(compared: Compared) -> list[str]:
+    if not compared.not_asked:
+        return []
+    return [
+        f"{compared.not_asked} kinds of SELECT were not compared row by row: the budget had no time for them (--budget)."
+    ]
 
 
 def _window_notes(whole: Survey, part: Part) -> list[str]:
