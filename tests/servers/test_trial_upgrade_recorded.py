@@ -78,6 +78,7 @@ def test_what_mysql_9_refuses_of_statements_that_5_6_takes(temporary: Path, runn
             (b"INSERT INTO log (id, at, what) VALUES (2, '0000-00-00', 'y')", 0),
             (b"INSERT INTO log (id, at, what) VALUES (3, '2021-01-01', '%b and much more')" % value, 0),
             (b"SELECT id FROM log WHERE id > 1", 2),
+            (b"SELECT ROW_NUMBER() OVER (ORDER BY id) FROM words LIMIT 3", None),
             (b"SELECT id FROM kept", 0),
         ],
     )
@@ -104,6 +105,8 @@ def test_what_mysql_9_refuses_of_statements_that_5_6_takes(temporary: Path, runn
     # One of a kind is refused by both, as its row is there; two by the newer version's sql_mode alone.
     inserts = [one for one in found["only_newer"] if one["fingerprint"].startswith("insert into log")]
     assert {one["code"]: one["taken_under_present_mode"] for one in inserts} == {1292: True, 1406: True}
+    assert [(one["code"], one["statements"], one["other_code"]) for one in found["only_present"]] == [(1064, 1, 0)]
+    assert found["only_present"][0]["fingerprint"].startswith("select row_number() over")
     assert found["refused_by_both"] == 1
     assert any("InnoDB" in reason for reason in found["left_out"])
     others = {one["fingerprint"]: one for one in found["others"]}

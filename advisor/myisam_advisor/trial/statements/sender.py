@@ -55,6 +55,14 @@ class Sent:
         return read_answers((self.folder / f"{thread}.answers").read_bytes())
 
 
+def sender_program() -> str:
+    """What sends. Raises TrialError where it is not installed."""
+    program = shutil.which("sysbench")
+    if program is None:
+        raise TrialError("sysbench is not installed: apt install sysbench.")
+    return program
+
+
 def send(
     server: PrivateServer,
     folder: Path,
@@ -71,9 +79,7 @@ def send(
     After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
     Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
     """
-    program = shutil.which("sysbench")
-    if program is None:
-        raise TrialError("sysbench is not installed: apt install sysbench.")
+    program = sender_program()
     script = folder / SCRIPT.name
     if not script.exists():
         script.write_bytes(SCRIPT_TEXT)

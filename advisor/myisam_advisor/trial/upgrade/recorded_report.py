@@ -37,7 +37,7 @@ def headline(found: RecordedUpgrade, newer: str) -> str:
 
 def recorded_parts(found: RecordedUpgrade, present: str, newer: str) -> Iterator[RenderableType]:
     """All of it, what is refused first."""
-    yield Text(printable(headline(found, newer)), style="bold")
+    yield _title("Recorded statements")
     yield _line(_sent(found))
     for reason, number in list(found.left_out.items())[:MOST_REASONS]:
         yield _line(f"  left out: {number:,} ({reason})", "dim")

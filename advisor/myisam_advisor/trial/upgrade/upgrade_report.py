@@ -16,7 +16,7 @@ from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import object_name, printable, sentence, size
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH
 from myisam_advisor.trial.upgrade.one_table import steps_in_words
-from myisam_advisor.trial.upgrade.recorded_report import recorded_parts
+from myisam_advisor.trial.upgrade.recorded_report import headline, recorded_parts
 from myisam_advisor.trial.upgrade.upgrade_result import (
     FINE,
     MENDED,
@@ -51,6 +51,8 @@ def as_text(result: UpgradeResult, reader: TextIO | None = None) -> str:
 
 def _parts(result: UpgradeResult) -> Iterable[RenderableType]:
     yield Text(printable(_headline(result)), style="bold")
+    if result.recorded is not None:
+        yield Text(printable(headline(result.recorded, _release(result))), style="bold")
     for table in sorted(
         result.tables, key=lambda one: (WORST_FIRST.index(one.verdict), one.schema_name, one.table_name)
     ):

@@ -19,6 +19,7 @@ from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room,
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.statements.stages import RefusedError, make_account
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
@@ -79,6 +80,8 @@ def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
     expect_not_root()
     binaries, present = material.binaries, _label(material.data_version)
     expect_upgrade(binaries, material.data_version)
+    if material.recorded is not None:
+        sender_program()
     with ReapedDirectory() as directory:
         copied = sum(source.counted_bytes for source in material.sources)
         needed = COPIES * copied
