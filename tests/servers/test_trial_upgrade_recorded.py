@@ -188,3 +188,14 @@ def test_a_budget_that_is_too_short_for_all_says_what_was_not_reached(temporary:
     assert (found["all"], found["kinds"], found["course"]) == (None, [], None)
     assert "the budget had ended" in found["speed_problem"]
     assert any("were not compared row by row" in note for note in found["notes"])
+
+
+def test_without_a_table_that_both_open_the_rest_is_told(temporary: Path, running: Callable[[str], PrivateServer], tmp_path: Path) -> None:
+    """A table whose rows are damaged: what the newer version says of it stands, and why no statement was sent."""
+    server = running("mariadb-10.11")
+    path = recorded(tmp_path / "w", [(b"SELECT id FROM log", 1)])
+    with shop(server):
+        (server.data_directory / "shop" / "log.MYD").write_bytes(b"\x07" * 64)
+        document = measured(temporary, *on(server, "mariadb-11.8", path))
+    assert (document["recorded"], [table["table_name"] for table in document["tables"]]) == (None, ["log"])
+    assert any("The recorded statements were not sent, as no table is opened by both versions" in note for note in document["notes"])

@@ -42,6 +42,10 @@ TableName = tuple[str, str]
 Place = Callable[[PrivateServer, Source], UpgradedTable]
 
 
+class NoTableError(TrialError):
+    """There is no table that both versions open."""
+
+
 @dataclass(frozen=True, slots=True)
 class Versions:
     """Both programs, what of the watched server's settings matters, and which of its `sql_mode` the newer version takes."""
@@ -68,7 +72,7 @@ class BothServers:
 def both_servers(
     versions: Versions, sources: Sequence[Source], place: Place, lock: Lock | None, folder: Path, listener: Listener
 ) -> Iterator[BothServers]:
-    """Start both, with the tables that both can open. Raises TrialError where there is none."""
+    """Start both, with the tables that both can open. Raises NoTableError where there is none."""
     schemas = sorted({source.schema for source in sources})
     with ExitStack() as stack:
         listener.doing("starting a private server of the present version")
@@ -87,9 +91,7 @@ def both_servers(
         make_account(newer, schemas)
         placed = _placed(copied, present, newer, place, missing)
         if not placed:
-            raise TrialError(
-                f"the recorded statements have no table that both versions open: {'; '.join(missing.values())}."
-            )
+            raise NoTableError("; ".join(missing.values()))
         deciding = {**given, MODE: versions.taken_mode} if MODE in given else given
         notes = give_deciding(newer, deciding)
         give_charset((present, newer), schemas, versions.variables)

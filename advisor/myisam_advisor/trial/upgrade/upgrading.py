@@ -24,7 +24,7 @@ from myisam_advisor.trial.statements.stages import RefusedError, make_account
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.trial.trial import Subject, as_trial_errors, private_server
-from myisam_advisor.trial.upgrade.both_versions import Versions, both_servers
+from myisam_advisor.trial.upgrade.both_versions import NoTableError, Versions, both_servers
 from myisam_advisor.trial.upgrade.one_table import Definition, TableTrial, told_words, tried_definition
 from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
 from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial, RecordedOnBoth
@@ -97,9 +97,11 @@ def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
                 notes.append(STEP_BY_STEP)
             version = str(server.execute("SELECT @@version")[0][0])
         name = PRODUCT_NAMES[binaries.flavour]
-        recorded = _recorded(material, tables, mode, directory.path, listener)
-    if material.recorded is not None and recorded is None:
-        notes.append("The recorded statements were not sent: the newer version opens none of the tables.")
+        try:
+            recorded = _recorded(material, tables, mode, directory.path, listener)
+        except NoTableError as error:
+            recorded = None
+            notes.append(f"The recorded statements were not sent, as no table is opened by both versions: {error}.")
     return UpgradeResult(
         present, name, version, tuple(tables), tuple(not_tried), tuple(notes), machine_name(), recorded
     )
@@ -108,11 +110,16 @@ def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
 def _recorded(
     material: UpgradeMaterial, tables: Sequence[UpgradedTable], mode: str, folder: Path, listener: Listener
 ) -> RecordedUpgrade | None:
-    """The recorded statements, where there are any, on the tables that the newer version opened, copied anew: those of before were written."""
+    """The recorded statements, where there are any, on the tables that the newer version opened, copied anew: those of before were written.
+
+    Raises NoTableError where there is no such table.
+    """
     opened = {(one.schema_name, one.table_name): one for one in tables if one.verdict != REFUSED}
     sources = [source for source in material.sources if (source.schema, source.table) in opened]
-    if material.recorded is None or material.present is None or not sources:
+    if material.recorded is None or material.present is None:
         return None
+    if not sources:
+        raise NoTableError("the newer one refuses all of them")
 
     def place(server: PrivateServer, source: Source) -> UpgradedTable:
         table = source.schema, source.table
