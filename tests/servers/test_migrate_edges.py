@@ -139,6 +139,16 @@ def test_names_that_are_nobodys_are_told_and_the_rest_goes_on(four: PrivateServe
         assert "Batch 1 of 1: 1 table, " in script
 
 
+def test_whether_anything_ever_sorted_the_indexes_is_known(four: PrivateServer) -> None:
+    with schema(four, "edges"):
+        four.execute("CREATE TABLE t (x VARCHAR(50), FULLTEXT KEY (x)) ENGINE=MyISAM", *(f"INSERT INTO t VALUES ('word{number}')" for number in range(3)), "FLUSH TABLES", database="edges")
+        for never in (True, False):
+            (found,) = find_tables(four.data_directory, None, ["edges.t"]).tables
+            assert found.contents is not None
+            assert found.contents.never_sorted is never
+            four.execute("OPTIMIZE TABLE t", "FLUSH TABLES", database="edges")
+
+
 def test_rows_that_end_before_their_header_says_are_told(four: PrivateServer) -> None:
     with schema(four, "edges"):
         four.execute("CREATE TABLE t (a INT, b CHAR(200)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')", "FLUSH TABLES", database="edges")

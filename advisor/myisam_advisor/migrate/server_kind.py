@@ -28,6 +28,7 @@ TIMES: Mapping[str, tuple[tuple[int, int], ...]] = {
     MARIADB: ((5, 5), (10, 0), (10, 2), (10, 3)),
 }
 DEFAULT_PAGE_BYTES = 16_384
+DEFAULT_WORDS_CACHE_BYTES = 8_000_000
 STRICT = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL")
 ON = frozenset({"ON", "1", "YES"})
 # Where sql_mode is strict by default, and where it refuses 0000-00-00 besides.
@@ -64,6 +65,8 @@ class ServerKind:
     refuses_zero_in_defaults: bool = False
     # MariaDB 10.11.10, 11.4.4 and later: a copying ALTER sorts the entries of each index first.
     sorts_copies: bool = False
+    # innodb_ft_cache_size: words of FULLTEXT indexes are gathered in it.
+    words_cache_bytes: int = DEFAULT_WORDS_CACHE_BYTES
 
     @property
     def label(self) -> str:
@@ -117,7 +120,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         told.get("innodb_default_row_format", usual.row_format).upper(),
         is_on("innodb_large_prefix", usual.large_prefix),
         told.get("innodb_file_format", "Barracuda" if usual.barracuda else "Antelope").lower() == "barracuda",
-        int(told.get("innodb_page_size", DEFAULT_PAGE_BYTES)) if told.get("innodb_page_size", "").isdecimal() else DEFAULT_PAGE_BYTES,
+        _number(told.get("innodb_page_size"), DEFAULT_PAGE_BYTES),
         is_on("sql_require_primary_key", False) or is_on("innodb_force_primary_key", False),
         tuple(missing),
         forbidden,
@@ -128,7 +131,12 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
         strict and zero_in, defaults_too and zero, defaults_too and zero_in, is_on("innodb_alter_copy_bulk", False),
+        _number(told.get("innodb_ft_cache_size"), DEFAULT_WORDS_CACHE_BYTES),
     )  # fmt: skip
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text is not None and text.isdecimal() else otherwise
 
 
 def _refusing(modes: Sequence[str], mode: str) -> bool:

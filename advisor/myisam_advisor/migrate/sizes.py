@@ -30,7 +30,14 @@ from myisam_advisor.catalogue.innodb_pages import (
 )
 from myisam_advisor.migrate.aria_pages import aria_bytes
 from myisam_advisor.migrate.innodb_words import hidden_column_bytes, words_bytes
-from myisam_advisor.migrate.myisam_keys import AT_RANDOM, VARYING_AT_RANDOM, came_at_random, full_bytes
+from myisam_advisor.migrate.myisam_keys import (
+    AT_RANDOM,
+    VARYING_AT_RANDOM,
+    WORDS_BY_ROW,
+    boxes_bytes,
+    came_at_random,
+    full_bytes,
+)
 from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, widths_of, within_index
@@ -53,6 +60,8 @@ class Contents:
     index_bytes: int
     free_bytes: int
     row_format: str
+    # Nothing ever sorted its indexes: no statistics were ever made of them, and whatever sorts makes some.
+    never_sorted: bool = False
 
     @property
     def total_bytes(self) -> int:
@@ -68,10 +77,13 @@ class Contents:
 def bytes_after(structure: Structure, contents: Contents, to: str, here: ServerKind) -> Range:
     """Between which sizes the table's file or files will be."""
     if to != INNODB:
-        return aria_bytes(structure, contents.rows, contents.row_bytes, contents.index_bytes, contents.row_format)
+        return aria_bytes(
+            structure, contents.rows, contents.row_bytes, contents.index_bytes, contents.row_format,
+            never_sorted=contents.never_sorted,
+        )  # fmt: skip
     if not contents.rows:
         _, least = _room_to_keep(structure, here)
-        words, _ = words_bytes(structure, 0.0, here, least)
+        words, _ = words_bytes(structure, 0, 0.0, here, least)
         return least + words, least + words
     narrow, wide = within_index(
         structure, contents.rows, contents.index_bytes, widths_of(structure, contents.row_bytes, contents.row_format)
@@ -86,8 +98,11 @@ def _file(structure: Structure, contents: Contents, here: ServerKind, widths: Wi
     free, least = _room_to_keep(structure, here)
     trees = sum(full_bytes(structure, index, contents.rows) for index in structure.indexes if index.kind == types.BTREE)
     # At most they are what the others leave where those are full, and at least what they leave where those are not.
-    myisam = contents.index_bytes - trees if most else (contents.index_bytes - trees / AT_RANDOM) * VARYING_AT_RANDOM
-    words = words_bytes(structure, myisam, here, least)
+    others = contents.index_bytes - boxes_bytes(structure, contents.rows)
+    myisam = others - trees if most else (others - trees / AT_RANDOM) * VARYING_AT_RANDOM
+    if contents.never_sorted:
+        myisam = (others - trees) * VARYING_AT_RANDOM if most else (others - trees / AT_RANDOM) * WORDS_BY_ROW
+    words = words_bytes(structure, contents.rows, myisam, here, least)
     return file_bytes(pages, free, least) + words[most]
 
 

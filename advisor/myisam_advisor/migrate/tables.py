@@ -161,6 +161,7 @@ def _take(
             sum(header.index_bytes for header in headers),
             sum(header.free_bytes for header in headers),
             headers[0].row_format,
+            any(header.not_analyzed for header in headers),
         )
         if headers and not problem
         else None

@@ -115,8 +115,10 @@ class _Packed:
         room = sum(_room(column) for column in self.varying)
         chars = sum(column.maximum_bytes for column in self.chars)
         if not self.varying:
-            full = min(rest / chars, 1.0) if chars else 1.0
+            full = 1.0
         held = min(chars * full, rest)
+        # No CHAR is fuller than what the row has left for all of them.
+        full = held / chars if chars else full
         share = (rest - held) / room if room else full
         padded = sum(max(_padded(column, full), 0.0) for column in self.chars)
         absent = min(self.absent * (1 - present), max(self.rest + self.numbers - self.payload + rest, 0.0))
@@ -159,9 +161,24 @@ def within_index(
     if entry * LEAST_FULL_PAGES < known / 2:
         return ends  # its keys are disabled, or much compressed: nothing follows
     least, full = (min(max((entry * filled - known) / room, 0.0), 1.0) for filled in (LEAST_FULL_PAGES, 1.0))
-    low = replace(ends[0], share=max(min(ends[0].share, full), least))
-    high = replace(ends[1], share=max(ends[1].share, least))
+    floors = [_share_within(structure, end.share) for end in ends]
+    low = replace(ends[0], share=max(min(ends[0].share, full), least, floors[0]))
+    high = replace(ends[1], share=max(ends[1].share, least, floors[1]))
     return low, high
+
+
+def _share_within(structure: Structure, share: float) -> float:
+    """How full texts in indexes are at least: what all texts have, without what those outside of indexes hold at most."""
+    within = {part.column for index in structure.indexes for part in index.parts}
+    varying = {
+        place: column
+        for place, column in enumerate(structure.columns)
+        if column.is_blob or column.type in types.VARIABLE
+    }
+    outside = sum(column.maximum_bytes for place, column in varying.items() if place not in within)
+    room = sum(_room(column) for place, column in varying.items() if place in within)
+    held = share * sum(_room(column) for column in varying.values())
+    return min(max((held - outside) / room, 0.0), 1.0) if room else 0.0
 
 
 def part_bytes(column: Column, length: int, widths: Widths) -> float:

@@ -137,8 +137,67 @@ def test_words_and_a_table_without_a_key() -> None:
     assert low > alone[1] + 8_000_000
     assert high > low * 1.5, "how many words come again, no header tells"
     assert bytes_after(words, many, "InnoDB", OLD)[1] < high, "an older server merges more of them"
+    larger = of_variables("mysql", (9, 7), {"innodb_ft_cache_size": "80000000"})
+    assert bytes_after(words, many, "InnoDB", larger)[1] < high, "and so does a larger cache"
     keyless = Structure("MyISAM", None, LATIN1, "", (), False, structure.columns, ())
     assert bytes_after(keyless, contents, "InnoDB", NEW)[0] >= bytes_after(structure, contents, "InnoDB", NEW)[0]
+
+
+DOCUMENTS = table(
+    integer(auto_increment=True), Column("x", types.BLOB, 65_535, LATIN1, False),
+    indexes=(key((0, 4)), index((1, 0), name="words", kind=types.FULLTEXT)),
+)  # fmt: skip
+LANGUAGE = Contents(60_000, 22_083_864, 15_626_240, 0, "dynamic")  # paragraphs of manual pages
+BY_ROW = Contents(60_001, 22_083_884, 27_504_640, 0, "dynamic", never_sorted=True)  # the same, one after another
+DRAWN = Contents(60_000, 30_509_928, 28_408_832, 0, "dynamic")  # 60 words each, of 60,000, by Zipf's law
+DRAWN_MORE = Contents(150_000, 76_277_656, 70_579_200, 0, "dynamic")
+ONCE = Contents(100_000, 9_049_084, 16_732_160, 0, "dynamic")  # words of which each is there once
+
+
+@pytest.mark.parametrize(
+    ("contents", "to", "here", "became"),
+    [
+        (LANGUAGE, "InnoDB", SORTING, 32_505_856 + 91_553_792), (BY_ROW, "InnoDB", SORTING, 32_505_856 + 91_553_792), (LANGUAGE, "InnoDB", NEW, 37_748_736 + 91_799_552),
+        (LANGUAGE, "InnoDB", OLD, 37_748_736 + 72_843_264), (DRAWN, "InnoDB", SORTING, 41_943_040 + 220_594_176), (DRAWN_MORE, "InnoDB", SORTING, 96_468_992 + 440_795_136),
+        (ONCE, "InnoDB", SORTING, 17_825_792 + 126_156_800), (ONCE, "InnoDB", NEW, 22_020_096 + 126_402_560),
+        (LANGUAGE, "Aria", SORTING, 14_893_056 + 24_068_096), (BY_ROW, "Aria", SORTING, 14_893_056 + 24_068_096), (ONCE, "Aria", SORTING, 15_319_040 + 10_190_848),
+    ],
+)  # fmt: skip
+def test_what_became_of_words_is_between_the_ends(contents: Contents, to: str, here: ServerKind, became: int) -> None:
+    low, high = bytes_after(DOCUMENTS, contents, to, here)
+    assert low <= became <= high
+    assert (low + high) / 2 == pytest.approx(became, rel=0.1 if to == "Aria" else 0.3)
+
+
+AREAS = table(
+    integer(auto_increment=True), Column("g", types.GEOMETRY, 4_294_967_295, 63, False), text("name", 40),
+    indexes=(key((0, 4)), index((1, 32), name="g", kind=types.SPATIAL)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data_bytes", "index_bytes", "became"),
+    [(5_159_668, 8_052_736, 7_143_424 + 5_783_552), (5_159_656, 7_184_384, 6_963_200 + 5_783_552), (17_930_432, 7_032_832, 5_627_904 + 19_750_912)],
+    ids=["from west to east", "clusters", "polygons"],
+)  # fmt: skip
+def test_boxes_in_aria_are_no_fuller_than_in_myisam(data_bytes: int, index_bytes: int, became: int) -> None:
+    """100,000 shapes, on MariaDB 10.11."""
+    low, high = bytes_after(AREAS, Contents(100_000, data_bytes, index_bytes, 0, "dynamic"), "Aria", SORTING)
+    assert low <= became <= high
+    assert (low + high) / 2 == pytest.approx(became, rel=0.06)
+
+
+def test_a_char_is_no_fuller_than_the_row_has_room_for_it() -> None:
+    """11,000,000 posts of a forum, whose CHAR(32) may have 96 bytes in a row of 48: 1.5 GB on MariaDB 10.11."""
+    medium = Column("n", types.INT24, 3, 63, False)
+    posts = table(
+        replace(medium, auto_increment=True), medium, Column("forum", types.SHORT, 2, 63, False), medium, integer("time"), Column("ip", types.STRING, 96, 83, False),
+        text("name", 75, UTF8MB3), integer("edited"), Column("edits", types.SHORT, 2, 63, False), Column("attached", types.TINY, 1, 63, False), Column("reported", types.TINY, 1, 63, False),
+        indexes=(key((0, 3)), *(index(*parts, name=f"k{number}") for number, parts in enumerate((((1, 3),), ((3, 3),), ((4, 4),), ((2, 2), (4, 4)))))),
+    )  # fmt: skip
+    low, high = bytes_after(posts, Contents(11_000_000, 527_779_824, 551_429_120, 0, "dynamic"), "InnoDB", SORTING)
+    assert low <= 1_514_143_744 <= high
+    assert (low + high) / 2 == pytest.approx(1_514_143_744, rel=0.03)
 
 
 def test_what_is_null_has_room_in_rows_of_one_length_only() -> None:
