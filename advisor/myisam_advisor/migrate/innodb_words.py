@@ -90,12 +90,14 @@ def words_bytes(
     is_long = known > rows * LONG_TEXT_ENTRIES
     free = free_extents(here.is_mariadb, here.version)
     found = []
-    for vocabulary, more, letters in zip((POOR if is_long else TERMS, RICH), MORE_ENTRIES, LETTER_TABLES, strict=True):
+    for vocabulary, more, letters, last in zip(
+        (POOR if is_long else TERMS, RICH), MORE_ENTRIES, LETTER_TABLES, (False, True), strict=True
+    ):
         entries = known * more
-        words = _rows_of_words(entries, vocabulary, cache)
-        row = ROW_BYTES + WORD_BYTES + _list_bytes(entries, words, is_long) / words
+        words = _rows_of_words(entries, vocabulary, cache, last=last)
+        row = ROW_BYTES + WORD_BYTES + _list_bytes(entries, words, is_long) / max(words, 1.0)
         total = empty
-        for index in indexes:
+        for index in indexes if words else ():
             tables = _tables_filled(structure, index, letters)
             pages = tree_pages(ceil(words / tables), row, WORD_BYTES, WRITTEN_WORDS)
             total += tables * (file_bytes(pages, free, least_file) - least_file)
@@ -109,15 +111,19 @@ def _written_at_once(here: ServerKind) -> float:
     return here.words_cache_bytes * share
 
 
-def _rows_of_words(entries: float, vocabulary: _Vocabulary, cache: float) -> float:
-    """How many rows: as many in each writing as there are different words in the cache."""
+def _rows_of_words(entries: float, vocabulary: _Vocabulary, cache: float, *, last: bool) -> float:
+    """How many rows: as many in each writing as there are different words in the cache.
+
+    What is in it at the end is written when the server stops: `last` counts it.
+    """
     least, most = 1.0, cache
     for _ in range(40):
         middle = (least + most) / 2
         taken = vocabulary.of(middle) * CACHED_WORD_BYTES + middle * CACHED_PLACE_BYTES
         least, most = (middle, most) if taken < cache else (least, middle)
-    gathered = min(least, entries)
-    return max(entries / gathered * vocabulary.of(gathered), 1.0)
+    if entries >= least:
+        return entries / least * vocabulary.of(least)
+    return vocabulary.of(entries) if last else 0.0
 
 
 def _list_bytes(entries: float, words: float, is_long: bool) -> float:

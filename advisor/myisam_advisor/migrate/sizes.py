@@ -83,7 +83,7 @@ def bytes_after(structure: Structure, contents: Contents, to: str, here: ServerK
         )  # fmt: skip
     if not contents.rows:
         _, least = _room_to_keep(structure, here)
-        words, _ = words_bytes(structure, 0, 0.0, here, least)
+        words, _ = words_bytes(structure, 0, 0.0, here, _least_file(here))
         return least + words, least + words
     narrow, wide = within_index(
         structure, contents.rows, contents.index_bytes, widths_of(structure, contents.row_bytes, contents.row_format)
@@ -102,7 +102,7 @@ def _file(structure: Structure, contents: Contents, here: ServerKind, widths: Wi
     myisam = others - trees if most else (others - trees / AT_RANDOM) * VARYING_AT_RANDOM
     if contents.never_sorted:
         myisam = (others - trees) * VARYING_AT_RANDOM if most else (others - trees / AT_RANDOM) * WORDS_BY_ROW
-    words = words_bytes(structure, contents.rows, myisam, here, least)
+    words = words_bytes(structure, contents.rows, myisam, here, _least_file(here))
     return file_bytes(pages, free, least) + words[most]
 
 
@@ -113,10 +113,16 @@ def _is_sorted(structure: Structure, here: ServerKind) -> bool:
 def _room_to_keep(structure: Structure, here: ServerKind) -> tuple[float, float]:
     """How many extents are kept free, and how large an empty table's file is: each index but the first has a page of its own."""
     free = 0.0 if _is_sorted(structure, here) else free_extents(here.is_mariadb, here.version)
-    kind = "mariadb" if here.is_mariadb else "dictionary" if here.version >= DICTIONARY_SINCE else "old"
     hidden = bool(hidden_column_bytes(structure))
     trees = sum(index.kind != types.FULLTEXT for index in structure.indexes) + hidden + (_clustered(structure) is None)
-    return free, LEAST_FILE_BYTES[kind] + max(trees - 1, 0) * PAGE_BYTES
+    return free, _least_file(here) + max(trees - 1, 0) * PAGE_BYTES
+
+
+def _least_file(here: ServerKind) -> float:
+    """An empty table of one index."""
+    return LEAST_FILE_BYTES[
+        "mariadb" if here.is_mariadb else "dictionary" if here.version >= DICTIONARY_SINCE else "old"
+    ]
 
 
 def _trees(structure: Structure, contents: Contents, is_sorted: bool, widths: Widths, most: bool) -> Iterator[int]:
