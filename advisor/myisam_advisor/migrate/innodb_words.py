@@ -29,10 +29,10 @@ WORD_BYTES = 8
 ROW_BYTES = 5 + 13 + 8 + 8 + 4 + 2
 # MyISAM's entry where words come again: weight, place, and what is left of a word whose neighbours begin alike, in full pages. 12.4 to 12.8
 # were measured of four sorts of texts; 19.6 of texts in which no word comes again.
-ENTRY_BYTES = 12.6
+ENTRY_BYTES, OWN_ENTRY_BYTES = 12.6, 19.6
 # InnoDB takes words of three letters, too (innodb_ft_min_token_size), and has 36 stopwords where MyISAM has 543: 1.36 and 1.39 times as many
 # entries of the two languages below. Of made-up words fewer.
-MORE_ENTRIES = (1.2, 1.4)
+FEWEST_ENTRIES, MOST_ENTRIES = 1.2, 1.4
 # In the cache a new word takes its node in a tree (40 bytes), its text, a vector of four nodes (40 + 4 * 56), one of these (56), its own
 # structure (32) and the first 16 bytes of its list; one that comes again only what its list grows by.
 CACHED_WORD_BYTES, CACHED_PLACE_BYTES = 32 + 40 + 40 + 4 * 56 + 56 + 16 + WORD_BYTES, 5.0
@@ -42,30 +42,41 @@ COPYING_SHARE, SHARE, OLD_SHARE = 1 / 5, 1 / 10, 1.0
 COPYING_SINCE, SHARE_SINCE = ((8, 0), (10, 3)), ((5, 7), (10, 0))
 # A cache is written in the order of words, again and again through all of the tree, and InnoDB takes neighbours for a sequence: it splits a
 # page where the last word was put. Followed page by page: 0.52 to 0.57 of languages, 0.65 where no word comes again.
-WRITTEN_WORDS = Filling(0.55)
+WRITTEN_WORDS, WRITTEN_ONCE = Filling(0.55), Filling(0.65)
 # From so many entries a row on a text is long: a place in it takes two bytes, and it is language, no list of names.
 LONG_TEXT_ENTRIES = 10
 SHORT_PLACE_BYTES, LONG_PLACE_BYTES, NEXT_DOCUMENT_BYTES, FIRST_DOCUMENT_BYTES = 1.0, 1.8, 1.2, 3.0
 # Words are divided by their first letter's weight (fts_select_index_by_range): 9, 65, 70, 75, 80, 85. The Unicode collation algorithm gives
 # Latin letters 14 to 16, or 28 and more: all words are in one table. Five are of letters, one is of digits, where numbers are among the words.
-LETTER_TABLES = (5, 6)
+LETTER_TABLES = 5
 ONE_TABLE_COLLATIONS = (range(192, 216), range(224, 248), range(255, 324), range(2048, 1 << 16))
 
 
 @dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    """How many different words there are among so many: scale * number ** power, as Heaps' law says of languages."""
+class _Text:
+    """A sort of texts: how many different words there are among so many (scale * number ** power, as Heaps' law says of languages).
+
+    `entries` are those of InnoDB for each that MyISAM's bytes would be of words that come again, `letters` the tables that are filled;
+    `last`: what is in the cache at the end counts, as it is written when the server stops.
+    """
 
     scale: float
     power: float
+    entries: float
+    letters: int
+    last: bool
+    filling: Filling = WRITTEN_WORDS
 
-    def of(self, entries: float) -> float:
+    def different(self, words: float) -> float:
         """Different words among so many."""
-        return float(min(self.scale * entries**self.power, entries))
+        return float(min(self.scale * words**self.power, words))
 
 
-# Terms of a list; the poorest language, of manual pages; the richest, drawn out of 60,000 words by Zipf's law.
-TERMS, POOR, RICH = _Vocabulary(300.0, 0.0), _Vocabulary(8.0, 0.61), _Vocabulary(4.5, 0.75)
+# Terms of a list; the poorest language, of manual pages; the richest, drawn out of 60,000 words by Zipf's law; words that do not come again.
+TERMS = _Text(300.0, 0.0, FEWEST_ENTRIES, LETTER_TABLES, False)
+POOR = _Text(8.0, 0.61, FEWEST_ENTRIES, LETTER_TABLES, False)
+RICH = _Text(4.5, 0.75, MOST_ENTRIES, LETTER_TABLES + 1, True)
+ONCE = _Text(1.0, 1.0, ENTRY_BYTES / OWN_ENTRY_BYTES, LETTER_TABLES + 1, True, WRITTEN_ONCE)
 
 
 def hidden_column_bytes(structure: Structure) -> int:
@@ -90,16 +101,14 @@ def words_bytes(
     is_long = known > rows * LONG_TEXT_ENTRIES
     free = free_extents(here.is_mariadb, here.version)
     found = []
-    for vocabulary, more, letters, last in zip(
-        (POOR if is_long else TERMS, RICH), MORE_ENTRIES, LETTER_TABLES, (False, True), strict=True
-    ):
-        entries = known * more
-        words = _rows_of_words(entries, vocabulary, cache, last=last)
+    for text in (POOR if is_long else TERMS, RICH, ONCE):
+        entries = known * text.entries
+        words = _rows_of_words(entries, text, cache)
         row = ROW_BYTES + WORD_BYTES + _list_bytes(entries, words, is_long) / max(words, 1.0)
         total = empty
         for index in indexes if words else ():
-            tables = _tables_filled(structure, index, letters)
-            pages = tree_pages(ceil(words / tables), row, WORD_BYTES, WRITTEN_WORDS)
+            tables = _tables_filled(structure, index, text.letters)
+            pages = tree_pages(ceil(words / tables), row, WORD_BYTES, text.filling)
             total += tables * (file_bytes(pages, free, least_file) - least_file)
         found.append(total)
     return min(found), max(found)
@@ -111,19 +120,16 @@ def _written_at_once(here: ServerKind) -> float:
     return here.words_cache_bytes * share
 
 
-def _rows_of_words(entries: float, vocabulary: _Vocabulary, cache: float, *, last: bool) -> float:
-    """How many rows: as many in each writing as there are different words in the cache.
-
-    What is in it at the end is written when the server stops: `last` counts it.
-    """
+def _rows_of_words(entries: float, text: _Text, cache: float) -> float:
+    """How many rows: as many in each writing as there are different words in the cache."""
     least, most = 1.0, cache
     for _ in range(40):
         middle = (least + most) / 2
-        taken = vocabulary.of(middle) * CACHED_WORD_BYTES + middle * CACHED_PLACE_BYTES
+        taken = text.different(middle) * CACHED_WORD_BYTES + middle * CACHED_PLACE_BYTES
         least, most = (middle, most) if taken < cache else (least, middle)
     if entries >= least:
-        return entries / least * vocabulary.of(least)
-    return vocabulary.of(entries) if last else 0.0
+        return entries / least * text.different(least)
+    return text.different(entries) if text.last else 0.0
 
 
 def _list_bytes(entries: float, words: float, is_long: bool) -> float:
