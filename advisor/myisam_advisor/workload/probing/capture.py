@@ -22,8 +22,11 @@ from myisam_advisor.workload.file_format import Header, Totals
 from myisam_advisor.workload.file_writer import WorkloadWriter
 from myisam_advisor.workload.log_settings import flavour_of, present_settings
 from myisam_advisor.workload.probing.decoding import Decoder, begun_sessions
+from myisam_advisor.workload.probing.executions import Executions
 from myisam_advisor.workload.probing.kernel import attached, counted, loaded, made_maps
+from myisam_advisor.workload.probing.known_statements import known_statements
 from myisam_advisor.workload.probing.learning import ProcessMemory, learn
+from myisam_advisor.workload.probing.parameters import Style
 from myisam_advisor.workload.probing.place import INSTEAD, Offsets, place_of
 from myisam_advisor.workload.probing.program import Maps, begin_program, end_program
 from myisam_advisor.workload.probing.ring import Records, Ring
@@ -128,8 +131,13 @@ class Probing:
         with contextlib.ExitStack() as opened:
             file = opened.enter_context(_nameless(self._output.parent))
             lost, later = self._captured(prospect, file, begun)
+            executions = self._executions(bool(lost))
             writer = opened.enter_context(WorkloadWriter(self._output, header))
-            keep(writer, Decoder(since // 1000).events(Records(file), reading), Told(ignored_connections=ours))
+            keep(
+                writer,
+                Decoder(since // 1000, executions).events(Records(file), reading),
+                Told(ignored_connections=ours),
+            )
             for reason, number in {**reading.left_out, **({LOST: lost} if lost else {})}.items():
                 writer.leave_out(reason, number)
             if not writer.statements:
@@ -148,6 +156,8 @@ class Probing:
         """Let the kernel write; how many statements it lost, and what is to be known."""
         later = {}
         with self._probes(self._offsets, file) as (ring, maps):
+            # Now: what is prepared from here on is seen.
+            self._known = known_statements(self._sessions[0])
             begun()
             used, begin, asked = _own_seconds(), time.monotonic(), self._questions()
             stopped = self._wait(ring, begin + prospect.seconds)
@@ -208,7 +218,17 @@ class Probing:
             self._probes(None, file) as (ring, _),
         ):
             first, second = self._sessions
-            return learn(memory, (first, second), self._session_of(ring, file), self._place.build_id)
+            is_parsed = bool(self._place.layout.union)
+            return learn(memory, (first, second), self._session_of(ring, file), self._place.build_id, is_parsed)
+
+    def _executions(self, is_lossy: bool) -> Executions | None:
+        """What prepared statements are told by; None where their numbers are not known."""
+        offsets = self._offsets
+        if offsets.prepared is None or (self._place.layout.union and offsets.packet is None):
+            return None
+        has_typed_times = flavour_of(self._present) == "mariadb"
+        escapes = "NO_BACKSLASH_ESCAPES" not in self._present.get("sql_mode", "")
+        return Executions(Style(has_typed_times, escapes), self._known, is_lossy)
 
     def _session_of(self, ring: Ring, file: BinaryIO) -> Callable[[object], int]:
         def found(session: object) -> int:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.probing.place import QUERY
+from myisam_advisor.workload.probing.executions import Executions
+from myisam_advisor.workload.probing.parameters import NotDecodedError
+from myisam_advisor.workload.probing.place import Command
 from myisam_advisor.workload.probing.program import (
     ABOUT,
     BEGIN,
@@ -20,11 +22,12 @@ from myisam_advisor.workload.probing.program import (
 from myisam_advisor.workload.probing.ring import Record
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, Reading
 
-PREPARED = "prepared: the probe does not read its values"
+PREPARED = "prepared: where this server counts its statements was not found"
+BULK = "prepared, with arrays of values"
 LONG_SCHEMA = f"in a database whose name has more than {SCHEMA_BYTES} bytes"
 TOO_LONG = f"longer than {LARGEST_TEXT_BYTES} bytes"
 UNREADABLE = "not in the server's memory when it was looked at"
-_PREPARED_COMMANDS = frozenset((22, 23, 24, 25, 26, 28))
+_ENDS = frozenset((Command.QUIT, Command.CHANGE_USER, Command.RESET_CONNECTION))
 _NANOSECONDS = 1000
 
 
@@ -41,6 +44,7 @@ class Begun:
         database: the default one.
         schema_bytes: how long that one's name is.
         failed: something of it could not be read.
+        counted: how many statements its connection had prepared, where it prepares one.
         text: as much as was kept.
     """
 
@@ -52,15 +56,30 @@ class Begun:
     database: bytes | None
     schema_bytes: int
     failed: bool
+    counted: int
     text: bytes
+
+    @property
+    def whole(self) -> bytes | None:
+        """Its text, where all of it was seen."""
+        return None if self.failed or len(self.text) < self.length else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """One that has not ended: with its text, or why it has none."""
+
+    begun: Begun
+    text: bytes
+    left_out: str | None
 
 
 def begun(record: Record) -> Begun:
     """What a record of a begin says."""
-    session, command, length, connection, schema_bytes, failed, _ = ABOUT.unpack_from(record.raw, COMMON.size)
+    session, command, length, connection, schema_bytes, failed, counted = ABOUT.unpack_from(record.raw, COMMON.size)
     database = record.raw[SCHEMA_AT : SCHEMA_AT + min(schema_bytes, SCHEMA_BYTES)] if schema_bytes else None
-    text = record.raw[TEXT_AT : TEXT_AT + length]
-    return Begun(record.time, session, command, length, connection, database, schema_bytes, bool(failed), text)
+    text = record.raw[TEXT_AT : TEXT_AT + length] if length <= LARGEST_TEXT_BYTES else b""
+    return Begun(record.time, session, command, length, connection, database, schema_bytes, bool(failed), counted, text)
 
 
 class Decoder:
@@ -68,18 +87,20 @@ class Decoder:
 
     Args:
         since: microseconds since 1970 when the clock of the records was 0.
+        executions: of prepared statements; None where their numbers are not known.
     """
 
-    def __init__(self, since: int) -> None:
-        self._since = since
-        self._open: dict[int, Begun] = {}
+    def __init__(self, since: int, executions: Executions | None = None) -> None:
+        self._since, self._executions = since, executions
+        self._open: dict[int, _Open] = {}
 
     def events(self, records: Iterable[Record], reading: Reading) -> Iterator[Event]:
         """Each statement when it has ended; those that go on, at the end and without a duration."""
         for record in records:
             if record.kind == BEGIN:
                 yield from self._ended(record.thread, None, reading)
-                self._open[record.thread] = begun(record)
+                # What it says of later ones counts from now on, in whichever threads those are.
+                self._open[record.thread] = self._opened(begun(record))
             elif record.kind == END:
                 yield from self._ended(record.thread, record.time, reading)
         for thread in list(self._open):
@@ -90,30 +111,63 @@ class Decoder:
         if statement is None:
             return
         reading.entries += 1
-        reason = _unusable(statement)
-        if reason is not None:
-            reading.left_out[reason] += 1
+        if statement.left_out is not None:
+            reading.left_out[statement.left_out] += 1
             return
+        about = statement.begun
         yield Event(
-            statement.connection,
-            self._since + statement.time // _NANOSECONDS,
-            None if end is None else (end - statement.time) // _NANOSECONDS,
-            statement.database,
+            about.connection,
+            self._since + about.time // _NANOSECONDS,
+            None if end is None else (end - about.time) // _NANOSECONDS,
+            about.database,
             statement.text,
+            prepared=about.command == Command.EXECUTE,
         )
+
+    def _opened(self, statement: Begun) -> _Open:
+        text, reason = statement.text, _unusable(statement)
+        if statement.command != Command.QUERY:
+            text, reason = b"", ADMINISTRATOR
+            try:
+                text = self._prepared(statement)
+                if statement.command == Command.EXECUTE:
+                    reason = LONG_SCHEMA if statement.schema_bytes > SCHEMA_BYTES else None
+            except NotDecodedError as error:
+                reason = error.reason
+        return _Open(statement, text, reason)
+
+    def _prepared(self, statement: Begun) -> bytes:
+        """What a prepared one is when it is executed; what else is done with those is remembered. Raises NotDecodedError."""
+        connection, command, packet = statement.connection, statement.command, statement.whole
+        if self._executions is None:
+            if command in (Command.EXECUTE, Command.BULK_EXECUTE):
+                raise NotDecodedError(PREPARED)
+        elif command == Command.EXECUTE:
+            return self._executions.executed(connection, packet)
+        elif command == Command.PREPARE:
+            self._executions.prepared(connection, statement.counted, packet)
+        elif command == Command.LONG_DATA:
+            self._executions.long_data(connection, packet)
+        elif command == Command.BULK_EXECUTE:
+            # It may tell types, which later ones need not repeat.
+            self._executions.forget_types(connection)
+            raise NotDecodedError(BULK)
+        elif command == Command.CLOSE and packet is not None:
+            self._executions.closed(connection, packet)
+        elif command == Command.RESET and packet is not None:
+            self._executions.reset(connection, packet)
+        elif command in _ENDS:
+            self._executions.forget(connection)
+        return b""
 
 
 def _unusable(statement: Begun) -> str | None:
     """Why it is no statement that was seen whole, where it is not."""
-    if statement.command in _PREPARED_COMMANDS:
-        return PREPARED
-    if statement.command != QUERY:
-        return ADMINISTRATOR
     if statement.length > LARGEST_TEXT_BYTES:
         return TOO_LONG
     if statement.schema_bytes > SCHEMA_BYTES:
         return LONG_SCHEMA
-    return UNREADABLE if statement.failed or len(statement.text) < statement.length else None
+    return UNREADABLE if statement.whole is None else None
 
 
 def begun_sessions(records: Iterable[Record]) -> Iterator[tuple[int, bytes]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 from myisam_advisor.workload.probing.elf import X86_64, Elf, NoElfError
@@ -23,8 +24,27 @@ _LANDING_PAD = b"\xf3\x0f\x1e\xfa"
 _PUSHES = range(0x50, 0x58)
 _PREFIXED_PUSH = 0x41
 INSTEAD = "Record with the slow log (leave --source out), or with --source performance-schema where its history is on."
-# include/my_command.h; the same number in MySQL and MariaDB.
-QUERY = 3
+
+
+class Command(IntEnum):
+    """What a client may ask for, by its number in include/my_command.h: the same in MySQL and MariaDB."""
+
+    QUIT = 1
+    QUERY = 3
+    CHANGE_USER = 17
+    PREPARE = 22
+    EXECUTE = 23
+    LONG_DATA = 24
+    CLOSE = 25
+    RESET = 26
+    RESET_CONNECTION = 31
+    # MariaDB.
+    BULK_EXECUTE = 250
+
+
+# What comes as numbers and values, and not as a text.
+PACKETS = frozenset((Command.EXECUTE, Command.LONG_DATA, Command.CLOSE, Command.RESET))
+TEXTS = frozenset((Command.QUERY, Command.PREPARE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +57,7 @@ class Layout:
         text: the text's address; empty where `union` has it.
         length: its length, 32 bits; empty where `union` has it.
         union: the address of a union whose first member is the text's address, the second its length.
-        commands: those that have a text there, by their numbers.
+        commands: those that have a text, or what was sent, there.
     """
 
     command: str
@@ -45,10 +65,10 @@ class Layout:
     text: str = ""
     length: str = ""
     union: str = ""
-    commands: frozenset[int] = frozenset((QUERY,))
+    commands: frozenset[Command] = TEXTS
 
 
-_PACKET = Layout("di", "si", "dx", "cx")
+_PACKET = Layout("di", "si", "dx", "cx", commands=TEXTS | PACKETS)
 _UNION = Layout("dx", "di", union="si")
 LAYOUTS = {
     f"{PREFIX}19enum_server_commandP3THDPcj": _PACKET,
@@ -58,6 +78,21 @@ LAYOUTS = {
 }
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Packet:
+    """Where a session has what was sent to it, before anything was parsed.
+
+    Attributes:
+        holder: address of an object, in the session.
+        address: of what was sent, in that object.
+        length: of it, 32 bits, there.
+    """
+
+    holder: int
+    address: int
+    length: int
+
+
 @dataclass(frozen=True, slots=True)
 class Offsets:
     """Where a session has what, from the beginning of its THD: learned from connections of our own (learning.py).
@@ -65,10 +100,14 @@ class Offsets:
     Attributes:
         connection: its number, 32 bits.
         schema: address of the default database's name; its length stands behind it.
+        prepared: how many statements were prepared, 32 bits; None where that was not found.
+        packet: of what was sent; None where the registers have it, or it was not found.
     """
 
     connection: int
     schema: int
+    prepared: int | None = None
+    packet: Packet | None = None
 
 
 @dataclass(frozen=True, slots=True)

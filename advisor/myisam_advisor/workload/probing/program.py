@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 
 from myisam_advisor.workload.probing.instructions import Assembler, Compared, Helper, Register
-from myisam_advisor.workload.probing.place import Layout, Offsets
+from myisam_advisor.workload.probing.place import PACKETS, Command, Layout, Offsets, Packet
 
 LARGEST_TEXT_BYTES = 1 << 16
 SCHEMA_BYTES = 64
@@ -20,10 +20,11 @@ BEGIN, END = 1, 2
 # Where pt_regs has a register.
 _REGISTERS = {"di": 112, "si": 104, "dx": 96, "cx": 88, "r8": 72, "r9": 64}
 _CLASSES = (128, 512, 2048, 8192, 32768, LARGEST_TEXT_BYTES)
-# time, thread, kind | session, command, length, connection, length of the schema's name, whether something could not be read | schema | text
+# time, thread, kind | session, command, length, connection, length of the schema's name, whether something could not be read, how many
+# were prepared | schema | text
 COMMON = struct.Struct("<QII")
 ABOUT = struct.Struct("<QIIIIiI")
-_SESSION, _COMMAND, _LENGTH, _CONNECTION, _SCHEMA_LENGTH, _FAILED = 16, 24, 28, 32, 36, 40
+_SESSION, _COMMAND, _LENGTH, _CONNECTION, _SCHEMA_LENGTH, _FAILED, _PREPARED = 16, 24, 28, 32, 36, 40, 44
 SCHEMA_AT = COMMON.size + ABOUT.size
 TEXT_AT = SCHEMA_AT + SCHEMA_BYTES
 # Places on the stack: a pair that is read at once, command and length.
@@ -52,7 +53,7 @@ def begin_program(maps: Maps, layout: Layout, offsets: Offsets | None) -> bytes:
     """At the begin of a statement: who sent what."""
     code = Assembler()
     code.copy(Register.KEPT_A, Register.FIRST)
-    _arguments(code, layout)
+    _arguments(code, layout, offsets)
     _reserve(code, maps)
     _text(code)
     _about(code, offsets)
@@ -72,7 +73,7 @@ def end_program(maps: Maps) -> bytes:
     return code.assembled()
 
 
-def _arguments(code: Assembler, layout: Layout) -> None:
+def _arguments(code: Assembler, layout: Layout, offsets: Offsets | None) -> None:
     """The session in A, the length of the text in B, its address in C; what has no text has none."""
     if layout.union:
         _read(code, Register.STACK, _PAIR, 16, (Register.KEPT_A, _REGISTERS[layout.union]))
@@ -87,8 +88,32 @@ def _arguments(code: Assembler, layout: Layout) -> None:
     for command in sorted(layout.commands):
         code.jump_if(Register.FIRST, Compared.EQUAL, command, "has text")
     code.set(Register.KEPT_B, 0)
+    if layout.union and offsets is not None and offsets.packet is not None:
+        _packet(code, offsets.packet)
     code.label("has text")
     code.store(Register.STACK, _ASKED + 4, Register.KEPT_B, 4)
+
+
+def _packet(code: Assembler, packet: Packet) -> None:
+    """What the session has read, where the function is given it as parsed; a place that cannot be read gives a length of none."""
+    for command in sorted(PACKETS):
+        code.jump_if(Register.FIRST, Compared.EQUAL, command, "packet")
+    code.jump("has text")
+    code.label("packet")
+    _fetch(code, _PAIR, 8, Register.KEPT_A, packet.holder)
+    code.load(Register.KEPT_C, Register.STACK, _PAIR, 8)
+    _fetch(code, _PAIR, 8, Register.KEPT_C, packet.address)
+    _fetch(code, _PAIR + 8, 4, Register.KEPT_C, packet.length)
+    code.load(Register.KEPT_C, Register.STACK, _PAIR, 8)
+    code.load(Register.KEPT_B, Register.STACK, _PAIR + 8, 4)
+
+
+def _fetch(code: Assembler, at: int, size: int, base: Register, offset: int) -> None:
+    """Bytes of the process's memory onto the stack; zero bytes where they cannot be read."""
+    code.address(Register.THIRD, base, offset)
+    code.address(Register.FIRST, Register.STACK, at)
+    code.set(Register.SECOND, size)
+    code.call(Helper.READ_USER_MEMORY)
 
 
 def _read(code: Assembler, into: Register, at: int, size: int, source: tuple[Register, int]) -> None:
@@ -141,10 +166,12 @@ def _about(code: Assembler, offsets: Offsets | None) -> None:
     code.store(Register.KEPT_D, _LENGTH, Register.FIRST, 4)
     code.store_number(Register.KEPT_D, _CONNECTION, 0)
     code.store_number(Register.KEPT_D, _SCHEMA_LENGTH, 0)
+    code.store_number(Register.KEPT_D, _PREPARED, 0)
     if offsets is not None:
         _from_session(code, Register.KEPT_D, _CONNECTION, 4, offsets.connection)
         _from_session(code, Register.STACK, _PAIR, 16, offsets.schema)
         _schema(code)
+        _counted(code, offsets)
     code.store(Register.KEPT_D, _FAILED, Register.KEPT_B, 4)
 
 
@@ -166,6 +193,16 @@ def _schema(code: Assembler) -> None:
     code.call(Helper.READ_USER_MEMORY)
     code.join(Register.KEPT_B, Register.ANSWER)
     code.label("no schema")
+
+
+def _counted(code: Assembler, offsets: Offsets) -> None:
+    """How many were prepared, where another one is."""
+    if offsets.prepared is None:
+        return
+    code.load(Register.FIRST, Register.STACK, _ASKED, 4)
+    code.jump_if(Register.FIRST, Compared.UNEQUAL, Command.PREPARE, "none prepared")
+    _from_session(code, Register.KEPT_D, _PREPARED, 4, offsets.prepared)
+    code.label("none prepared")
 
 
 def _submit(code: Assembler, kind: int) -> None:

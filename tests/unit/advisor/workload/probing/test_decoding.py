@@ -1,6 +1,7 @@
 """Records of the kernel as statements; what was not seen whole is left out by name."""
 
 from myisam_advisor.workload.probing.decoding import (
+    BULK,
     LONG_SCHEMA,
     PREPARED,
     TOO_LONG,
@@ -8,14 +9,16 @@ from myisam_advisor.workload.probing.decoding import (
     Decoder,
     begun_sessions,
 )
+from myisam_advisor.workload.probing.executions import CUT_OFF, NOT_SEEN, Executions
+from myisam_advisor.workload.probing.parameters import Style
 from myisam_advisor.workload.probing.program import ABOUT, BEGIN, COMMON, END
 from myisam_advisor.workload.probing.ring import Record
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, Reading
 
 
-def begin(time: int, thread: int, text: bytes, command: int = 3, length: int | None = None, schema: bytes = b"shop", failed: int = 0) -> Record:
+def begin(time: int, thread: int, text: bytes, command: int = 3, length: int | None = None, schema: bytes = b"shop", failed: int = 0, counted: int = 0) -> Record:
     head = COMMON.pack(time, thread, BEGIN)
-    about = ABOUT.pack(77, command, len(text) if length is None else length, thread + 1000, len(schema), failed, 0)
+    about = ABOUT.pack(77, command, len(text) if length is None else length, thread + 1000, len(schema), failed, counted)
     # Behind a text stands what the ring had there before.
     return Record(time, thread, BEGIN, head + about + schema[:64].ljust(64, b"?") + text + (b"?" * 20 if length is None else b""))
 
@@ -24,9 +27,9 @@ def end(time: int, thread: int) -> Record:
     return Record(time, thread, END, COMMON.pack(time, thread, END))
 
 
-def decoded(*records: Record) -> tuple[list[tuple[object, ...]], dict[str, int]]:
+def decoded(*records: Record, executions: Executions | None = None) -> tuple[list[tuple[object, ...]], dict[str, int]]:
     reading = Reading()
-    events = list(Decoder(1_000_000).events(records, reading))
+    events = list(Decoder(1_000_000, executions).events(records, reading))
     return [tuple(event[:5]) for event in events], dict(reading.left_out)
 
 
@@ -41,7 +44,7 @@ def test_what_was_not_seen_whole_is_left_out_by_name() -> None:
     assert decoded(begin(1000, 1, b"SELECT 1", failed=-14), end(9000, 1)) == ([], {UNREADABLE: 1})
     assert decoded(begin(1000, 1, b"SELECT", length=7), end(9000, 1)) == ([], {UNREADABLE: 1})
     assert decoded(begin(1000, 1, b"SELECT 1", schema=b"x" * 65), end(9000, 1)) == ([], {LONG_SCHEMA: 1})
-    assert decoded(begin(1000, 1, b"SELECT ?", 22), begin(2000, 1, b"", 23), begin(3000, 1, b"", 14)) == ([], {PREPARED: 2, ADMINISTRATOR: 1})
+    assert decoded(begin(1000, 1, b"SELECT ?", 22), begin(2000, 1, b"", 23), begin(3000, 1, b"", 14)) == ([], {PREPARED: 1, ADMINISTRATOR: 2})
 
 
 def test_lost_ends_and_begins_do_not_mix_statements_up() -> None:
@@ -51,3 +54,19 @@ def test_lost_ends_and_begins_do_not_mix_statements_up() -> None:
 
 def test_sessions_are_told_with_their_texts() -> None:
     assert list(begun_sessions([begin(1, 1, b"SELECT 1"), end(2, 1)])) == [(77, b"SELECT 1")]
+
+
+def test_an_execution_is_its_statement_with_its_values() -> None:
+    packet = b"\1\0\0\0\0\1\0\0\0" + b"\0\1\xfe\0\2it"
+    number = packet[:4]
+    records = [begin(1, 1, b"DO ?", 22), end(2, 1), begin(3, 1, packet, 23), begin(4, 2, packet, 23), begin(5, 1, packet, 250), begin(6, 1, number + b"\0\0long", 24)]
+    records += [begin(7, 1, packet[:-3], 23), begin(8, 1, number, 26), begin(9, 1, number, 25), begin(10, 1, packet, 23)]
+    told, left_out = decoded(*records, executions=Executions(Style()))
+    assert [event[4] for event in told] == [b"DO 'it'", b"DO 'long'"]
+    assert left_out == {ADMINISTRATOR: 4, NOT_SEEN: 2, BULK: 1}
+    for command in (1, 17, 31):
+        told, left_out = decoded(begin(1, 1, b"DO ?", 22), begin(2, 1, b"", command), begin(3, 1, packet, 23), executions=Executions(Style()))
+        assert (told, left_out) == ([], {ADMINISTRATOR: 2, NOT_SEEN: 1})
+    # Too long for a record, and in a database whose name is not whole.
+    _, left_out = decoded(begin(1, 1, b"DO ?", 22), begin(2, 1, packet, 23, schema=b"x" * 65), begin(3, 1, b"", 23, length=70_000), executions=Executions(Style()))
+    assert left_out == {ADMINISTRATOR: 1, LONG_SCHEMA: 1, CUT_OFF: 1}

@@ -6,13 +6,13 @@ from contextlib import ExitStack
 import pytest
 
 from myisam_advisor.workload.probing.kernel import counted, loaded, made_maps
-from myisam_advisor.workload.probing.place import LAYOUTS, Layout, Offsets
+from myisam_advisor.workload.probing.place import LAYOUTS, Layout, Offsets, Packet
 from myisam_advisor.workload.probing.program import Maps, begin_program, end_program
 from myisam_exporter.errors import UserError
 
 
 @pytest.mark.parametrize("layout", sorted(set(LAYOUTS.values()), key=str), ids=lambda layout: "union" if layout.union else "packet")
-@pytest.mark.parametrize("offsets", [None, Offsets(4000, 16000)], ids=["learning", "learned"])
+@pytest.mark.parametrize("offsets", [None, Offsets(4000, 16000), Offsets(4000, 16000, 9648, Packet(6184, 96, 88))], ids=["learning", "learned", "all learned"])
 def test_the_kernel_takes_each_program(layout: Layout, offsets: Offsets | None) -> None:
     with ExitStack() as opened:
         try:
