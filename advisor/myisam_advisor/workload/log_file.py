@@ -26,7 +26,7 @@ class LogFile:
     Args:
         path: its name; "-" is standard input.
         kind: what it is to be, for messages.
-        descriptor: of the file where it is open already; it is closed at the end.
+        descriptor: of the file where it is open already; it is read from where that stands, and closed at the end.
 
     Attributes:
         shrank: it became shorter while it was read, and what was cut off is lost.
@@ -103,12 +103,13 @@ class LogFile:
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
             raise self._not_read("it is a directory" if stat.S_ISDIR(status.st_mode) else "it is no file")
-        if not status.st_size:
+        left = status.st_size - os.lseek(descriptor, 0, os.SEEK_CUR)
+        if left <= 0:
             os.close(descriptor)
             raise UserError(
                 f"the {self.kind} {self.path} is empty: nothing was logged. Give one that holds statements."
             )
-        self._left = status.st_size
+        self._left = left
         return descriptor
 
     def _read(self) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from myisam_advisor.cli.any_way import Wanted, record_any_way
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
 from myisam_advisor.cli.recording import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json")
 # What the server keeps by itself, and what the kernel sees, need no change of its settings.
-SOURCES = ("slow-log", "performance-schema", "probe")
+SOURCES = ("slow-log", "performance-schema", "probe", "auto")
 _FILE = click.Path(path_type=Path)
 
 
@@ -36,6 +37,7 @@ _FILE = click.Path(path_type=Path)
         ("myisam-advisor record --output w.gz --general-log general.log", "Those of a general log."),
         ("sudo myisam-advisor record --output w.gz --seconds 60", "Those of the running server, for a minute."),
         ("sudo myisam-advisor record --output w.gz --seconds 60 --from probe", "As the kernel sees them: no setting changed."),
+        ("sudo myisam-advisor record --output w.gz --seconds 60 --from auto", "So, or by the next best way."),
         ("myisam-advisor record --show w.gz", "Which kinds of statements took which share of the time."),
     ),
 )  # fmt: skip
@@ -61,7 +63,8 @@ _FILE = click.Path(path_type=Path)
     type=click.Choice(SOURCES),
     default=SOURCES[0],
     show_default=True,
-    help="With --seconds: performance-schema asks for its history of statements where that is on, probe lets the kernel note them (root); both change nothing.",
+    help="With --seconds: performance-schema asks for its history of statements where that is on, probe lets the kernel note them (root); both change nothing. "
+    "auto takes the first way that is possible: probe, slow log, general log where it is on, history.",
 )
 @click.option(
     "--maximum-rate",
@@ -113,6 +116,8 @@ def record(
     assert output is not None
     if seconds is not None and source == "probe":
         _tell(record_probed(output, seconds, server), format_name)
+    elif seconds is not None and source == "auto":
+        _tell(record_any_way(Wanted(output, seconds, maximum_rate, is_sure, server)), format_name)
     elif seconds is not None and source != SOURCES[0]:
         _tell(record_watched_source(source.replace("-", "_"), output, seconds, server), format_name)
     elif seconds is not None:

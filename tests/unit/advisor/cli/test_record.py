@@ -18,6 +18,7 @@ LOG = b"# User@Host: a[a] @ localhost []  Id: 8\n# Query_time: 0.000100  Lock_ti
         (["--slow-log", "a", "--output", "b", "--yes"], "--yes is for --seconds"), (["--seconds", "0.5", "--output", "b"], "--seconds is from 1 to 3600"),
         (["--seconds", "x", "--output", "b"], "no duration"), (["--show", "/nonexistent"], "cannot read the workload"), (["--slow-log", "/", "--output", "b"], "it is a directory"),
         (["--seconds", "5", "--output", "b"], "add --yes"), (["--slow-log", "a", "--output", "b", "--source", "performance-schema"], "--source is for --seconds"),
+        (["--slow-log", "a", "--output", "b", "--from", "auto"], "--source is for --seconds"),
         (["--seconds", "5", "--output", "b", "--source", "binlog"], "'binlog' is not one of"), (["--show", "a", "--format", "xml"], "xml"),
     ],
 )  # fmt: skip
