@@ -3,19 +3,23 @@
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
+from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.workload.file import read_workload
 from myisam_advisor.workload.probing.place import place_of
 from tests.servers.conftest import on_four_servers, on_one_server
+from tests.servers.prepared_client import PreparingClient
 from tests.servers.test_record import command, recorded, settings
 from tests.support.daemon import wait_for
+from tests.support.program import PROGRAM
 from tests.support.servers import CopiedServer, binaries_of
 
 pytestmark = [
@@ -117,11 +121,35 @@ def test_a_probe_stands_in_one_server_alone_and_nothing_is_left_of_a_killed_reco
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_server_that_is_killed_ends_the_recording_and_what_it_was_asked_is_kept(tmp_path: Path) -> None:
-    with CopiedServer(binaries_of("mariadb-10.11")) as server, recording(server, "--output", str(tmp_path / "w"), "--seconds", "60") as recorder:
-        server.execute("SELECT 'the last one'")
-        server.stop(signal.SIGKILL)
-        told, errors = recorder.communicate()
-        assert recorder.returncode == 0, errors
-    assert "the server ended" in told
-    assert b"SELECT 'the last one'" in {event.statement for event in read_workload(tmp_path / "w").events()}
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-9.7"])
+def test_a_server_that_is_killed_and_restarted_ends_the_recording_and_what_it_was_asked_is_kept(kind: str, tmp_path: Path) -> None:
+    workload = tmp_path / "w"
+    with CopiedServer(binaries_of(kind)) as server:
+        with recording(server, "--output", str(workload), "--seconds", "60") as recorder:
+            with PreparingClient(server) as client, server.session() as busy:
+                client.execute(client.prepare(b"SELECT ?"), (1, b"\7"))
+                waiting = threading.Thread(target=asked_in_vain, args=(busy, b"SELECT 'under way', SLEEP(60)"))
+                waiting.start()
+                assert wait_for(lambda: any("under way" in str(row[0]) for row in server.execute("SELECT info FROM information_schema.processlist WHERE id <> CONNECTION_ID()")), 60)
+                server.execute("SELECT 'the last one'")
+                server.stop(signal.SIGKILL)
+                waiting.join()
+            server.start()
+            server.execute("SELECT 'of the next one'")
+            told, errors = recorder.communicate()
+            assert (recorder.returncode, "Traceback" in errors) == (0, False), errors
+        assert "Stopped early: the server ended; what one that was started since is asked is not in it." in told
+        again = subprocess.run(command(server, "--from", "probe", "--output", str(tmp_path / "next"), "--seconds", "1"), capture_output=True, text=True, check=False)
+        assert "nothing was recorded" in again.stderr
+    events = {event.statement: event for event in read_workload(workload).events()}
+    assert {b"SELECT 7", b"SELECT 'the last one'", b"SELECT 'under way', SLEEP(60)"} <= events.keys()
+    assert b"SELECT 'of the next one'" not in events
+    assert events[b"SELECT 'under way', SLEEP(60)"].duration_microseconds is None
+    shown = subprocess.run([str(PROGRAM), "record", "--show", str(workload)], capture_output=True, text=True, check=False)
+    assert (shown.returncode, "Stopped early" in shown.stdout, "select ?" in shown.stdout) == (0, True, True)
+
+
+def asked_in_vain(connection: Connection, statement: bytes) -> None:
+    """A question whose server ends before it answers."""
+    with suppress(driver().error), closing(connection.cursor()) as cursor:
+        cursor.execute(statement)

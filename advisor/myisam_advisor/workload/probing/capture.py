@@ -187,7 +187,7 @@ class Probing:
                 continue
             looked = now
             if not os.path.exists(f"/proc/{self._pid}/exe"):  # noqa: PTH110
-                stopped = "the server ended"
+                stopped = "the server ended; what one that was started since is asked is not in it"
             elif _free_bytes(self._output.parent) < _SPARE_BYTES:
                 stopped = f"the disk of {self._output.parent} was nearly full"
         ring.empty()

@@ -14,7 +14,7 @@ from typing import Protocol
 from myisam_advisor.workload.probing.place import INSTEAD, Offsets, Packet
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.server.driver import Row
-from myisam_exporter.server.sql import Sql, quote_text, statement
+from myisam_exporter.server.sql import quote_identifier, quote_text, statement
 
 # A THD is some 10 to 30 kB.
 _SEEN_BYTES = 1 << 16
@@ -118,7 +118,7 @@ def _prepared(memory: Memory, place: int, session: Session) -> int | None:
             at * 8: new - old for at, (old, new) in enumerate(zip(before, now, strict=False)) if new < _LARGEST_NUMBER
         }
 
-    name = Sql(f"myisam_advisor_{secrets.token_hex(4)}")
+    name = quote_identifier(f"myisam_advisor_{secrets.token_hex(4)}")
     found: set[int] | None = None
     try:
         for number in _PREPARED:
