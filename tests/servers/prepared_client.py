@@ -11,6 +11,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 PREPARE, EXECUTE, LONG_DATA, CLOSE, RESET, RESET_CONNECTION = 22, 23, 24, 25, 26, 31
 LAST = 0xFFFFFFFF
 UNSIGNED = 0x8000
+QUERY, WITH_ATTRIBUTES, COUNT_IS_SENT = 3, 1 << 27, 8
 # A parameter: its type, and its bytes; None is NULL.
 Parameter = tuple[int, bytes | None]
 
@@ -26,9 +27,11 @@ def long_text(text: bytes) -> bytes:
     )
 
 
-def execution(number: int, parameters: Sequence[Parameter], types: bool = True, long_data: Sequence[int] = ()) -> bytes:
-    """What COM_STMT_EXECUTE sends."""
-    sent = struct.pack("<IBI", number, 0, 1)
+def execution(number: int, parameters: Sequence[Parameter], types: bool = True, long_data: Sequence[int] = (), names: Sequence[bytes] | None = None) -> bytes:
+    """What COM_STMT_EXECUTE sends; with names, what a client does that may send attributes: those of the last parameters."""
+    sent = struct.pack("<IBI", number, 0 if names is None else COUNT_IS_SENT, 1)
+    if names is not None:
+        sent += bytes([len(parameters)])
     if not parameters:
         return sent
     empty = bytearray((len(parameters) + 7) // 8)
@@ -37,18 +40,27 @@ def execution(number: int, parameters: Sequence[Parameter], types: bool = True, 
             empty[place // 8] |= 1 << place % 8
     sent += bytes(empty) + bytes([types])
     if types:
-        sent += b"".join(struct.pack("<H", kind) for kind, _ in parameters)
+        named = [b""] * len(parameters) if names is None else [b""] * (len(parameters) - len(names)) + [*names]
+        sent += b"".join(struct.pack("<H", kind) + (b"" if names is None else long_text(name)) for (kind, _), name in zip(parameters, named, strict=True))
     return sent + b"".join(value for _, value in parameters if value is not None)
+
+
+class _AttributesConnection(pymysql.connections.Connection):
+    """One that may send attributes beside its statements, and sends none with those of text."""
+
+    def _execute_command(self, command: int, sql: Any) -> None:
+        text = sql.encode() if isinstance(sql, str) else sql
+        connection: Any = super()
+        connection._execute_command(command, b"\0\1" + text if command == QUERY else text)
 
 
 class PreparingClient:
     """A connection. Use it as a context manager."""
 
-    def __init__(self, server: PrivateServer, database: str | None = None) -> None:
-        connect: Any = pymysql.connect
-        self._connection = connect(
-            unix_socket=str(server.socket), user="root", charset="utf8mb4", database=database, autocommit=True
-        )
+    def __init__(self, server: PrivateServer, database: str | None = None, attributes: bool = False) -> None:
+        connect: Any = _AttributesConnection if attributes else pymysql.connect
+        flags = WITH_ATTRIBUTES if attributes else 0
+        self._connection = connect(unix_socket=str(server.socket), user="root", charset="utf8mb4", database=database, autocommit=True, client_flag=flags)
         self.number = int(self._connection.thread_id())
 
     def __enter__(self) -> "PreparingClient":
@@ -70,9 +82,9 @@ class PreparingClient:
                 self._connection._read_packet()
         return int(number)
 
-    def execute(self, number: int, *parameters: Parameter, types: bool = True, long_data: Sequence[int] = ()) -> None:
+    def execute(self, number: int, *parameters: Parameter, types: bool = True, long_data: Sequence[int] = (), names: Sequence[bytes] | None = None) -> None:
         """And read what comes."""
-        first = self._asked(EXECUTE, execution(number, parameters, types, long_data))
+        first = self._asked(EXECUTE, execution(number, parameters, types, long_data, names))
         if first[0] == 0:
             return
         for _ in range(2):

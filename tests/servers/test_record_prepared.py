@@ -141,3 +141,27 @@ def test_what_was_prepared_before_is_asked_of_performance_schema(kind: str, tmp_
     workload, events = recorded(tmp_path / "w")
     assert executed(events, {client.number}) == [b"DO -2147483648, 'from before'"]
     assert {reason: number for reason, number in workload.totals.left_out.items() if "prepared" in reason} == {NOT_SEEN: 1, TYPES_BEFORE: 1}
+
+
+def test_clients_that_may_send_attributes_are_understood(tmp_path: Path) -> None:
+    with (
+        CopiedServer(binaries_of("mysql-9.7")) as server,
+        logging(server, tmp_path / "general.log"),
+        PreparingClient(server, attributes=True) as client,
+        recording(server, "--output", str(tmp_path / "w"), "--seconds", "4") as recorder,
+    ):
+        one, none = client.prepare(b"SELECT ?, 'one'"), client.prepare(b"SELECT 5")
+        client.execute(one, VALUES[4], names=())
+        client.execute(one, VALUES[4], (STRING, long_text(b"an attribute's value")), names=(b"an attribute",))
+        client.execute(one, VALUES[4], (STRING, None), types=False, names=())
+        client.execute(none, names=())
+        client.execute(none, (LONG, struct.pack("<i", 7)), names=(b"another",))
+        client.query(b"SELECT 'as text'")
+        _, errors = recorder.communicate()
+        assert recorder.returncode == 0, errors
+    workload, events = recorded(tmp_path / "w")
+    record_log(source_named("general_log"), tmp_path / "general.log", tmp_path / "logged")
+    logged = executed(recorded(tmp_path / "logged")[1], {client.number})
+    assert executed(events, {client.number}) == logged == [b"SELECT -2147483648, 'one'"] * 3 + [b"SELECT 5"] * 2
+    assert b"SELECT 'as text'" in {event.statement for event in events}
+    assert not [reason for reason in workload.totals.left_out if "prepared" in reason]
