@@ -22,6 +22,8 @@ import click
 
 from benchmarks.advice import loads
 from benchmarks.advice.changes import untouching
+from benchmarks.advice.in_time import at_most
+from benchmarks.advice.left import is_known, search_of
 from benchmarks.advice.limits import limits
 from benchmarks.advice.model import Adviser, WatchedServer
 from benchmarks.advice.outcomes import OUTCOMES, UNTOUCHED
@@ -39,7 +41,8 @@ from myisam_exporter.version import __version__
 from tools.fetched_servers import FETCHED_SERVERS, find_server, keep_place
 
 ADVISERS = Path(__file__).with_name("advisers")
-SHORT_SECONDS, SHORT_PACE = 600.0, Pace(0.4, 8.0, 12.0)
+# Of a short run each scenario has its share, and no more than that again and so much, whatever hangs in it.
+SHORT_SECONDS, SHORT_PACE, SHORT_GRACE_SECONDS = 600.0, Pace(0.4, 8.0, 12.0), 45.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,12 @@ class Run:
     pace: Pace
     searches: int = 0
     ask_again: bool = False
+    grace_seconds: float = float("inf")
+
+    @property
+    def seconds_left(self) -> float:
+        """Until even what has begun is ended."""
+        return self.pace.until - time.monotonic() + self.grace_seconds
 
 
 def advisers(folder: Path = ADVISERS) -> list[Adviser]:
@@ -118,7 +127,8 @@ def do_scenario(scenario: Scenario, server: str, asked: Sequence[Adviser], run: 
                 keep(line)
             place.send({"answers": lines})
 
-        place.result(hear)
+        with at_most(run.seconds_left):
+            place.result(hear)
 
 
 def _watched(server: Mapping[str, Any]) -> WatchedServer:
@@ -165,6 +175,15 @@ def chosen(only: Sequence[str], servers: Sequence[str], *, short: bool) -> list[
     return [(scenario, server) for server in places for scenario in wanted if server in scenario.servers]
 
 
+def is_whole(
+    folder: Path, scenario: Scenario, server: str, asked: Sequence[Adviser], pace: Pace, searches: int
+) -> bool:
+    """Whether nothing is left to do of a scenario on a server."""
+    known = Record(folder, server, scenario.name).lines()
+    search = search_of(scenario.name, scenario.search, known, searches) if searches and scenario.search else None
+    return is_known(known, [one.name for one in asked], pace.piece_seconds, search)
+
+
 def paced(
     waiting: Sequence[tuple[Scenario, str]], pace: Pace, budget: float | None
 ) -> Iterator[tuple[Scenario, str, Pace]]:
@@ -206,14 +225,16 @@ def main(
     """Measure what is not known yet, and say what came of it."""
     keep_place()
     try:
-        waiting, asked = chosen(only, servers, short=short), advisers()
-        pace = SHORT_PACE if short else Pace()
+        wanted, asked = chosen(only, servers, short=short), advisers()
+        pace, grace = (SHORT_PACE, SHORT_GRACE_SECONDS) if short else (Pace(), float("inf"))
+        waiting = [one for one in wanted if ask_again or not is_whole(keep, *one, asked, pace, searches)]
+        click.echo(f"{len(wanted) - len(waiting)} of {len(wanted)} are known already", err=True)
         seconds = budget * 60 if budget else SHORT_SECONDS if short else None
         with only_one():
             be_polite()
             for scenario, server, own in paced(waiting, pace, seconds):
                 click.echo(f"{scenario.name} on {server}", err=True)
-                _done(scenario, server, asked, Run(keep, own, searches, ask_again))
+                _done(scenario, server, asked, Run(keep, own, searches, ask_again, grace))
     except (TrialError, UserError) as error:
         click.echo(f"bench: {error}", err=True)
         sys.exit(2)

@@ -23,6 +23,8 @@ from myisam_advisor.trial.private.driver import driver
 from tools.fetched_servers import cache_directory, find_server
 
 OUTPUT_BYTES, SAID_LETTERS, SENTENCES = 1 << 20, 500, 300
+# Of what a program printed before it failed: why stands at the end.
+LAST_LETTERS = 300
 PROGRAM_SECONDS, HELP_SECONDS = 300.0, 60.0
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -64,11 +66,14 @@ def output_of(
                 _kill(process.pid)
                 raise TrialError(f"{command[0]} prints more than {OUTPUT_BYTES:,} bytes")
             code = process.wait()
+        except BaseException:
+            _kill(process.pid)
+            raise
         finally:
             timer.cancel()
     text = printed.decode("utf-8", "replace")
     if code not in good:
-        raise TrialError(f"{command[0]} ends with {code}: {shown(text[-SAID_LETTERS:])}")
+        raise TrialError(f"{command[0]} ends with {code}: {shown(text[-LAST_LETTERS:])}")
     return text
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.advice.changes import Piece, Untouching, pieces, whole
-from benchmarks.advice.model import Advice, Adviser, WatchedServer
-from benchmarks.advice.outcomes import GLANCE, NOT_APPLICABLE, NOTHING, UNTOUCHED, Outcome, outcome_of, within
+from benchmarks.advice.changes import Piece, Untouching
+from benchmarks.advice.left import best_is_known, pieces_left, reached, search_of, whole_left
+from benchmarks.advice.model import Adviser, WatchedServer
+from benchmarks.advice.outcomes import GLANCE, UNTOUCHED, Outcome, outcome_of, within
 from benchmarks.advice.record import (
     ADVICE,
     BEST,
@@ -21,19 +21,25 @@ from benchmarks.advice.record import (
     Line,
     advice_line,
     advice_of,
-    measured_of,
     of_kind,
-    whole_of,
 )
 from benchmarks.advice.scenarios import Scenario
-from benchmarks.advice.search import Search, as_pieces
+from benchmarks.advice.search import as_pieces
 from benchmarks.advice.stage import Player, Stage, under_load
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.rounds import Limits
 
 Tell = Callable[[Mapping[str, Any]], None]
 # Advisers are asked on the other side: as root, where we were it, as who runs a server would.
 Ask = Callable[[WatchedServer, Sequence[str]], Sequence[Line]]
 OURS = "myisam-advisor"
+ONE_WRITE_OF_INNODB = (
+    "CREATE DATABASE advice_once",
+    "CREATE TABLE advice_once.t (id INT PRIMARY KEY) ENGINE=InnoDB",
+    "DROP DATABASE advice_once",
+)
+# However little is left.
+SHORTEST_PIECE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +86,14 @@ class Session:
         advice.sort(key=lambda one: one.adviser != OURS)
         # Ours first: where time is short, at least that is known.
         for one in advice:
-            for piece in pieces([one]):
+            for piece in pieces_left(one, self.known, self.pace.piece_seconds):
+                if self.is_over:
+                    return
                 self._measure(piece)
         for one in advice:
-            self._measure_whole(one)
+            applied = whole_left(one, self.known, self.pace.piece_seconds)
+            if applied and not self.is_over:
+                self._measure_whole(one.adviser, applied)
         if self.searches and self.scenario.search:
             self._search(self.scenario.search)
 
@@ -102,6 +112,8 @@ class Session:
         if not wanted:
             return
         with self.stage.untouched() as player:
+            # MySQLTuner 1.9.9 divides by what InnoDB wrote; a server that has run for a while has written something.
+            player.server.execute(*ONE_WRITE_OF_INNODB)
             if self.scenario.idle_when_asked:
                 self._answers(player, wanted)
                 return
@@ -119,43 +131,34 @@ class Session:
         )
         self.known += self.ask(watched, [one.name for one in advisers])
 
+    def _within(self) -> Limits:
+        """A measurement's time: less where less is left."""
+        left = self.pace.until - time.monotonic()
+        return within(max(min(self.pace.piece_seconds, left), SHORTEST_PIECE_SECONDS))
+
     def _measure(self, piece: Piece) -> None:
-        if piece.key in measured_of(self.known) or self.is_over:
-            return
         why = self.untouching.why(piece)
         spent = self.measured_elsewhere.get(piece.variable or piece.key, 0)
         if why is not None and spent >= self.untouching.measured_all_the_same:
             self._note({"kind": MEASURED, "key": piece.key, **Outcome(UNTOUCHED, why).document()})
             return
-        found = outcome_of(self.stage, [piece], within(self.pace.piece_seconds))
+        found = outcome_of(self.stage, [piece], self._within())
         self._note({"kind": MEASURED, "key": piece.key, **found.document()})
 
-    def _measure_whole(self, advice: Advice) -> None:
-        """All of an adviser's changes that can be applied; one alone is known already."""
-        measured = measured_of(self.known)
-        all_pieces = whole(advice)
-        if self.is_over or any(piece.key not in measured for piece in all_pieces):
-            return
-        applied = [piece for piece in all_pieces if measured[piece.key]["outcome"] not in (NOT_APPLICABLE, UNTOUCHED)]
+    def _measure_whole(self, adviser: str, applied: Sequence[Piece]) -> None:
+        found = outcome_of(self.stage, applied, self._within())
         keys = [piece.key for piece in applied]
-        if len(applied) < 2 or frozenset(keys) in whole_of(self.known):
-            return
-        found = outcome_of(self.stage, applied, within(self.pace.piece_seconds))
-        self._note({"kind": WHOLE, "adviser": advice.adviser, "keys": keys, **found.document()})
+        self._note({"kind": WHOLE, "adviser": adviser, "keys": keys, **found.document()})
 
     def _search(self, space: Mapping[str, tuple[str, ...]]) -> None:
-        tried = [
-            (line["settings"], 1.0 if line["outcome"] == NOTHING else line["ratio"])
-            for line in of_kind(self.known, SEARCHED)
-        ]
-        search = Search(space, random.Random(self.scenario.name), self.searches, tried)  # noqa: S311 -- repeatable
+        search = search_of(self.scenario.name, space, self.known, self.searches)
         for settings in search:
             if self.is_over:
                 return
             found = outcome_of(self.stage, as_pieces(settings), GLANCE)
-            search.note(settings, 1.0 if found.outcome == NOTHING else found.ratio)
+            search.note(settings, reached(found.outcome, found.ratio))
             self._note({"kind": SEARCHED, "settings": settings, **found.document()})
         best = search.best
-        if best is not None and not any(line["settings"] == best for line in of_kind(self.known, BEST)):
-            found = outcome_of(self.stage, as_pieces(best), within(self.pace.piece_seconds))
+        if best is not None and not best_is_known(self.known, best):
+            found = outcome_of(self.stage, as_pieces(best), self._within())
             self._note({"kind": BEST, "settings": best, **found.document()})
