@@ -228,7 +228,8 @@ def main(
         wanted, asked = chosen(only, servers, short=short), advisers()
         pace, grace = (SHORT_PACE, SHORT_GRACE_SECONDS) if short else (Pace(), float("inf"))
         waiting = [one for one in wanted if ask_again or not is_whole(keep, *one, asked, pace, searches)]
-        click.echo(f"{len(wanted) - len(waiting)} of {len(wanted)} are known already", err=True)
+        if len(waiting) < len(wanted):
+            click.echo(f"{len(wanted) - len(waiting)} of {len(wanted)} are known already", err=True)
         seconds = budget * 60 if budget else SHORT_SECONDS if short else None
         with only_one():
             be_polite()
