@@ -8,6 +8,7 @@ a server may take beyond it, for its caches, connections and pages.
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from benchmarks.advice.scenarios import Scenario
 from benchmarks.slow_storage import CONTROLLERS, PAGE_CACHE_BYTES, anonymous_bytes, remove_group
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.private_server import PrivateServer
 
 SIDES = ("untouched", "changed")
 
@@ -59,6 +61,12 @@ def hold_back(scenario: Scenario, side: str, pid: int, files: Iterable[Path]) ->
         (memory / "cgroup.procs").write_text(str(pid))
         limit = scenario.memory_bytes or anonymous_bytes(pid) + PAGE_CACHE_BYTES
         (memory / "memory.limit_in_bytes").write_text(str(limit))
+
+
+def hold_to_open_files(server: PrivateServer) -> None:
+    """Lower the process's own limit to what the server takes for it: it never lowers a larger one that it was started with (mysys/my_file.c, set_max_open_files)."""
+    limit = int(str(server.execute("SELECT @@GLOBAL.open_files_limit")[0][0]))
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (limit, limit))
 
 
 def evict(files: Iterable[Path]) -> None:

@@ -55,6 +55,7 @@ SCHEMA: dict[str, Any] = {
         },
         "idle_when_asked": {"type": "boolean"}, "reads_per_second": {"type": "integer", "minimum": 10}, "memory": _SIZE,
         "search": {"type": "object", "additionalProperties": _SEARCHED}, "short": {"type": "boolean"}, "killed": {"type": "boolean"},
+        "hold_to_open_files_limit": {"type": "boolean"},
     },
 }  # fmt: skip
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -101,6 +102,7 @@ class Scenario:
     search: Mapping[str, tuple[str, ...]] | None = None
     short: bool = False
     killed: bool = False
+    hold_to_open_files_limit: bool = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -154,6 +156,7 @@ def _scenario(file: YamlFile) -> Scenario:
         search={name: _searched(values) for name, values in document.get("search", {}).items()} or None,
         short=document.get("short", False),
         killed=document.get("killed", False),
+        hold_to_open_files_limit=document.get("hold_to_open_files_limit", False),
     )
 
 

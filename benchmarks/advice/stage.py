@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.advice.limits import SIDES, evict, hold_back
+from benchmarks.advice.limits import SIDES, evict, hold_back, hold_to_open_files
 from benchmarks.advice.made_tables import make_tables
 from benchmarks.advice.scenarios import Beside, Scenario
 from benchmarks.common import in_background
@@ -98,6 +98,8 @@ class Stage:
         with PrivateServer(self.binaries, [*OPTIONS, *self.scenario.options, *options], folder) as server:
             player = Player(self.scenario, server, self._count or FIRST_COUNT)
             hold_back(self.scenario, side, server.pid, player.files())
+            if self.scenario.hold_to_open_files_limit:
+                hold_to_open_files(server)
             if not self._count and side == SIDES[0]:
                 self._count = player.calibrate(self._seconds)
             yield player

@@ -38,8 +38,8 @@ ONE_WRITE_OF_INNODB = (
     "CREATE TABLE advice_once.t (id INT PRIMARY KEY) ENGINE=InnoDB",
     "DROP DATABASE advice_once",
 )
-# However little is left.
-SHORTEST_PIECE_SECONDS = 3.0
+# Where less is left, no measurement is begun.
+SHORTEST_PIECE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,11 @@ class Session:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be begun."""
-        return time.monotonic() >= self.pace.until
+        return self._seconds_left < SHORTEST_PIECE_SECONDS
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.pace.until - time.monotonic()
 
     def _note(self, line: dict[str, Any]) -> None:
         self.known.append(line)
@@ -133,8 +137,7 @@ class Session:
 
     def _within(self) -> Limits:
         """A measurement's time: less where less is left."""
-        left = self.pace.until - time.monotonic()
-        return within(max(min(self.pace.piece_seconds, left), SHORTEST_PIECE_SECONDS))
+        return within(max(min(self.pace.piece_seconds, self._seconds_left), SHORTEST_PIECE_SECONDS))
 
     def _measure(self, piece: Piece) -> None:
         why = self.untouching.why(piece)
