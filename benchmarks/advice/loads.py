@@ -27,7 +27,7 @@ RUN_LIMIT_SECONDS = 300
 SLAP = "debian/root/usr/bin/mariadb-slap"
 _TOTAL_TIME = re.compile(r"total time:\s+([\d.]+)s")
 _AVERAGE = re.compile(r"Average number of seconds to run all queries: ([\d.]+) seconds")
-_DRAWN = re.compile(r"\{(number|hot|md5):(\d+):(\d+)\}")
+_DRAWN = re.compile(r"\{(number|hot|hash):(\d+):(\d+)\}")
 _THREADS = {"type": "integer", "minimum": 1, "maximum": 64}
 
 
@@ -138,7 +138,10 @@ class Mix:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Statements of the scenario's own, drawn by their weights. {number:1:9} is a number from 1 to 9, {hot:1:9} mostly a low one, {md5:1:9} the MD5 of one."""
+    """Statements of the scenario's own, drawn by their weights. {number:1:9} is a number from 1 to 9, {hot:1:9} mostly a low one.
+
+    {hash:1:9} is what tables have of one as LEFT(SHA2(n, 256), 32): MySQL 9.6 and later have no MD5() (it is a component's).
+    """
 
     schema: ClassVar[dict[str, Any]] = _fields(
         ["of"], of={"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer", "minimum": 1}}, threads=_THREADS,
@@ -216,7 +219,7 @@ def _value(draw: random.Random, kind: str, low: str, high: str) -> str:
     if kind == "hot":
         return str(first + int((last - first) * draw.random() ** 4))
     number = str(draw.randint(first, last))
-    return hashlib.md5(number.encode(), usedforsecurity=False).hexdigest() if kind == "md5" else number
+    return hashlib.sha256(number.encode()).hexdigest()[:32] if kind == "hash" else number
 
 
 def _printed(server: PrivateServer, command: Sequence[str]) -> str:
