@@ -15,6 +15,12 @@ UNTOUCHING = Path(__file__).with_name("untouching.yaml")
 MEASURED_ALL_THE_SAME = 3
 _SIZE = re.compile(r"(\d+)([kmg])b?")
 _FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+# Variables whose words have numbers too, in the order of these (SHOW VARIABLES prints the words).
+_NUMBERED = {
+    "concurrent_insert": ("never", "auto", "always"),
+    "delay_key_write": ("off", "on", "all"),
+    "query_cache_type": ("off", "on", "demand"),
+}
 _SWITCHES = {"on": "1", "yes": "1", "true": "1", "off": "0", "no": "0", "false": "0"}
 
 
@@ -36,14 +42,16 @@ def piece_of(change: Change) -> Piece:
         if change.value is None:
             raise ValueError(f"{change.rule}: {change.variable} without a value")
         name = change.variable.strip().lower().replace("-", "_")
-        return Piece(f"{name}={plain_value(change.value)}", name, change.value.strip(), None)
+        return Piece(f"{name}={plain_value(change.value, name)}", name, change.value.strip(), None)
     statement = " ".join(str(change.statement).split()).rstrip("; ")
     return Piece(statement, None, None, str(change.statement))
 
 
-def plain_value(value: str) -> str:
-    """A value in one of the ways in which it can be written: bytes, and 1 and 0 for on and off."""
+def plain_value(value: str, name: str = "") -> str:
+    """A value in one of the ways in which it can be written: bytes, and numbers for words (1 and 0 for on and off)."""
     word = value.strip().strip("'\"").lower()
+    if word in _NUMBERED.get(name, ()):
+        return str(_NUMBERED[name].index(word))
     size = _SIZE.fullmatch(word)
     if size:
         return str(int(size[1]) * _FACTORS[size[2]])

@@ -115,7 +115,9 @@ def _option(piece: Piece, known: Mapping[str, str]) -> str:
 
 def _is_so_already(pieces: Sequence[Piece], known: Mapping[str, str]) -> bool:
     return all(
-        plain_value(known.get(piece.variable or "", "unknown")) == plain_value(piece.value or "") for piece in pieces
+        plain_value(known.get(piece.variable or "", "unknown"), piece.variable or "")
+        == plain_value(piece.value or "", piece.variable or "")
+        for piece in pieces
     )
 
 

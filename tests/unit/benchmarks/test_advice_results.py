@@ -34,6 +34,8 @@ def advice(*changes: Change, adviser: str = "somebody", named: tuple[str, ...] =
         (change("key_buffer_size", "64M"), change("Key-Buffer-Size", "67108864")),
         (change("delay_key_write", "ON"), change("delay_key_write", "'on'")),
         (change("general_log", "OFF"), change("general_log", "0")),
+        (change("concurrent_insert", "ALWAYS"), change("concurrent_insert", "2")),
+        (change("delay_key_write", "ALL"), change("delay_key_write", "2")),
         (change(statement="ALTER TABLE t\n  ROW_FORMAT=FIXED;"), change(statement="ALTER TABLE t ROW_FORMAT=FIXED")),
     ],
 )
