@@ -1,6 +1,7 @@
 """The control group of the server, where it has one of its own: refaults and pressure that no other program had a part in.
 
-Source: Documentation/admin-guide/cgroup-v2.rst (memory.stat, memory.max, *.pressure). Everybody may read these files.
+Source: Documentation/admin-guide/cgroup-v2.rst (memory.stat, memory.max, *.pressure); cgroup-v1/memory.rst (memory.stat, of which this group's own
+`cache` is the second version's `file`, and `hierarchical_memory_limit`). Everybody may read these files.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from myisam_exporter.outside.bounded_reading import bounded_text
 MICROSECONDS_PER_SECOND = 1_000_000
 NOT_OWN = "mysqld has no control group of its own"
 REMEDY = "run it as a systemd service"
+NONE_COUNTS = Unknown("this machine has no control groups that count memory", off=True)
+# The first version says so where there is no limit: PAGE_COUNTER_MAX (include/linux/page_counter.h) in bytes, a page less than 2^63.
+NO_LIMIT_BYTES = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ CGROUP = SampleKey("cgroup", ControlGroup)
 
 
 class CgroupCollector(Collector[ControlGroup]):
-    """cgroup v2."""
+    """cgroup v2, and the memory controller of v1."""
 
     name = CGROUP.name
     source = "/sys/fs/cgroup"
@@ -84,25 +88,41 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
     root = sys / "fs" / "cgroup"
     try:
         lines = bounded_text(proc / str(pid) / "cgroup", "utf-8").splitlines()
-        path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
-        if path is None or not (root / "cgroup.controllers").exists():
-            return Unknown("this machine does not use cgroup v2", off=True)
-        folder = root / path.lstrip("/")
+        is_second_version = (root / "cgroup.controllers").exists()
+        path = _path_of(lines, "" if is_second_version else "memory")
+        if path is None:
+            return NONE_COUNTS
+        folder = (root if is_second_version else root / "memory") / path.lstrip("/")
         if path == "/" or bounded_text(folder / "cgroup.procs").split() != [str(pid)]:
             return Unknown(NOT_OWN, REMEDY, off=True)
         stat = dict(line.split() for line in bounded_text(folder / "memory.stat").splitlines())
         refaults = stat.get("workingset_refault_file", stat.get("workingset_refault"))
         return ControlGroup(
             path,
-            int(stat["file"]),
+            int(stat["file" if is_second_version else "cache"]),
             None if refaults is None else int(refaults),
-            _limit(folder),
-            dict(_pressure(folder)),
+            _limit(folder) if is_second_version else _first_version_limit(stat),
+            dict(_pressure(folder)) if is_second_version else {},
         )
     except FileNotFoundError:
         return Unknown("the server's control group does not count memory", "MemoryAccounting=yes in its unit", off=True)
     except (OSError, ValueError, KeyError) as error:
         return Unknown(f"the control group of process {pid} cannot be read ({error})")
+
+
+def _path_of(lines: Iterable[str], controller: str) -> str | None:
+    """A process's group: the lines are `number:controllers:path`, of which the second version's has no controllers."""
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return path
+    return None
+
+
+def _first_version_limit(stat: Mapping[str, str]) -> int | None:
+    """The least of the group's own limit and those of all around it."""
+    limit = int(stat["hierarchical_memory_limit"])
+    return None if limit >= NO_LIMIT_BYTES else limit
 
 
 def _limit(folder: Path) -> int | None:

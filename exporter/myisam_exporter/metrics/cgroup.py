@@ -10,14 +10,14 @@ from myisam_exporter.metrics.base import Group, Metric, Scene, Value
 
 
 class CgroupMetrics(Group[ControlGroup]):
-    """cgroup v2, where mysqld has a group of its own."""
+    """The memory of mysqld's control group, where it has one of its own."""
 
     samples = (CGROUP,)
     metrics = (
         Metric(
             "mysqld_cgroup_page_cache_bytes", "gauge", "Page cache charged to the server's own control group: file."
         ),
-        Metric("mysqld_cgroup_memory_limit_bytes", "gauge", "What its memory may grow to: memory.max."),
+        Metric("mysqld_cgroup_memory_limit_bytes", "gauge", "What its memory may grow to."),
         Metric(
             "mysqld_cgroup_file_refaults_total",
             "counter",

@@ -25,7 +25,7 @@ EXAMINED = [
     Examination("performance_schema", OFF, (Unknown("performance_schema is off", SWITCH, off=True),), ("pack-keys",), 0.0),
     Examination("server", DEGRADED, (Unknown("performance_schema is off", SWITCH, off=True),), (), 0.0),
     Examination("myi", OFF, (Unknown("the data directory cannot be entered by this account, and so no header is read", FILES),), RULES, 0.0),
-    Examination("cgroup", NOT_HERE, (Unknown("this machine does not use cgroup v2", off=True),), (), 0.0),
+    Examination("cgroup", NOT_HERE, (Unknown("this machine has no control groups that count memory", off=True),), (), 0.0),
     Examination("host", DEGRADED, (Unknown("the disk's name cannot be read (\x1b[31mEIO)"),), ("io-bound-data",), 0.0),
 ]
 

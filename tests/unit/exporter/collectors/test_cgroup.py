@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.cgroup import COLLECTOR, ControlGroup, read_control_group
+from myisam_exporter.collectors.cgroup import COLLECTOR, NONE_COUNTS, NOT_OWN, REMEDY, ControlGroup, read_control_group
 from myisam_exporter.facts.unknown import Unknown
 from tests.support.recorded import RecordedLook
 
@@ -26,14 +26,38 @@ def group(root: Path, refaults: int, limit: str = "max", stat: str = "anon 1\nfi
     return root / "proc", root / "sys"
 
 
+def first_version(root: Path, limit: int, processes: str = "7\n") -> tuple[Path, Path]:
+    """The same where the memory controller is one of the first version's, beside a second version that counts nothing."""
+    folder = root / "sys" / "fs" / "cgroup" / "memory" / "system.slice" / "mysqld.service"
+    folder.mkdir(parents=True)
+    (root / "sys" / "fs" / "cgroup" / "unified").mkdir()
+    (root / "proc" / str(PID)).mkdir(parents=True)
+    (root / "proc" / str(PID) / "cgroup").write_text("12:pids:/x\n4:memory,hugetlb:/system.slice/mysqld.service\n1:name=systemd:/a:b\n0::/y\n")
+    (folder / "cgroup.procs").write_text(processes)
+    (folder / "memory.stat").write_text(f"cache 8192\nrss 4096\nworkingset_refault_file 12\nhierarchical_memory_limit {limit}\ntotal_cache 999999\n")
+    return root / "proc", root / "sys"
+
+
+def test_the_first_version_counts_memory_too(tmp_path: Path) -> None:
+    assert read_control_group(*first_version(tmp_path, 419430400), PID) == ControlGroup("/system.slice/mysqld.service", 8192, 12, 419430400, {})
+
+
+def test_the_first_version_says_no_limit_by_a_number(tmp_path: Path) -> None:
+    assert known(read_control_group(*first_version(tmp_path, 9223372036854771712), PID)).limit_bytes is None
+
+
+def test_a_group_of_the_first_version_with_others_in_it_says_nothing_of_the_server(tmp_path: Path) -> None:
+    assert read_control_group(*first_version(tmp_path, 1 << 30, "7\n8\n"), PID) == Unknown(NOT_OWN, REMEDY, off=True)
+
+
 def known(found: ControlGroup | Unknown) -> ControlGroup:
     assert isinstance(found, ControlGroup)
     return found
 
 
-def test_the_recorded_machines_do_not_use_the_second_version(look: RecordedLook) -> None:
+def test_the_recorded_machines_have_none_that_counts_memory(look: RecordedLook) -> None:
     sample = look.sample("cgroup")
-    assert sample == Unknown("this machine does not use cgroup v2", off=True)
+    assert sample == NONE_COUNTS
     assert look.facts.why_unknown("mysqld", "cgroup_file_refaults_per_second").reason == sample.reason
     assert look.facts.single("mysqld")["cgroup_page_cache_bytes"] is None
 
