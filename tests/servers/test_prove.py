@@ -23,6 +23,8 @@ from .trials import processes, temporary
 
 __all__ = ["state", "temporary"]  # fixtures that tests of proofs and trials share
 RULE = "key-buffer-too-small"
+# Two searchers make more statements a second on a quiet machine than a recording takes unasked.
+SURE = ("--yes", "--maximum-rate", "1000000")
 DOUBLINGS = 16
 
 
@@ -66,7 +68,7 @@ def test_a_finding_is_put_to_the_servers_own_statements(state: Path) -> None:
         words(server)
         before = settings(server)
         with searching(server):
-            done = program(state, server, "prove", RULE, "--seconds", "2s", "--yes", "--budget", "20s", "--interval", "3s", "--format", "json")
+            done = program(state, server, "prove", RULE, "--seconds", "2s", *SURE, "--budget", "20s", "--interval", "3s", "--format", "json")
         assert done.returncode == 0, done.stderr
         document = json.loads(done.stdout)
         assert [variant["rules"] for variant in document["variants"]] == [[RULE]]
@@ -88,7 +90,7 @@ def test_nothing_is_left_of_one_that_is_killed(state: Path, temporary: Path, mom
         server.execute("SET GLOBAL long_query_time = 7.5")
         before = settings(server)
         seconds = "60s" if moment == "recording" else "2s"
-        command = [PROGRAM, "prove", RULE, "--seconds", seconds, "--yes", "--budget", "120s", "--interval", "4s", "--socket", server.socket, "--user", "root"]
+        command = [PROGRAM, "prove", RULE, "--seconds", seconds, *SURE, "--budget", "120s", "--interval", "4s", "--socket", server.socket, "--user", "root"]
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "STATE_DIRECTORY": str(state), "TMPDIR": str(temporary)}
         with searching(server):
             running = subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
