@@ -117,7 +117,8 @@ def test_what_mysql_9_refuses_of_statements_that_5_6_takes(temporary: Path, runn
     assert "ORDER BY" in others[counted]["note"]
     assert "select name, price from words order by id limit ?" not in others
     # A kind that is answered alike is timed, all together are not.
-    assert (found["all"], [kind["fingerprint"] for kind in found["kinds"]][:1]) == (None, ["select name from words where id = ?"])
+    assert found["all"] is None
+    assert "select name from words where id = ?" in {kind["fingerprint"] for kind in found["kinds"]}
     mode = next(one for one in found["settings"] if one["name"] == "sql_mode")
     assert (mode["is_carried"], "ONLY_FULL_GROUP_BY" in mode["newer"], "ONLY_FULL_GROUP_BY" in mode["present"]) == (False, True, False)
     assert SECRET not in json.dumps(document)
