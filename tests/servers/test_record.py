@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -42,14 +42,14 @@ def recorded(path: Path) -> tuple[Workload, list[Event]]:
 
 
 @contextmanager
-def sending(server: PrivateServer, database: str) -> Iterator[None]:
+def sending(server: PrivateServer, database: str, statements: Sequence[bytes] = HOSTILE) -> Iterator[None]:
     """The statements again and again, each round over a connection of its own."""
     ended = threading.Event()
 
     def rounds() -> None:
         while not ended.is_set():
             with server.session(database) as connection, closing(connection.cursor()) as cursor:
-                for statement in HOSTILE:
+                for statement in statements:
                     cursor.execute(statement)
                     if cursor.description:
                         cursor.fetchall()

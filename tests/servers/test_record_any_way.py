@@ -3,43 +3,18 @@
 import os
 import shutil
 import subprocess
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.servers.test_record import HISTORY, command, leftovers, recorded, settings
+from tests.servers.test_record import HISTORY, command, leftovers, recorded, sending, settings
 from tests.servers.test_record_probe import pytestmark as needs_probes
 from tests.support.servers import CopiedServer, binaries_of
 
 pytestmark = needs_probes
 
 ASKED = b"SELECT 'asked meanwhile'"
-
-
-@contextmanager
-def asking(server: PrivateServer) -> Iterator[None]:
-    """Somebody asks, over new connections."""
-    ended = threading.Event()
-
-    def ask() -> None:
-        while not ended.is_set():
-            with server.session("mysql") as connection, closing(connection.cursor()) as cursor:
-                cursor.execute(ASKED)
-                cursor.fetchall()
-            time.sleep(0.05)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def auto(server: PrivateServer, output: Path, *words: str, seconds: int = 3, may_probe: bool = False) -> subprocess.CompletedProcess[str]:
@@ -59,7 +34,7 @@ def source_of(path: Path) -> str:
 
 
 def test_each_way_is_taken_where_the_one_before_is_not_possible(tmp_path: Path) -> None:
-    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=16M", *HISTORY]) as server, asking(server):
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=16M", *HISTORY]) as server, sending(server, "mysql", [ASKED]):
         before = settings(server)
         done = auto(server, tmp_path / "probe", may_probe=True)
         assert (done.returncode, source_of(tmp_path / "probe")) == (0, "probe"), done.stderr

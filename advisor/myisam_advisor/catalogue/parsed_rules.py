@@ -5,7 +5,6 @@ Each is held against its file by a digest of the text. A file that differs, beca
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
@@ -13,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.texts.yaml_files import YamlFile, read_yaml
-from myisam_exporter.outside.documents import SETTINGS, read_text
+from myisam_exporter.errors import UserError
+from myisam_exporter.outside.documents import SETTINGS, DocumentError, parse_json, read_text
 
 SHIPPED = "myisam_advisor.rulebook"
 PARSED = "parsed.json"  # `script/generate-docs` writes it
+MAXIMUM_MEMORY_BYTES = 8 << 20
 
 
 def digest_of(text: str) -> str:
@@ -26,9 +27,10 @@ def digest_of(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parsed() -> dict[str, Any]:
+    path = Path(str(resources.files(SHIPPED) / PARSED))
     try:
-        found = json.loads((resources.files(SHIPPED) / PARSED).read_text("utf-8"))
-    except (OSError, ValueError):  # the rules are there all the same
+        found = parse_json(read_text(path, "parsed rules", SETTINGS.file_bytes), MAXIMUM_MEMORY_BYTES)
+    except (UserError, DocumentError):  # it saves time alone: the rules' own files are there
         return {}
     return found if isinstance(found, dict) else {}
 

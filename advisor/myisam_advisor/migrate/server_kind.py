@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.numbers import whole_number
 
 MARIADB, MYSQL = "mariadb", "mysql"
 INNODB, ARIA = "InnoDB", "Aria"
@@ -29,6 +30,8 @@ TIMES: Mapping[str, tuple[tuple[int, int], ...]] = {
 }
 DEFAULT_PAGE_BYTES = 16_384
 DEFAULT_WORDS_CACHE_BYTES = 8_000_000
+# What servers take: manual, innodb_page_size and innodb_ft_cache_size (which MariaDB allows to be larger than MySQL does).
+PAGE_BYTES, WORDS_CACHE_BYTES = (4_096, 65_536), (1_600_000, 1 << 40)
 STRICT = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL")
 ON = frozenset({"ON", "1", "YES"})
 # Where sql_mode is strict by default, and where it refuses 0000-00-00 besides.
@@ -120,7 +123,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         told.get("innodb_default_row_format", usual.row_format).upper(),
         is_on("innodb_large_prefix", usual.large_prefix),
         told.get("innodb_file_format", "Barracuda" if usual.barracuda else "Antelope").lower() == "barracuda",
-        _number(told.get("innodb_page_size"), DEFAULT_PAGE_BYTES),
+        _within(told.get("innodb_page_size"), PAGE_BYTES, DEFAULT_PAGE_BYTES),
         is_on("sql_require_primary_key", False) or is_on("innodb_force_primary_key", False),
         tuple(missing),
         forbidden,
@@ -131,12 +134,15 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
         strict and zero_in, defaults_too and zero, defaults_too and zero_in, is_on("innodb_alter_copy_bulk", False),
-        _number(told.get("innodb_ft_cache_size"), DEFAULT_WORDS_CACHE_BYTES),
+        _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES),
     )  # fmt: skip
 
 
-def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text is not None and text.isdecimal() else otherwise
+def _within(text: str | None, range_bytes: tuple[int, int], otherwise: int) -> int:
+    """What the server says, where a server takes it; the default for whatever else it says."""
+    smallest, largest = range_bytes
+    said = whole_number(text)
+    return said if said is not None and smallest <= said <= largest else otherwise
 
 
 def _refusing(modes: Sequence[str], mode: str) -> bool:

@@ -101,7 +101,7 @@ class RecordedOnBoth:
         only_newer, only_present = self._refused(answers, compared, present, newer)
         present.restore()
         newer.restore()
-        speeds = self._speeds(parts, answers)
+        speeds = self._speeds(parts, answers, self._with_other_rows(compared))
         return RecordedUpgrade(
             self._material.described,
             self._found.statements,
@@ -233,8 +233,13 @@ class RecordedOnBoth:
         ]
         return tuple(found[:MOST_LISTED])
 
-    def _speeds(self, parts: Parts, answers: TwoAnswers) -> Speeds:
-        """Both in turn, as much of the recording as the rest of the budget bears."""
+    def _with_other_rows(self, compared: Compared) -> set[int]:
+        """The kinds of SELECT that both take, and answer with other rows; another order of the same rows is none."""
+        texts = set(compared.differ) - compared.failed.keys()
+        return {self._judging.kinds[text] for text in texts if text in self._judging.kinds}
+
+    def _speeds(self, parts: Parts, answers: TwoAnswers, with_other_rows: set[int]) -> Speeds:
+        """Both in turn, as much of the recording as the rest of the budget bears. Kinds that are not answered alike have no speed."""
         both, rounds, left = self._both, self._material.rounds, self._left()
         if left == 0:
             return Speeds(problem=NO_TIME)
@@ -245,10 +250,11 @@ class RecordedOnBoth:
         parts.first_run(part.schedule, base)
         runs = self._rounds(parts, part, base, other, rounds)
         speeds = Speeds(course=runs.course, notes=_window_notes(self._found, part))
-        untimed = answers.otherwise | answers.refused_by_both.keys()
+        untimed = answers.otherwise | answers.refused_by_both.keys() | with_other_rows
         kinds = kinds_of(part.schedule, [(runs, [Variant(self._name)])])
         speeds.kinds = tuple(kind for kind in kinds if self._judging.kinds[kind.fingerprint] not in untimed)
-        speeds.problem = _why_no_speed(answers)
+        differing = sum(self._found.kinds[kind].statements for kind in with_other_rows - answers.otherwise)
+        speeds.problem = _why_no_speed(answers, differing)
         if not speeds.problem:
             compared = compare(self._name, runs, lambda run: run.rate(MAXIMUM_SPEED))
             speeds.all = KindVariant(self._name, compared.ratio, compared.low, compared.high, compared.verdict)
@@ -271,10 +277,14 @@ def _listed(groups: Sequence[Refused]) -> list[Refused]:
     return sorted(groups, key=lambda one: -one[1].statements)[:MOST_LISTED]
 
 
-def _why_no_speed(answers: TwoAnswers) -> str:
-    """Why the whole has no speed: a statement that fails, or finds nothing, is soon done. Empty where it has one."""
+def _why_no_speed(answers: TwoAnswers, with_other_rows: int) -> str:
+    """Why the whole has no speed: a statement that fails, or finds nothing, is soon done. Empty where it has one.
+
+    `with_other_rows` statements are of kinds of which one was compared row by row.
+    """
     sent = max(answers.sent, 1)
-    otherwise, failing = answers.answered_otherwise / sent, answers.refused_by_both.total() / sent
+    otherwise = min((answers.answered_otherwise + with_other_rows) / sent, 1.0)
+    failing = answers.refused_by_both.total() / sent
     if otherwise > OTHER_ANSWERS_SHARE:
         return f"{otherwise:.1%} of the statements are answered otherwise, so that the speed of all together says nothing; kinds that are answered alike are told"
     if failing > FAILING_SHARE:

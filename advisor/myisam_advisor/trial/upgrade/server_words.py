@@ -22,7 +22,6 @@ _REST = re.compile(r"near '(.+)' at line (\d+)", re.DOTALL)
 _NUMBER = re.compile(r"(?<!line )(?<!row )(?<!#)(?<![\w.])\d+(?:\.\d+)*(?!\w)")
 _SIGNS, _SIGNS_OF_SQL = frozenset("'`."), frozenset("'`.,()*=<>!;")
 _SEVERAL = re.compile(r"\?(?:[\s.,()*=<>!;]*\?)+")
-_BETWEEN_NAMES = frozenset(("'", "''", "`", ".", "'.'", "`.`", ",", "(", ")", "()", "*", "=", "';", ";", ":", "(*)"))
 _BETWEEN_NAMES = frozenset((
     "in", "for", "of", "at", "on", "by", "and", "the", "to", "is", "not", "from", "with", "line", "row", "near", "column", "field", "list", "where",
     "clause", "group", "statement", "order", "having", "function", "value", "table", "key", "sql_mode", "only_full_group_by", "does", "exist",

@@ -29,7 +29,7 @@ def test_a_file_that_somebody_changed_is_parsed_as_it_stands(tmp_path: Path) -> 
         read_rule(changed)
 
 
-@pytest.mark.parametrize("content", [None, "{", "[" * 3])
+@pytest.mark.parametrize("content", [None, "{", "[" * 3, "[" * 200_000, "[]", "7" * 5000, '"\\ud800"', "x" * (2 << 20)])
 def test_without_what_was_parsed_the_rules_are_there_all_the_same(content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if content is not None:
         (tmp_path / "parsed.json").write_text(content, "utf-8")
@@ -39,5 +39,18 @@ def test_without_what_was_parsed_the_rules_are_there_all_the_same(content: str |
         rule = shipped_rules()[0]
         assert load_rule(rule.path) == rule
         assert parsed_rules._parsed() == {}
+    finally:
+        parsed_rules._parsed.cache_clear()
+
+
+@pytest.mark.parametrize("known", ["3", "{}", '{"sha256": 1, "document": {}}', '{"sha256": "DIGEST"}'])
+def test_an_entry_of_another_form_is_passed_over(known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = shipped_rules()[0]
+    known = known.replace("DIGEST", parsed_rules.digest_of(rule.path.read_text("utf-8")))
+    (tmp_path / "parsed.json").write_text(f'{{"{rule.path.name}": {known}}}', "utf-8")
+    monkeypatch.setattr(parsed_rules, "PARSED", str(tmp_path / "parsed.json"))
+    parsed_rules._parsed.cache_clear()
+    try:
+        assert load_rule(rule.path) == rule
     finally:
         parsed_rules._parsed.cache_clear()

@@ -278,3 +278,15 @@ def test_an_index_of_numbers_is_known_to_the_page_in_aria(column: Column, index_
     """100,000 entries, on MariaDB 10.11."""
     structure = table(column, indexes=(index((0, column.maximum_bytes)),))
     assert _index_bytes(structure, 100_000, 0) == (index_bytes, index_bytes)
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "", "many", "9" * 19, "9" * 400, "9" * 5000, "1e400"])
+def test_sizes_that_no_server_has_are_the_usual_ones(said: str) -> None:
+    usual = by_default("mariadb", (10, 11))
+    lying = of_variables("mariadb", (10, 11), {"innodb_page_size": said, "innodb_ft_cache_size": said})
+    assert (lying.page_bytes, lying.words_cache_bytes) == (usual.page_bytes, usual.words_cache_bytes)
+
+
+def test_sizes_that_a_server_has_are_its_own() -> None:
+    kind = of_variables("mysql", (9, 7), {"innodb_page_size": "65536", "innodb_ft_cache_size": "80000000"})
+    assert (kind.page_bytes, kind.words_cache_bytes) == (65_536, 80_000_000)
