@@ -72,6 +72,7 @@ class RecordingSession(Session):
         arguments: Sequence[str] | None = None,
         maximum_rows: int = MAXIMUM_ROWS,
         *,
+        columns: int | None = None,
         names: bool = False,
     ) -> list[Row]:
         """As any session's, and kept."""

@@ -94,7 +94,7 @@ class RecordedSession(Session):
         self._machine = machine
         self.version = parse_version(*self.row("SELECT @@version, @@version_comment", 2))
 
-    def rows(self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS, *, names: bool = False) -> list[Row]:
+    def rows(self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS, *, columns: int | None = None, names: bool = False) -> list[Row]:
         """What the server answered then. Raises NotRecordedError, and StatementRefusedError where it refused."""
         self.statements = self._machine.moment["statements"]
         answer = self._machine.answers.get(_key(statement, arguments))

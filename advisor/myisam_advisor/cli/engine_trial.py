@@ -89,7 +89,7 @@ def _task(
     from myisam_exporter.server.session import Session
 
     session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-    variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+    variables = session.global_variables()
     uptime = session.status_number("Uptime")
     location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
     directory = location.data_directory

@@ -104,7 +104,7 @@ def replayed(
     with apart(do_replay_task) as place, ExitStack() as stack:
         survey = surveyed(wish.workload) if wish.workload else None
         session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-        variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+        variables = session.global_variables()
         key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
         load = statements_per_second(session)
         named = named_changes(wish, variables)

@@ -155,7 +155,7 @@ class LiveRecording:
             raise UserError(f"{output} is there already. Give another --output, or remove it.")
         name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
         duty = Duty(prospect.former, self._path, name, self._owner, self._pid, identity(self._present))
-        ours = frozenset((int(self._session.row("SELECT CONNECTION_ID()", 1)[0]), self._guarded_by))
+        ours = frozenset((self._session.connection_number(), self._guarded_by))
         self._guardian.charge(duty)
         log: int | None = None
         try:

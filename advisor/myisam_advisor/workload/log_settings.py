@@ -38,7 +38,7 @@ _LEFT_OVER = re.compile(r"(.*/)?myisam-advisor-[^/]*\.log", re.DOTALL)
 
 def present_settings(asked: Asked) -> dict[str, str]:
     """All global variables. Raises as `rows` does."""
-    return {row[0] or "": row[1] or "" for row in asked.rows("SHOW GLOBAL VARIABLES") if len(row) == 2}
+    return {name or "": value or "" for name, value in asked.rows("SHOW GLOBAL VARIABLES", columns=2)}
 
 
 def wanted_settings(present: Mapping[str, str], file: str) -> dict[str, str]:

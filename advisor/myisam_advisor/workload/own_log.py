@@ -43,7 +43,7 @@ class OwnGeneralLog:
 
     def record(self, output: Path, seconds: float) -> Recorded:
         """Wait for so long, and keep what was appended. Raises UserError."""
-        ours = int(self._session.row("SELECT CONNECTION_ID()", 1)[0])
+        ours = self._session.connection_number()
         self._begin = os.fstat(self._log).st_size
         time.sleep(seconds)
         if os.fstat(self._log).st_size <= self._begin:

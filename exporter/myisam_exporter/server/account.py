@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import Sql, comment, quote_account, statement
 from myisam_exporter.server.version_number import ServerVersion
@@ -93,10 +94,10 @@ def missing_steps(session: Session, account: str) -> list[Step]:
     _refuse_unusable(version, account, "localhost")
     quoted_account = quote_account(account, "localhost")
     granted = _granted(quoted_account, REASONS)
-    if int(session.rows(ACCOUNTS, (account,))[0][0] or 0):
+    if whole_number(session.row(ACCOUNTS, 1, (account,))[0]):
         return granted
     *install, created = _by_socket(version, quoted_account)
-    return [*(install if not session.rows(SOCKET_PLUGINS) else ()), created, *granted]
+    return [*(install if not session.rows(SOCKET_PLUGINS, columns=1) else ()), created, *granted]
 
 
 def make(session: Session, steps: Iterable[Step]) -> None:

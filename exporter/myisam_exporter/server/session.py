@@ -10,7 +10,7 @@ from types import TracebackType
 
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.outside.numbers import finite_number
+from myisam_exporter.outside.numbers import finite_number, whole_number
 from myisam_exporter.server.connection_errors import explained
 from myisam_exporter.server.deadlines import DEADLINES
 from myisam_exporter.server.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
@@ -80,11 +80,13 @@ class Session:
         arguments: Sequence[str] | None = None,
         maximum_rows: int = MAXIMUM_ROWS,
         *,
+        columns: int | None = None,
         names: bool = False,
     ) -> list[Row]:
         """The rows of a SELECT or SHOW, each value as text; numbers.py makes numbers of them. With `names` the columns' names come first.
 
-        Raises StatementRefusedError for an error of the server's, and ServerLostError when the server is gone, answers too late or too much.
+        Whoever reads the rows says how many `columns` they have. Raises StatementRefusedError for an error of the server's, and ServerLostError
+        when the server is gone, answers too late, too much, or another number of columns.
         """
         if not self._one_at_a_time.acquire(timeout=self.timeout_seconds):
             raise ServerLostError(
@@ -94,18 +96,33 @@ class Session:
             # The library's own limit is on each read: a server that sends byte by byte would keep to it for ever.
             with DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort):
                 self.statements += 1
-                return self._connection.query(statement, arguments, maximum_rows, names=names)
+                rows = self._connection.query(statement, arguments, maximum_rows, names=names)
+            if columns is not None and any(len(row) != columns for row in rows):
+                raise BrokenConnectionError("an answer with another number of columns than was asked for")
+            return rows
         except BrokenConnectionError as error:
             raise self._lost(error) from None
         finally:
             self._one_at_a_time.release()
 
-    def row(self, statement: str, columns: int) -> list[str]:
+    def row(self, statement: str, columns: int, arguments: Sequence[str] | None = None) -> list[str]:
         """The one row of a statement, NULL as nothing. Raises ServerLostError where another number of values came, and as `rows` does."""
-        rows = self.rows(statement)
-        if not rows or len(rows[0]) != columns:
+        rows = self.rows(statement, arguments, columns=columns)
+        if not rows:
             raise self._lost(BrokenConnectionError("an answer without the row that was asked for"))
         return [value or "" for value in rows[0]]
+
+    def connection_number(self) -> int:
+        """What the server counts this connection as. Raises ServerLostError where it says no number, and as `rows` does."""
+        said = self.row("SELECT CONNECTION_ID()", 1)[0]
+        number = whole_number(said)
+        if number is None:
+            raise self._lost(BrokenConnectionError("a connection's number that is none"))
+        return number
+
+    def global_variables(self) -> dict[str, str]:
+        """All global variables as the server has them, NULL as nothing. Raises as `rows` does."""
+        return {name or "": value or "" for name, value in self.rows("SHOW GLOBAL VARIABLES", columns=2)}
 
     def status_text(self, name: str) -> str:
         """One status variable as the server has it; nothing where it has none of that name. Raises as `rows` does."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.workload.sources.base import Asked
 from myisam_exporter.errors import StatementRefusedError
+from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import statement
 
 _TEXT_BYTES = 1024
@@ -23,13 +24,14 @@ _QUESTION = statement(
 def known_statements(asked: Asked) -> Mapping[tuple[int, int], bytes]:
     """By connection and number, those of the binary protocol; none where the server does not tell. Raises ServerLostError."""
     try:
-        rows = asked.rows(_QUESTION)
+        rows = asked.rows(_QUESTION, columns=4)
     except StatementRefusedError:
         # No such table before MySQL 5.7 and MariaDB 10.5, or no right to it.
         return {}
-    # What is no ASCII may have been converted from another character set.
-    return {
-        (int(connection), int(number)): text.encode()
-        for connection, number, name, text in rows
-        if connection and number and name is None and text and text.isascii()
-    }
+    known = {}
+    for connection, number, name, text in rows:
+        key = whole_number(connection), whole_number(number)
+        # What is no ASCII may have been converted from another character set.
+        if key[0] is not None and key[1] is not None and name is None and text and text.isascii():
+            known[key[0], key[1]] = text.encode()
+    return known

@@ -84,8 +84,8 @@ class LogSource:
 class Asked(Protocol):
     """What answers statements: a Session."""
 
-    def rows(self, statement: str) -> list[Row]:
-        """The rows of an answer."""
+    def rows(self, statement: str, *, columns: int | None = None) -> list[Row]:
+        """The rows of an answer, which have so many columns."""
 
 
 class Watch(Protocol):

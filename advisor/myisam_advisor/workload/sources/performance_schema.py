@@ -17,6 +17,7 @@ from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, CUT_OFF, Asked, LiveSource, Reading, Watch
 from myisam_advisor.workload.tokens import ends_within_string
 from myisam_exporter.errors import StatementRefusedError, UserError
+from myisam_exporter.outside.numbers import LARGEST_COUNTER, finite_number, whole_number
 from myisam_exporter.server.driver import Row
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
@@ -75,13 +76,13 @@ class History(Watch):
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        variables = _pairs(self._rows(_VARIABLES))
+        variables = _pairs(self._rows(_VARIABLES, 2))
         self.table = _table_to_read(variables, self._rows)
         self._from = quote_table("performance_schema", self.table)
-        self._text_bytes = int(variables.get("performance_schema_max_sql_text_length", _DEFAULT_TEXT_BYTES))
-        self._ring = int(variables.get("performance_schema_events_statements_history_long_size", 0))
-        self._is_exact = self._rows(_CHARACTER_SET)[:1] == [("utf8mb4",)]
-        self._ours = int(self._rows(_OURS)[0][0] or 0)
+        self._text_bytes = _count(variables.get("performance_schema_max_sql_text_length")) or _DEFAULT_TEXT_BYTES
+        self._ring = _count(variables.get("performance_schema_events_statements_history_long_size"))
+        self._is_exact = self._rows(_CHARACTER_SET, 1)[:1] == [("utf8mb4",)]
+        self._ours = self._one_count(_OURS)
         self._began, self._offset = self._clock()
         self._mark = self._newest = self._began
         self._until: int | None = None
@@ -94,11 +95,11 @@ class History(Watch):
     def notes(self) -> Mapping[str, str]:
         """What is known before it begins."""
         notes = {"history": f"performance_schema.{self.table}: connections have the numbers of their threads"}
-        if unwatched := int(self._rows(_NOT_WATCHED)[0][0] or 0):
+        if unwatched := self._one_count(_NOT_WATCHED):
             notes["instruments"] = (
                 f"instruments of performance_schema for statements that are off, and whose statements are not in it: {unwatched}"
             )
-        if unwatched := int(self._rows(_THREADS_NOT_WATCHED)[0][0] or 0):
+        if unwatched := self._one_count(_THREADS_NOT_WATCHED):
             notes["connections"] = (
                 f"not watched by performance_schema (setup_actors), and their statements not in it: {unwatched}"
             )
@@ -112,7 +113,7 @@ class History(Watch):
     def poll(self, reading: Reading) -> Iterator[Event]:
         """What has ended since the poll before, in that order."""
         found = 0
-        others = {row[0] for row in self._rows(_NO_CONNECTIONS)}
+        others = {row[0] for row in self._rows(_NO_CONNECTIONS, 1)}
         for begin, end in self._batches():
             for row in self._new_rows(begin, end):
                 found += 1
@@ -149,7 +150,7 @@ class History(Watch):
             _SLICE,
         )
         held = held_bytes = 0
-        for end, rows, text_bytes in sorted(tuple(int(value or 0) for value in row) for row in self._rows(slices)):
+        for end, rows, text_bytes in sorted(tuple(map(_count, row)) for row in self._rows(slices, 3)):
             if held and (held + rows > _BATCH_ROWS or held_bytes + text_bytes > _BATCH_BYTES):
                 yield begin, last
                 begin, held, held_bytes = last, 0, 0
@@ -165,32 +166,32 @@ class History(Watch):
             begin,
             end,
         )
-        rows = [row for row in self._rows(wanted) if (row[0], row[1]) not in self._seen]
-        rows.sort(key=lambda row: int(row[4] or 0))
-        self._seen.update(((row[0], row[1]), int(row[4] or 0)) for row in rows)
+        rows = [row for row in self._rows(wanted, 12) if (row[0], row[1]) not in self._seen]
+        rows.sort(key=lambda row: _count(row[4]))
+        self._seen.update(((row[0], row[1]), _count(row[4])) for row in rows)
         self._newest = max(self._newest, end)
         return rows
 
     def _event(self, row: Row, others: set[str | None], reading: Reading) -> Event | None:
         thread, _, name, start, end, text, schema, sent, examined, affected, error, nesting = row
-        if thread in others or int(thread or 0) == self._ours:
+        if thread in others or _count(thread) == self._ours:
             return None
         reading.entries += 1
         reason = self._unusable(name or "", text, nesting)
         if reason is not None:
             reading.left_out[reason] += 1
             return None
-        began = int(start or 0) // _PICOSECONDS
+        began = _count(start) // _PICOSECONDS
         return Event(
-            int(thread or 0),
+            _count(thread),
             self._offset + began,
-            int(end or 0) // _PICOSECONDS - began,
+            _count(end) // _PICOSECONDS - began,
             schema.encode() if schema else None,
             (text or "").encode(),
-            _number(sent),
-            _number(examined),
-            _number(affected),
-            _number(error),
+            whole_number(sent),
+            whole_number(examined),
+            whole_number(affected),
+            whole_number(error),
         )
 
     def _unusable(self, name: str, text: str | None, nesting: str | None) -> str | None:
@@ -213,18 +214,23 @@ class History(Watch):
                 "SELECT TIMER_START, @@timestamp FROM performance_schema.events_statements_current WHERE THREAD_ID = {} AND TIMER_START IS NOT NULL "
                 "AND END_EVENT_ID IS NULL",
                 self._ours,
-            )
+            ),
+            2,
         )
         if not rows:
             raise UserError(
                 "performance_schema does not watch the account of this program, or does not time statements (setup_actors, setup_instruments). "
                 "Record with the server's slow log: leave --source out."
             )
-        timer = int(rows[0][0] or 0)
-        return timer, int(float(rows[0][1] or 0) * 1e6) - timer // _PICOSECONDS
+        timer, now = _count(rows[0][0]), finite_number(rows[0][1]) or 0
+        return timer, int(now * 1e6) - timer // _PICOSECONDS
 
     def _counted(self) -> int:
-        return int(float(self._rows(_COUNTED)[0][0] or 0))
+        return self._one_count(_COUNTED)
+
+    def _one_count(self, question: Sql) -> int:
+        rows = self._rows(question, 1)
+        return _count(rows[0][0]) if rows else 0
 
     def _choose_pause(self, found: int) -> None:
         now = time.monotonic()
@@ -234,9 +240,9 @@ class History(Watch):
         room = self._ring / 4 / rate if rate and self.table == _TABLES[0] else _SHORTEST_PAUSE * 2
         self._pause = min(max(room, _SHORTEST_PAUSE), _LONGEST_PAUSE)
 
-    def _rows(self, question: Sql) -> list[Row]:
+    def _rows(self, question: Sql, columns: int) -> list[Row]:
         try:
-            return self._asked.rows(question)
+            return self._asked.rows(question, columns=columns)
         except StatementRefusedError as error:
             if error.number not in _PRIVILEGES:
                 raise
@@ -250,7 +256,7 @@ def _pairs(rows: Sequence[Row]) -> dict[str, str]:
     return {row[0] or "": row[1] or "" for row in rows}
 
 
-def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql], list[Row]]) -> str:
+def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql, int], list[Row]]) -> str:
     """The longest history that is on. Raises UserError where none is."""
     instead = "or record with the server's slow log: leave --source out."
     if variables.get("performance_schema") != "ON":
@@ -258,7 +264,7 @@ def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql], list[Row]]
             "performance_schema is off, and can only be switched on when the server starts. Put performance_schema=ON and "
             f"performance-schema-consumer-events-statements-history-long=ON into its option file for the next start, {instead}"
         )
-    on = {name for name, is_on in _pairs(ask(_CONSUMERS)).items() if is_on == "YES"}
+    on = {name for name, is_on in _pairs(ask(_CONSUMERS, 2)).items() if is_on == "YES"}
     table = next((name for name in _TABLES if name in on), None)
     missing = [name for name in _NEEDED if name not in on] + ([] if table else [_TABLES[0]])
     if missing or table is None:
@@ -269,8 +275,9 @@ def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql], list[Row]]
     return table
 
 
-def _number(value: str | None) -> int | None:
-    return None if value is None else int(value)
+def _count(value: str | None) -> int:
+    """What it says as a number; 0 where it is none. Timers of picoseconds are larger than other numbers of a server's."""
+    return whole_number(value, LARGEST_COUNTER) or 0
 
 
 SOURCE = LiveSource("performance_schema", "performance_schema's history", History)

@@ -68,7 +68,7 @@ def test_another_server_at_the_same_address_keeps_its_settings(monkeypatch: pyte
         def __init__(self, *_: object) -> None:
             """Connected."""
 
-        def rows(self, statement: str) -> list[tuple[str, str]]:
+        def rows(self, statement: str, *, columns: int | None = None) -> list[tuple[str, str]]:
             assert statement.startswith("SHOW")
             return [("datadir", "/srv/other/"), ("port", "3306")]
 

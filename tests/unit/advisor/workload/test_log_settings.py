@@ -26,7 +26,7 @@ class Server:
         self.said: list[str] = []
         self._refuses = refuses
 
-    def rows(self, statement: str) -> list[Row]:
+    def rows(self, statement: str, *, columns: int | None = None) -> list[Row]:
         self.said.append(statement)
         if self._refuses and self._refuses in statement:
             raise StatementRefusedError(1227, "Access denied; you need SUPER")

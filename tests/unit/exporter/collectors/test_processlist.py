@@ -32,7 +32,7 @@ def test_our_own_connection_and_the_system_users_are_left_out(on_mariadb: Record
 def test_without_the_right_to_see_others_nothing_is_counted(on_mariadb: RecordedLook, monkeypatch: pytest.MonkeyPatch, grants: str, sees: bool) -> None:
     answered = RecordedSession.rows
 
-    def rows(session: RecordedSession, statement: str, *rest: object) -> list[tuple[str | None, ...]]:
+    def rows(session: RecordedSession, statement: str, *rest: object, **names: object) -> list[tuple[str | None, ...]]:
         if statement == "SHOW GRANTS":
             return [(grants,)]
         return [("m@localhost",)] if statement == "SELECT CURRENT_USER()" else answered(session, statement)

@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     answered = RecordedSession.rows
 
-    def rows(session: RecordedSession, statement: str, arguments: Any = None, maximum: int = 0) -> list[tuple[str | None, ...]]:
+    def rows(session: RecordedSession, statement: str, arguments: Any = None, maximum: int = 0, **_: object) -> list[tuple[str | None, ...]]:
         if statement == "SHOW OPEN TABLES":
             found = [("shop", name) for name in (*SIZES, *(f"t{number}" for number in range(120)))]
             return [(schema, name, "0", "0") for schema, name in (*found, ("mysql", "user"))]

@@ -23,7 +23,11 @@ class Session:
         self.counts = {"PREPARE": 0, "EXECUTE": 0, "all": 0}
         self.sent = b""
 
-    def rows(self, statement: str) -> list[Row]:
+    def connection_number(self) -> int:
+        """As a server counts it."""
+        return self.number
+
+    def rows(self, statement: str, *, columns: int | None = None) -> list[Row]:
         """As a server answers."""
         self.sent = statement.encode()
         word = statement.split(maxsplit=1)[0]

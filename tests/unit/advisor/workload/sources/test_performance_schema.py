@@ -34,7 +34,7 @@ class Server:
     refused: int = 0
     unwatched: int = 0
 
-    def rows(self, statement: str) -> list[Row]:  # noqa: PLR0911 - one for each that is asked
+    def rows(self, statement: str, *, columns: int | None = None) -> list[Row]:  # noqa: PLR0911 - one for each that is asked
         if self.refused:
             raise StatementRefusedError(self.refused, "SELECT command denied")
         if "SHOW GLOBAL VARIABLES" in statement:
@@ -147,7 +147,7 @@ def test_large_texts_are_asked_for_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     class Listening(Server):
         """Keeps what it was asked."""
 
-        def rows(self, statement: str) -> list[Row]:
+        def rows(self, statement: str, *, columns: int | None = None) -> list[Row]:
             asked.append(statement)
             return super().rows(statement)
 
