@@ -8,9 +8,13 @@ from collections.abc import Callable
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
 
-# A run is as long as lets so many rounds of everything into the budget, within these limits: shorter ones are all noise, longer ones give no more of it away.
-PLANNED_ROUNDS = 12
-SHORTEST_RUN, LONGEST_RUN = 0.1, 1.0
+# A machine's speed changes slowly, as its neighbours come and go: how far two runs side by side differ does not depend on their length (measured from 3 ms to
+# a second, decision 036), so many short ones tell more than a few long ones. A run is as long as lets so many rounds of everything into the budget, and not
+# shorter than what is around it (tables put back, the sender started).
+PLANNED_ROUNDS = 200
+SHORTEST_RUN, LONGEST_RUN = 0.1, 0.25
+# Where rounds are counted, and not seconds.
+RUN_WITHOUT_BUDGET = 1.0
 LEAST_SECONDS = 0.001
 
 
@@ -19,7 +23,7 @@ def run_seconds(options: TrialOptions, runs_a_round: int) -> float:
     if options.seconds:
         return options.seconds
     if options.budget_seconds is None:
-        return LONGEST_RUN
+        return RUN_WITHOUT_BUDGET
     return min(max(options.budget_seconds / (runs_a_round * PLANNED_ROUNDS), SHORTEST_RUN), LONGEST_RUN)
 
 

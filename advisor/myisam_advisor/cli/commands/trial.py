@@ -139,7 +139,11 @@ class Wanted:
     metavar="DURATION",
     help="Time for all rounds together; runs end as soon as it is clear [default: 5m, or with --rounds as long as they take].",
 )
-@click.option("--seconds", type=Duration(), help="Length of one run [default: 1, less where the budget asks for it].")
+@click.option(
+    "--seconds",
+    type=Duration(),
+    help="Length of one run [default: 0.1 to 0.25, as the budget bears; 1 with --rounds alone].",
+)
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
@@ -292,7 +296,7 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, G
         raise TrialError(
             f"{error} Made-up tables need no running server: name a program (--server /usr/sbin/mariadbd)."
         ) from None
-    variables = {name or "": value or "" for name, value in session.rows("SHOW GLOBAL VARIABLES")}
+    variables = session.global_variables()
     uptime = session.status_number("Uptime")
     location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
     pid = None if isinstance(location.pid, Unknown) else location.pid

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from myisam_advisor.trial.budget import PLANNED_ROUNDS, SHORTEST_RUN
+from myisam_advisor.trial.budget import SHORTEST_RUN
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS
 from myisam_advisor.trial.statements.figures import KIND_SHARE
 from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND
@@ -23,6 +23,8 @@ from myisam_advisor.trial.statements.schedule import Schedule
 from myisam_advisor.trial.statements.sender import Sent
 from myisam_advisor.trial.statements.survey import Survey
 
+# So many rounds are planned: more would send less of the recording.
+PLANNED_ROUNDS = 12
 # More than any sender reaches in a second: so much of the recording is prepared to see how fast it goes here.
 FASTEST_SENDER = 200_000
 # A window that takes this much more or less than it may is chosen again, once.
