@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from benchmarks import replay as mixes
+from benchmarks import production as mixes
 from benchmarks.advice.made_tables import DATABASE
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer

@@ -5,7 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.kept_lines import keep_line, kept_lines
-from benchmarks.replay import CHANGES, MIXES, SERVERS, cases, left
+from benchmarks.production import MIXES
+from benchmarks.replay import CHANGES, SERVERS, cases, left
 
 
 def test_there_are_forty_cases_of_all_mixes() -> None:
