@@ -21,6 +21,7 @@ from myisam_advisor.trial.statements.replay_result import Difference, KindShare,
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
 from myisam_advisor.trial.upgrade.recorded_result import DIFFERENCES, RecordedUpgrade
 from myisam_advisor.trial.upgrade.upgrade_result import VERDICTS, WAYS, NotTried, Problem, UpgradedTable
+from myisam_advisor.workload.kinds.seen import Sums
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
@@ -103,9 +104,21 @@ def _check() -> Schema:
         "notes": list_of(an_object({"reason": TEXT, "remedy": TEXT})),
         "past": or_null(_past())
         | {"description": "What was found in the last day, where a daemon keeps a history of this server; else null."},
+        "statements": or_null(_statements())
+        | {
+            "description": "With --statements: the kinds that were seen meanwhile, the one that held locks longest first; else null."
+        },
         "rule_seconds": {"type": "object", "additionalProperties": NUMBER, "description": "With --verbose."},
     }
     return a_document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
+
+
+def _statements() -> Schema:
+    sums = shape_of(Sums)["properties"]
+    kind = an_object({"id": TEXT, "fingerprint": TEXT, **sums, "held_seconds": NUMBER, "reads": TEXTS, "writes": TEXTS})
+    return an_object(
+        {"source": TEXT, "seconds": NUMBER, "kinds": list_of(kind), "others": an_object(sums), "notes": TEXTS}
+    )
 
 
 def _facts() -> Schema:

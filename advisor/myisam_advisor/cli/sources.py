@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from myisam_exporter.look.fact_set import FactSet
 
 
-def judged(source: SourceOptions, site: Site, interval: float, history_file: Path | None) -> tuple[Judgement, FactSet]:
-    """What the site's rules say, and the facts: a running daemon's last interval where there is one and none was asked for."""
+def judged(
+    source: SourceOptions, site: Site, interval: float, history_file: Path | None, *, is_live: bool = False
+) -> tuple[Judgement, FactSet]:
+    """What the site's rules say, and the facts: a running daemon's last interval where there is one, and neither one nor a look of our own was asked for."""
     from myisam_advisor.judging.judge import judge
     from myisam_advisor.judging.prepared import prepared
 
-    recorded = None if source.facts_file else recorded_look(source.server, history_file)
+    recorded = None if source.facts_file or is_live else recorded_look(source.server, history_file)
     facts = recorded.facts if recorded else gather(source, interval)
     ready = prepared(facts, site, kept_proofs(source))
     judgement = judge(ready)

@@ -15,6 +15,8 @@ from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.proofs.store import of_all, proof_stores
 from myisam_advisor.top.moment import Moment
+from myisam_advisor.workload.kinds.seen import myisam_tables
+from myisam_advisor.workload.kinds.watch import StatementWatch
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.look.interval import Interval
@@ -42,9 +44,16 @@ Value = TypeVar("Value")
 
 
 class Looker:
-    """One server. All but `give_up` is for one thread; what it remembers from look to look is what a daemon remembers."""
+    """One server. All but `give_up` is for one thread; what it remembers from look to look is what a daemon remembers.
 
-    def __init__(self, resolve: Callable[[], Target], options: WatchOptions, site: Site) -> None:
+    `watch` begins to watch the server's statements, where somebody asked for them.
+    """
+
+    def __init__(
+        self, resolve: Callable[[], Target], options: WatchOptions, site: Site, watch: Callable[[], StatementWatch] | None = None
+    ) -> None:  # fmt: skip
+        self._begin_watch = watch
+        self._watch: StatementWatch | None = None
         self._options = options
         self._site = site
         self._connection = Connection(resolve, options.timeout_seconds)
@@ -58,8 +67,10 @@ class Looker:
         self._kept: Snapshot | None = None
 
     def connect(self) -> str:
-        """How the server is called. Raises UserError when it cannot be reached."""
-        return self._connection.session().target.label
+        """How the server is called. Raises UserError when it cannot be reached, or its statements cannot be seen."""
+        label = self._connection.session().target.label
+        self._watched()
+        return label
 
     def look(self) -> Moment:
         """A look, with rates since the one before. Raises UserError when the server does not answer."""
@@ -67,12 +78,14 @@ class Looker:
         try:
             session = self._connection.session()
             snapshot = self._snapshot(session)
+            watch = self._watched()
+            moment = self._moment(snapshot)
+            return moment if watch is None else replace(moment, statements=watch.take(myisam_tables(moment.facts)))
         except UserError as error:
             if session is not None:
                 self._connection.lost(session, str(error))
             self._forget()
             raise
-        return self._moment(snapshot)
 
     def glance(self) -> None:
         """How many threads run now: readings at the ends of an interval say little of it."""
@@ -84,6 +97,7 @@ class Looker:
 
     def close(self) -> None:
         """End the connection."""
+        self._unwatch()
         self._connection.close()
         self._database.close()
 
@@ -110,6 +124,17 @@ class Looker:
         self._earlier.clear()
         self._kept = None
         self._glancer.interrupt()
+        self._unwatch()
+
+    def _watched(self) -> StatementWatch | None:
+        if self._watch is None and self._begin_watch is not None:
+            self._watch = self._begin_watch()
+        return self._watch
+
+    def _unwatch(self) -> None:
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.close()
 
     def _moment(self, snapshot: Snapshot) -> Moment:
         before = self._earlier[-1] if self._earlier else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.verdict import Verdict
+from myisam_advisor.workload.kinds.seen import SeenStatements
 from myisam_exporter.look.fact_set import FactSet
 
 
@@ -14,13 +15,14 @@ class Moment:
     """What was seen since the look before, and what is said of a longer while.
 
     Rates are those of a few seconds, which is what a person wants to watch; a verdict over so little would come and go.
-    `taken_at` is in seconds since 1970.
+    `taken_at` is in seconds since 1970. `statements` were seen since the look before; None where they are not watched.
     """
 
     facts: FactSet
     judgement: Judgement
     verdict: Verdict
     taken_at: float
+    statements: SeenStatements | None = None
 
 
 @dataclass(frozen=True, slots=True)

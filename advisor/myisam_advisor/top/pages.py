@@ -6,15 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.reports.seen_statements import (
+    HEADINGS,
+    SCANS,
+    SHOWN_KINDS,
+    cells,
+    heading,
+    is_scan,
+    locks_of,
+    remarks,
+)
 from myisam_advisor.texts.templates import count, percent, size
 from myisam_advisor.top.columns import COLUMNS, names_of
 from myisam_advisor.top.scene import Scene, findings_naming, missing, table
 from myisam_advisor.top.trails import GAUGES
-from myisam_advisor.top.view import FINDINGS, HELP, TABLE, WHY
+from myisam_advisor.top.view import FINDINGS, HELP, STATEMENTS, TABLE, WHY
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 Row = Mapping[str, Value]
+# Of a kind in the list; all of it stands below.
+KIND_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,7 @@ KEYS = (
     ("p or space", "pause: the server is not looked at meanwhile"),
     ("+, -", "look less often, more often"),
     ("f", "the findings"),
+    ("t", "the kinds of statements that hold locks (with --statements)"),
     ("w", "why a number is not known, and what helps"),
     ("? or h", "this page"),
     ("Esc", "back to the list"),
@@ -49,7 +62,9 @@ KEYS = (
 
 def page(scene: Scene) -> list[Part]:
     """The page that the view asks for."""
-    return list({TABLE: _table, FINDINGS: _findings, WHY: _why, HELP: _help}[scene.view.page](scene))
+    return list(
+        {TABLE: _table, FINDINGS: _findings, STATEMENTS: _statements, WHY: _why, HELP: _help}[scene.view.page](scene)
+    )
 
 
 def _help(_: Scene) -> Iterable[Part]:
@@ -80,6 +95,21 @@ def _findings(scene: Scene) -> Iterable[Part]:
     if not findings:
         yield Part("No findings." if scene.moment else "Nothing was judged so far.")
     yield from map(_finding, findings)
+
+
+def _statements(scene: Scene) -> Iterable[Part]:
+    if scene.moment is None:
+        return
+    seen = scene.moment.statements
+    if seen is None:
+        yield Part("Statements are not watched.", paragraphs=("Begin with `myisam-advisor top --statements`.",))
+        return
+    shown = list(enumerate(seen.kinds[:SHOWN_KINDS], 1))
+    rows = [(f"{number}.", *cells(kind, seen.seconds), kind.fingerprint[:KIND_WIDTH]) for number, kind in shown]
+    yield Part(heading(seen), grid=[("", *HEADINGS, "kind"), *rows] if rows else ())
+    for number, kind in shown:
+        yield Part(f"{number}. {kind.fingerprint}{SCANS if is_scan(kind) else ''}", paragraphs=(locks_of(kind),))
+    yield Part("What is not in it", paragraphs=remarks(seen))
 
 
 def _finding(finding: Finding) -> Part:

@@ -16,7 +16,7 @@ from myisam_advisor.top.drawing import MINIMUM_HEIGHT, MINIMUM_WIDTH, Frame, dra
 from myisam_advisor.top.feed import Feed, Looks
 from myisam_advisor.top.scene import Scene
 from myisam_advisor.top.terminal import Terminal
-from myisam_advisor.top.view import View, pressed
+from myisam_advisor.top.view import STATEMENTS, View, pressed
 
 # Without a key and without a look, this often: for the clock.
 IDLE_SECONDS = 1.0
@@ -49,7 +49,9 @@ def once(looks: Looks, label: str, interval_seconds: float, reader: TextIO) -> s
     real = Console(file=reader)
     width, height = real.size if real.is_terminal else (PIPED_WIDTH, PIPED_HEIGHT)
     width, height = max(width, MINIMUM_WIDTH), max(height - 1, MINIMUM_HEIGHT)
-    return as_text(draw(Console(file=_Letters(real.encoding), width=width, height=height), scene, width, height))
+    pages = [scene] if moment.statements is None else [scene, replace(scene, view=replace(scene.view, page=STATEMENTS))]
+    console = Console(file=_Letters(real.encoding), width=width, height=height)
+    return "\n".join(as_text(draw(console, one, width, height)) for one in pages)
 
 
 def as_text(frame: Frame) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from myisam_advisor.top.columns import BY_ACTIVITY, SORTS
 
-LIST, TABLE, FINDINGS, WHY, HELP = "list", "table", "findings", "why", "help"
+LIST, TABLE, FINDINGS, STATEMENTS, WHY, HELP = "list", "table", "findings", "statements", "why", "help"
 INTERVALS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 LONGEST_FILTER = 128
 
@@ -104,6 +104,7 @@ _EVERYWHERE: dict[str, Callable[[View], View]] = {
     "?": _page(HELP),
     "h": _page(HELP),
     "f": _page(FINDINGS),
+    "t": _page(STATEMENTS),
     "w": _page(WHY),
     "p": _paused,
     " ": _paused,

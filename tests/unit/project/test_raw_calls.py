@@ -71,7 +71,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.trial.tables.made": {"shutil.copyfile": PRIVATE_SERVER},
     "myisam_advisor.trial.upgrade.upgrade_task": {"os.open": "the workload file that the caller names, which was read once already"},
     "myisam_advisor.workload.guardian": {"os.open": "/dev/null"},
-    "myisam_advisor.workload.probing.capture": {".exists": KERNEL},
+    "myisam_advisor.workload.probing.watched_server": {".exists": KERNEL},
     "myisam_advisor.workload.probing.learning": {"open": KERNEL},
     "myisam_advisor.workload.probing.place": {"open": "the binary that the server runs, by the kernel's link to it"},
     "myisam_advisor.workload.log_file": {"os.open": "a log that whoever starts the program names, looked at once open: a file"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -22,6 +23,8 @@ from myisam_advisor.reports.exit_status import NEVER
 from myisam_advisor.texts.units import unit_names
 
 DEFAULT_INTERVAL = "10s"
+# Forms that have a place for them.
+WITH_STATEMENTS = ("text", "json")
 REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
 
 
@@ -36,6 +39,7 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
         ),
         ("myisam-advisor check --interval 60s --format json > found.json", "Over a minute, for a program."),
         ("myisam-advisor check --facts facts.json", "From a file that `snapshot` wrote elsewhere."),
+        ("sudo myisam-advisor check --statements", "Also which kinds of statements hold the locks, and scan."),
     ),
     statuses=(
         ("0", "No finding reaches --fail-on."),
@@ -81,6 +85,11 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
     is_flag=True,
     help="Show everything: each finding in full, sources, names of facts, what does not apply and why.",
 )
+@click.option(
+    "--statements",
+    is_flag=True,
+    help="Also show the kinds of statements that hold locks and scan, values left out: as the server sums them up, or by a probe of the kernel's.",
+)
 @history_option
 def check(
     chosen: tuple[str, ...],
@@ -91,6 +100,7 @@ def check(
     show_suppressed: bool,
     full: bool,
     verbose: bool,
+    statements: bool,
     history_file: Path | None,
     output_file: Path | None,
     source: SourceOptions,
@@ -102,22 +112,38 @@ def check(
 
     Without --interval, check judges the last interval that a running daemon (`serve`) recorded for this server, if there is one.
     """
+    from myisam_advisor.cli.statements import watched
     from myisam_advisor.judging.chosen import refuse_unknown_rules
     from myisam_advisor.reports.formats.base import Shown, report_named
     from myisam_advisor.texts.whole_files import write_whole
+    from myisam_advisor.workload.kinds.seen import myisam_tables
 
     if chosen and format_name != "text":
         raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
+    if statements:
+        _refuse_what_tells_no_statements(source, format_name, chosen)
     in_force = site.load()
     refuse_unknown_rules((name for name in chosen if not name.isdecimal()), [rule.id for rule in in_force.rules])
-    judgement, facts = judged(source, in_force, interval, history_file)
+    with watched(source.server) if statements else nullcontext() as watch:
+        judgement, facts = judged(source, in_force, interval, history_file, is_live=statements)
+        seen = watch.take(myisam_tables(facts)) if watch else None
     report = report_named(format_name)
     reader = None if output_file else sys.stdout
     past = remembered_past(source, in_force, judgement, facts, history_file)
-    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, reader, full, chosen, past=past)
+    shown = Shown(verbose, show_suppressed, fail_on, unknown_as, reader, full, chosen, past=past, statements=seen)
     text = report.render(judgement, facts, shown)
     if output_file is None:
         print(text, end="")
     else:
         write_whole(output_file, text)
     sys.exit(report.exit_status(judgement, shown))
+
+
+def _refuse_what_tells_no_statements(source: SourceOptions, format_name: str, chosen: tuple[str, ...]) -> None:
+    """Said before anything is watched."""
+    if source.facts_file:
+        raise click.UsageError("--statements watches a running server: leave out --facts.")
+    if chosen:
+        raise click.UsageError("--statements is of the whole report: leave out NUMBER and RULE.")
+    if format_name not in WITH_STATEMENTS:
+        raise click.UsageError(f"--statements is for --format {' and '.join(WITH_STATEMENTS)}.")

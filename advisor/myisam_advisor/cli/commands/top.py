@@ -13,7 +13,10 @@ from myisam_advisor.cli.described import WATCH, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, SiteOptions, server_options, site_options, was_given
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from myisam_advisor.top.looking import Looker
+    from myisam_advisor.workload.kinds.watch import StatementWatch
 
 DEFAULT_INTERVAL = "2s"
 LEAST_INTERVAL_SECONDS = 0.5
@@ -42,6 +45,7 @@ class Pace(Duration):
     task=WATCH,
     examples=(
         ("sudo myisam-advisor top", "What this machine's server does, every two seconds."),
+        ("sudo myisam-advisor top --statements", "Also which kinds of statements hold the locks: key t."),
         ("myisam-advisor top --once", "One screen, for a pipe."),
     ),
 )
@@ -62,22 +66,33 @@ class Pace(Duration):
     metavar="[SOCKET]",
     help=f"Show what a running daemon saw last, at its pace, instead of looking [SOCKET: {DAEMON_SOCKET}].",
 )
+@click.option(
+    "--statements",
+    is_flag=True,
+    help="Also watch which kinds of statements hold locks and scan, values left out (key t); for as long as this runs.",
+)
 @click.option("--once", is_flag=True, help="Print one screen as plain text, after one interval, and end.")
 @site_options
-def top(interval: float, daemon_socket: Path | None, once: bool, server: ServerOptions, site: SiteOptions) -> None:
+def top(
+    interval: float, daemon_socket: Path | None, statements: bool, once: bool, server: ServerOptions, site: SiteOptions
+) -> None:
     """Watch the server live: the verdict, its key caches, its most active tables.
 
     Keys choose, sort and filter tables, and show all that is known about one; ? lists them, q quits. Like every look it opens no table and takes no lock.
     """
     if daemon_socket is not None:
         _refuse_a_server()
+        if statements:
+            raise click.UsageError("--statements watches a server: leave out --daemon, or --statements.")
     from myisam_advisor.top import screen
     from myisam_advisor.top.from_daemon import FromDaemon
 
     # It runs for as long as somebody watches: unlike a command of a moment it has to give memory back.
     gc.enable()
     looks = (
-        _looker(server, site, interval) if daemon_socket is None else FromDaemon(daemon_socket, server.timeout_seconds)
+        _looker(server, site, interval, statements)
+        if daemon_socket is None
+        else FromDaemon(daemon_socket, server.timeout_seconds)
     )
     try:
         label = looks.connect()
@@ -97,7 +112,7 @@ def _refuse_a_server() -> None:
         raise click.UsageError(f"--daemon shows the server that the daemon watches: leave out {option}, or --daemon.")
 
 
-def _looker(server: ServerOptions, site: SiteOptions, interval: float) -> Looker:
+def _looker(server: ServerOptions, site: SiteOptions, interval: float, statements: bool) -> Looker:
     from myisam_advisor.top.looking import Looker
     from myisam_exporter.watching.options import WatchOptions
 
@@ -106,4 +121,10 @@ def _looker(server: ServerOptions, site: SiteOptions, interval: float) -> Looker
         page_cache_seconds=min(server.page_cache_seconds, interval),
         key_caches=server.key_caches,
     )
-    return Looker(server.target, options, site.load())
+    return Looker(server.target, options, site.load(), _watch_of(server) if statements else None)
+
+
+def _watch_of(server: ServerOptions) -> Callable[[], StatementWatch]:
+    from myisam_advisor.workload.kinds.choosing import watch_statements
+
+    return lambda: watch_statements(server.target(), server.timeout_seconds)

@@ -9,6 +9,7 @@ from typing import Protocol, TextIO, cast
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.past import Past
 from myisam_advisor.reports.exit_status import by_severity
+from myisam_advisor.workload.kinds.seen import SeenStatements
 from myisam_exporter.look.fact_set import FactSet
 
 
@@ -20,6 +21,7 @@ class Shown:
     `reader` is the stream that the report is for, None for a file: on a terminal it is in colours, and as wide as that is.
     `moment` is when the facts were taken (seconds since 1970), None for now.
     `past` is what was found before, None where nothing is remembered.
+    `statements` are the kinds that were seen meanwhile, None where nobody asked for them.
     """
 
     verbose: bool = False
@@ -31,6 +33,7 @@ class Shown:
     chosen: tuple[str, ...] = ()
     moment: float | None = None
     past: Past | None = None
+    statements: SeenStatements | None = None
 
 
 class Report(Protocol):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,27 +19,17 @@ from myisam_advisor.texts.templates import count, duration, percent, rounded, si
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.workload.file_format import Header, Totals
 from myisam_advisor.workload.file_writer import WorkloadWriter
-from myisam_advisor.workload.log_settings import flavour_of, present_settings
-from myisam_advisor.workload.probing.decoding import Decoder, begun_sessions
-from myisam_advisor.workload.probing.executions import Executions
-from myisam_advisor.workload.probing.kernel import attached, counted, loaded, made_maps
+from myisam_advisor.workload.log_settings import flavour_of
+from myisam_advisor.workload.probing.decoding import Decoder
+from myisam_advisor.workload.probing.kernel import counted
 from myisam_advisor.workload.probing.known_statements import known_statements
-from myisam_advisor.workload.probing.learning import ProcessMemory, learn
-from myisam_advisor.workload.probing.parameters import Style
-from myisam_advisor.workload.probing.place import INSTEAD, Offsets, place_of
-from myisam_advisor.workload.probing.program import Maps, begin_program, end_program
 from myisam_advisor.workload.probing.ring import Records, Ring
+from myisam_advisor.workload.probing.watched_server import WatchedServer
 from myisam_advisor.workload.recording import Recorded, Told, keep
 from myisam_advisor.workload.sources.base import Reading
 from myisam_exporter.errors import UserError
-from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.server.location import locate
-from myisam_exporter.server.session import Session
-from myisam_exporter.server.sql import quote_text, statement
 from myisam_exporter.server.target import Target
 
-# A second of 20,000 statements each; it is mapped twice, and the whole recorder is to stay below 64 MiB.
-RING_BYTES = 8 << 20
 # What a statement costs the server (docs/decisions/045).
 PROBE_MICROSECONDS = 10.0
 # What lies on disk of a statement of 100 bytes and its end, and what is expected of others.
@@ -93,19 +82,14 @@ class Probing:
         # Refused now, and not when all is recorded.
         with contextlib.suppress(OSError), OutputDirectory(output.parent):
             pass
-        with contextlib.ExitStack() as opened:
-            self._sessions = [opened.enter_context(Session(target, timeout_seconds)) for _ in range(2)]
-            self._present = present_settings(self._sessions[0])
-            self._pid = self._process()
-            self._place = place_of(self._pid)
-            self._offsets = self._learned()
-            self._closing = opened.pop_all()
+        with _nameless(output.parent) as file:
+            self._server = WatchedServer(target, timeout_seconds, file)
 
     def __enter__(self) -> Probing:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._closing.close()
+        self._server.__exit__(kind, error, trace)
 
     def prospect(self) -> Prospect:
         """What it would do. Raises UserError where the disk has no room for it."""
@@ -124,14 +108,15 @@ class Probing:
         reading = Reading(resolution_microseconds=1)
         began = time.time()
         since = time.time_ns() - time.monotonic_ns()
-        ours = frozenset(int(session.row("SELECT CONNECTION_ID()", 1)[0]) for session in self._sessions)
+        server = self._server
+        ours = server.our_connections
         header = Header(
-            "probe", self._sessions[0].version.text, flavour_of(self._present), int(began * 1e6), note=self._notes()
+            "probe", server.session.version.text, flavour_of(server.present), int(began * 1e6), note=self._notes()
         )
         with contextlib.ExitStack() as opened:
             file = opened.enter_context(_nameless(self._output.parent))
             lost, later = self._captured(prospect, file, begun)
-            executions = self._executions(bool(lost))
+            executions = server.executions(is_lossy=bool(lost), known=self._known)
             writer = opened.enter_context(WorkloadWriter(self._output, header))
             keep(
                 writer,
@@ -155,18 +140,18 @@ class Probing:
     def _captured(self, prospect: Prospect, file: BinaryIO, begun: Callable[[], None]) -> tuple[int, dict[str, str]]:
         """Let the kernel write; how many statements it lost, and what is to be known."""
         later = {}
-        with self._probes(self._offsets, file) as (ring, maps):
+        with self._server.probes(file) as (ring, maps):
             # Now: what is prepared from here on is seen.
-            self._known = known_statements(self._sessions[0])
+            self._known = known_statements(self._server.session)
             begun()
-            used, begin, asked = _own_seconds(), time.monotonic(), self._questions()
+            used, begin, asked = _own_seconds(), time.monotonic(), self._server.questions
             stopped = self._wait(ring, begin + prospect.seconds)
             lasted, own = time.monotonic() - begin, _own_seconds() - used
             lost, endless = counted(maps)
         if stopped:
             later["stopped early"] = stopped
         else:
-            during = (self._questions() - asked) / lasted
+            during = (self._server.questions - asked) / lasted
             later["load"] = (
                 f"{rounded(prospect.statements_per_second)} statements a second before, {rounded(during)} meanwhile"
             )
@@ -186,85 +171,20 @@ class Probing:
             if now - looked < _LOOK_SECONDS:
                 continue
             looked = now
-            if not os.path.exists(f"/proc/{self._pid}/exe"):  # noqa: PTH110
+            if not self._server.is_there:
                 stopped = "the server ended; what one that was started since is asked is not in it"
             elif _free_bytes(self._output.parent) < _SPARE_BYTES:
                 stopped = f"the disk of {self._output.parent} was nearly full"
         ring.empty()
         return stopped
 
-    @contextlib.contextmanager
-    def _probes(self, offsets: Offsets | None, file: BinaryIO) -> Iterator[tuple[Ring, Maps]]:
-        """The server watched: it ends with the descriptors, and so with this process. Raises UserError."""
-        with contextlib.ExitStack() as opened:
-            maps = made_maps(RING_BYTES, opened)
-            ring = opened.enter_context(Ring(maps.ring, RING_BYTES, file))
-            # The end first: no begin is seen whose end is not.
-            programs = (
-                (end_program(maps), True),
-                (begin_program(maps, self._place.layout, offsets), False),
-            )
-            for code, at_return in programs:
-                program = loaded(code)
-                opened.callback(os.close, program)
-                opened.callback(os.close, attached(program, self._place, self._pid, at_return))
-            yield ring, maps
-
-    def _learned(self) -> Offsets:
-        """Where the server has what, by two sessions of ours."""
-        with (
-            ProcessMemory(self._pid) as memory,
-            _nameless(self._output.parent) as file,
-            self._probes(None, file) as (ring, _),
-        ):
-            first, second = self._sessions
-            is_parsed = bool(self._place.layout.union)
-            return learn(memory, (first, second), self._session_of(ring, file), self._place.build_id, is_parsed)
-
-    def _executions(self, is_lossy: bool) -> Executions | None:
-        """What prepared statements are told by; None where their numbers are not known."""
-        offsets = self._offsets
-        if offsets.prepared is None or (self._place.layout.union and offsets.packet is None):
-            return None
-        has_typed_times = flavour_of(self._present) == "mariadb"
-        escapes = "NO_BACKSLASH_ESCAPES" not in self._present.get("sql_mode", "")
-        return Executions(Style(has_typed_times, escapes), self._known, is_lossy)
-
-    def _session_of(self, ring: Ring, file: BinaryIO) -> Callable[[object], int]:
-        def found(session: object) -> int:
-            assert isinstance(session, Session)
-            mark = f"myisam-advisor {secrets.token_hex(8)}"
-            session.rows(statement("DO {}", quote_text(mark)))
-            ring.empty()
-            for address, text in begun_sessions(Records(file)):
-                if mark.encode() in text:
-                    return address
-            raise UserError(
-                f"the probe does not see the server's statements (build id {self._place.build_id or 'unknown'}). {INSTEAD}"
-            )
-
-        return found
-
-    def _process(self) -> int:
-        session = self._sessions[0]
-        uptime = session.status_number("Uptime")
-        location = locate(self._present, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
-        if isinstance(location.pid, Unknown):
-            raise UserError(
-                f"the server's process is not known: {location.pid.reason}. Run this on its host. {INSTEAD}"
-            )
-        return location.pid
-
     def _notes(self) -> dict[str, str]:
-        return {"build": f"the server's build id is {self._place.build_id or 'not known: its binary has none'}"}
+        return {"build": f"the server's build id is {self._server.build_id or 'not known: its binary has none'}"}
 
     def _rate(self, seconds: float) -> float:
-        before, begin = self._questions(), time.monotonic()
+        before, begin = self._server.questions, time.monotonic()
         time.sleep(seconds)
-        return max(0.0, self._questions() - before - 1) / (time.monotonic() - begin)
-
-    def _questions(self) -> float:
-        return self._sessions[0].status_number("Questions") or 0.0
+        return max(0.0, self._server.questions - before - 1) / (time.monotonic() - begin)
 
 
 def _nameless(folder: Path) -> BinaryIO:

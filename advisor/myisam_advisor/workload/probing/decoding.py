@@ -96,6 +96,12 @@ class Decoder:
 
     def events(self, records: Iterable[Record], reading: Reading) -> Iterator[Event]:
         """Each statement when it has ended; those that go on, at the end and without a duration."""
+        yield from self.ended(records, reading)
+        for thread in list(self._open):
+            yield from self._ended(thread, None, reading)
+
+    def ended(self, records: Iterable[Record], reading: Reading) -> Iterator[Event]:
+        """Each statement when it has ended; those that go on are kept for the records to come."""
         for record in records:
             if record.kind == BEGIN:
                 yield from self._ended(record.thread, None, reading)
@@ -103,8 +109,12 @@ class Decoder:
                 self._open[record.thread] = self._opened(begun(record))
             elif record.kind == END:
                 yield from self._ended(record.thread, record.time, reading)
-        for thread in list(self._open):
-            yield from self._ended(thread, None, reading)
+
+    def going_on(self) -> Iterator[Event]:
+        """Those that have not ended, without a duration."""
+        for one in self._open.values():
+            if one.left_out is None:
+                yield self._event(one, None)
 
     def _ended(self, thread: int, end: int | None, reading: Reading) -> Iterator[Event]:
         statement = self._open.pop(thread, None)
@@ -114,8 +124,11 @@ class Decoder:
         if statement.left_out is not None:
             reading.left_out[statement.left_out] += 1
             return
+        yield self._event(statement, end)
+
+    def _event(self, statement: _Open, end: int | None) -> Event:
         about = statement.begun
-        yield Event(
+        return Event(
             about.connection,
             self._since + about.time // _NANOSECONDS,
             None if end is None else (end - about.time) // _NANOSECONDS,

@@ -37,6 +37,9 @@ class Memory(Protocol):
 class Session(Protocol):
     """A connection of our own."""
 
+    def connection_number(self) -> int:
+        """What the server counts it as."""
+
     def rows(self, statement: str) -> list[Row]:
         """The rows of an answer."""
 
@@ -86,7 +89,7 @@ def learn(
     first, second = sessions
     first.rows("USE information_schema")
     places = [session_of(first), session_of(second)]
-    numbers = [int(session.rows("SELECT CONNECTION_ID()")[0][0] or 0) for session in sessions]
+    numbers = [session.connection_number() for session in sessions]
     seen = [memory.read(place, _SEEN_BYTES) for place in places]
     connections = set(_numbers(seen[0], numbers[0])) & set(_numbers(seen[1], numbers[1]))
     schemas = {at for at in _schemas(seen[0], memory) if seen[1][at + 8 : at + 16] == bytes(8)}
@@ -103,16 +106,16 @@ def learn(
             f"where this server (build id {build_id or 'unknown'}) has its {missing} was not found: its statements cannot be told apart. {INSTEAD}"
         )
     packet = _packet(memory, places, sessions) if is_parsed else None
-    return Offsets(min(connections), min(schemas), _prepared(memory, places[0], first), packet)
+    return Offsets(min(connections), min(schemas), _prepared(memory, places[0], first, second), packet)
 
 
-def _prepared(memory: Memory, place: int, session: Session) -> int | None:
+def _prepared(memory: Memory, place: int, session: Session, other: Session) -> int | None:
     """Where it is counted how many statements were prepared: the next one's number; None where that is not one place."""
 
-    def changed(number: int, question: str) -> dict[int, int]:
+    def changed(number: int, question: str, asked: Session = session) -> dict[int, int]:
         before = _words(memory.read(place, _SEEN_BYTES))
         for _ in range(number):
-            session.rows(question)
+            asked.rows(question)
         now = _words(memory.read(place, _SEEN_BYTES))
         return {
             at * 8: new - old for at, (old, new) in enumerate(zip(before, now, strict=False)) if new < _LARGEST_NUMBER
@@ -132,6 +135,10 @@ def _prepared(memory: Memory, place: int, session: Session) -> int | None:
             }
             counted = {at for at in counted if not any(abs(at - other) <= _NEIGHBOURS for other in statistics)}
             found = counted if found is None else found & counted
+        # Behind the session may stand what counts the whole server's.
+        of_all = changed(1, statement("PREPARE {} FROM 'DO 1'", name), other)
+        other.rows(statement("DEALLOCATE PREPARE {}", name))
+        found = {at for at in found or () if of_all.get(at) == 0}
     except StatementRefusedError:
         return None
     return found.pop() if found is not None and len(found) == 1 else None

@@ -93,7 +93,7 @@ def run(script: str, *words: str, **environment: str) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize("error", ["PermissionError(13, 'Permission denied', '/x/my.cnf')", "OSError(28, 'No space left on device')"])
 def test_an_error_of_anything_but_the_output_is_told_on_it(error: str) -> None:
-    fault = f"def fail(*_): raise {error}\ncheck.judged = fail"
+    fault = f"def fail(*_, **__): raise {error}\ncheck.judged = fail"
     reason = error.split("'")[1].encode()
     nagios = run(fault, "check", "--facts", "-", "--format", "nagios")
     assert (nagios.returncode, nagios.stdout[: 17 + len(reason)]) == (3, b"MYISAM UNKNOWN - " + reason)
@@ -114,7 +114,7 @@ def test_an_error_of_the_output_itself_is_one_line_at_most(output: str, said: by
     assert (done.returncode, done.stderr) == (2, said)
 
 
-FAULT = "def fail(*_): raise KeyError('boom')\ncheck.judged = fail"
+FAULT = "def fail(*_, **__): raise KeyError('boom')\ncheck.judged = fail"
 
 
 def test_the_whole_program_ends_so() -> None:

@@ -1,0 +1,139 @@
+"""The kinds of statements that were seen, as a table for people and as values for programs. No value of a statement is in either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from myisam_advisor.texts.templates import count, duration, number_of, percent, printable, rounded
+from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums
+
+SHOWN_KINDS = 10
+# A statement that reads so many rows without an index is no small table's.
+SCANNED_ROWS = 1000
+UNKNOWN = "-"
+HEADINGS = ("held", "waited", "per s", "rows read", "no index")
+SCANS = "  scans"
+MISSES = "Which of them miss in the key cache or the page cache no server tells by statement."
+
+
+def statements_document(seen: SeenStatements) -> dict[str, object]:
+    """The same for programs."""
+    return {
+        "source": seen.source,
+        "seconds": seen.seconds,
+        "kinds": [_kind_document(kind) for kind in seen.kinds],
+        "others": _sums_document(seen.others),
+        "notes": list(seen.notes),
+    }
+
+
+def _kind_document(kind: SeenKind) -> dict[str, object]:
+    return {
+        "id": kind.id,
+        "fingerprint": kind.fingerprint,
+        **_sums_document(kind.sums),
+        "held_seconds": kind.held_seconds,
+        "reads": list(kind.reads),
+        "writes": list(kind.writes),
+    }
+
+
+def _sums_document(sums: Sums) -> dict[str, object]:
+    return {
+        "count": sums.count,
+        "seconds": sums.seconds,
+        "lock_wait_seconds": sums.lock_wait_seconds,
+        "rows_sent": sums.rows_sent,
+        "rows_examined": sums.rows_examined,
+        "without_index": sums.without_index,
+    }
+
+
+def statements_in_words(seen: SeenStatements) -> Iterable[RenderableType]:
+    """A heading, the table, what each locks, and what is not known."""
+    yield Text(printable(heading(seen)), style="bold")
+    if seen.kinds:
+        yield Padding(kinds_table(seen), (0, 0, 0, 1))
+    for sentence in remarks(seen):
+        yield Padding(Text(printable(sentence), style="dim"), (0, 0, 0, 1))
+
+
+def heading(seen: SeenStatements) -> str:
+    """How many there were, in how long, and who tells."""
+    watched = f"in {duration(seen.seconds)}, told by {seen.source}"
+    if not seen.kinds:
+        return f"Statements on MyISAM tables: none {watched}"
+    statements = sum(kind.sums.count for kind in seen.kinds)
+    return f"Statements on MyISAM tables: {count(statements)} of {number_of(len(seen.kinds), 'kind')} {watched}"
+
+
+def remarks(seen: SeenStatements) -> list[str]:
+    """What is not in the table."""
+    told = []
+    more = seen.kinds[SHOWN_KINDS:]
+    if more:
+        held = sum(kind.held_seconds for kind in more) / seen.seconds
+        told.append(
+            f"{number_of(len(more), 'further kind')} held locks for {percent(held)} together (--format json tells all)."
+        )
+    if seen.others.count:
+        took = f", {percent(seen.others.seconds / seen.seconds)} of the time"
+        told.append(f"On no MyISAM table: {number_of(seen.others.count, 'statement')}{took}, ours among them.")
+    return [*told, *seen.notes, *([MISSES] if seen.kinds else [])]
+
+
+def kinds_table(seen: SeenStatements) -> Table:
+    """Those that held locks longest: share of the time, of which waited before, how often, what they read, and the kind with its tables."""
+    table = Table(box=None, pad_edge=False)
+    for name in HEADINGS:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("kind", overflow="fold", ratio=1)
+    for kind in seen.kinds[:SHOWN_KINDS]:
+        table.add_row(*cells(kind, seen.seconds), _told(kind))
+    return table
+
+
+def cells(kind: SeenKind, seconds: float) -> tuple[str, ...]:
+    """The numbers of one kind."""
+    sums = kind.sums
+    return (
+        percent(kind.held_seconds / seconds),
+        UNKNOWN if sums.lock_wait_seconds is None else percent(sums.lock_wait_seconds / seconds),
+        rounded(sums.count / seconds),
+        UNKNOWN if sums.rows_examined is None or not sums.count else rounded(sums.rows_examined / sums.count),
+        UNKNOWN if sums.without_index is None or not sums.count else percent(sums.without_index / sums.count),
+    )
+
+
+def is_scan(kind: SeenKind) -> bool:
+    """Whether most of its statements read many rows, and no index helps."""
+    sums = kind.sums
+    if not sums.count or not sums.without_index or not sums.rows_examined:
+        return False
+    return 2 * sums.without_index >= sums.count and sums.rows_examined / sums.count >= SCANNED_ROWS
+
+
+def locks_of(kind: SeenKind) -> str:
+    """What a statement of the kind does to others: manual, "Internal Locking Methods" and "Concurrent Inserts"."""
+    said = []
+    if kind.writes and kind.fingerprint.startswith("insert "):
+        said.append(
+            f"inserts into {', '.join(kind.writes)}: others who write wait, and who reads where the table has holes"
+        )
+    elif kind.writes:
+        said.append(f"writes {', '.join(kind.writes)}: whoever reads or writes waits")
+    if kind.reads:
+        said.append(f"reads {', '.join(kind.reads)}: whoever writes waits, but for inserts at the end")
+    return "; ".join(said)
+
+
+def _told(kind: SeenKind) -> Text:
+    said = Text(printable(kind.fingerprint) or "(its text is not told)")
+    if is_scan(kind):
+        said.append(SCANS, style="bold yellow")
+    return said.append("\n").append(printable(locks_of(kind)), style="dim")

@@ -1,0 +1,143 @@
+"""`check --statements` and `top --statements`: which kinds hold locks and scan, by the server's digests or by a probe; never a value."""
+
+import json
+import os
+import struct
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.servers.conftest import on_four_servers, schema
+from tests.servers.prepared_client import PreparingClient
+from tests.servers.test_record_prepared import LONG
+from tests.support.program import PROGRAM
+from tests.support.servers import CopiedServer, binaries_of, working
+
+SECRET = "hunter2"
+TABLES = ["CREATE TABLE posts (id INT PRIMARY KEY AUTO_INCREMENT, author INT, body VARCHAR(200)) ENGINE=MyISAM", "CREATE TABLE elsewhere (id INT) ENGINE=MEMORY"]
+ROWS = "INSERT INTO posts (author, body) SELECT a.n, 'text' FROM (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) a"
+SCAN = f"SELECT COUNT(*) FROM posts WHERE body LIKE '%{SECRET}%'"
+WRITE = f"UPDATE posts SET body = '{SECRET}' WHERE id = 3"
+OTHER = "SELECT COUNT(*) FROM elsewhere"
+can_probe = os.geteuid() == 0 and Path("/sys/bus/event_source/devices/uprobe/type").exists()
+
+
+def busy_table(server: PrivateServer, database: str) -> None:
+    with server.session(database) as connection:
+        cursor = connection.cursor()
+        for statement in (*TABLES, ROWS, *[ROWS.replace("(SELECT 1 n", "posts b, (SELECT 1 n")] * 6):
+            cursor.execute(statement)
+
+
+def asked(server: PrivateServer, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(PROGRAM), *words, "--socket", str(server.socket), "--user", "root"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def kinds_seen(server: PrivateServer) -> dict[str, Any]:
+    with schema(server, "forum") as database:
+        busy_table(server, database)
+        with working(server, database, [SCAN, WRITE, OTHER]):
+            done = asked(server, "check", "--statements", "--interval", "3s", "--format", "json")
+    assert done.returncode in (0, 1), done.stderr
+    assert SECRET not in done.stdout + done.stderr
+    seen = json.loads(done.stdout)["statements"]
+    assert isinstance(seen, dict)
+    return seen
+
+
+def expect_both(seen: dict[str, Any]) -> None:
+    kinds = {kind["fingerprint"]: kind for kind in seen["kinds"]}
+    scan = next(kind for name, kind in kinds.items() if name.startswith("select count(*) from posts"))
+    write = next(kind for name, kind in kinds.items() if name.startswith("update posts"))
+    assert (scan["reads"], scan["writes"], write["reads"], write["writes"]) == (["forum.posts"], [], [], ["forum.posts"])
+    assert scan["count"] > 5
+    assert write["count"] > 5
+    # One connection scans all the time: it holds the table, or waits for it.
+    assert 0.2 < scan["seconds"] / seen["seconds"] < 1.3
+    assert not [name for name in kinds if "elsewhere" in name]
+    assert seen["others"]["count"] > 5
+
+
+@on_four_servers
+def test_kinds_are_told_by_whichever_way_the_server_has(server: PrivateServer) -> None:
+    by_digests = server.execute("SHOW GLOBAL VARIABLES LIKE 'performance_schema'")[0][1] == "ON"
+    if not by_digests and not can_probe:
+        done = asked(server, "check", "--statements", "--interval", "1s")
+        assert done.returncode == 2
+        assert "leave --statements out" in done.stderr
+        return
+    seen = kinds_seen(server)
+    expect_both(seen)
+    assert ("digests" in str(seen["source"])) == by_digests
+
+
+def test_digests_tell_waits_rows_and_missing_indexes() -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--performance-schema=ON"]) as server:
+        seen = kinds_seen(server)
+    expect_both(seen)
+    assert "digests" in str(seen["source"])
+    scan = next(kind for kind in seen["kinds"] if kind["fingerprint"].startswith("select count(*) from posts"))
+    assert scan["without_index"] == scan["count"]
+    assert scan["rows_examined"] >= 1000 * scan["count"]
+    assert scan["lock_wait_seconds"] is not None
+
+
+@pytest.mark.skipif(not can_probe, reason="a probe needs root and a kernel with uprobes")
+def test_a_probe_sees_what_is_prepared_and_what_goes_on(mariadb: PrivateServer) -> None:
+    ended = threading.Event()
+
+    def prepared(database: str) -> None:
+        with PreparingClient(mariadb, database) as client:
+            while not ended.is_set():
+                # What was prepared before it is watched nobody tells where performance_schema is off.
+                number = client.prepare(b"DELETE FROM posts WHERE id = ?")
+                client.execute(number, (LONG, struct.pack("<i", 424_242)))
+                client.close_statement(number)
+
+    with schema(mariadb, "forum") as database:
+        busy_table(mariadb, database)
+        thread = threading.Thread(target=prepared, args=(database,))
+        thread.start()
+        with working(mariadb, database, [f"SELECT SLEEP(1), '{SECRET}' FROM posts LIMIT 1"]):
+            done = asked(mariadb, "check", "--statements", "--interval", "3s", "--format", "json")
+            ended.set()
+            thread.join()
+    assert done.returncode in (0, 1), done.stderr
+    assert SECRET not in done.stdout
+    assert "424242" not in done.stdout
+    seen = json.loads(done.stdout)["statements"]
+    kinds = {kind["fingerprint"].split()[0]: kind for kind in seen["kinds"]}
+    assert kinds["delete"]["writes"] == ["forum.posts"]
+    assert kinds["delete"]["count"] >= 1
+    # What had not ended is there as long as it was seen.
+    assert 0.1 < kinds["select"]["held_seconds"] / seen["seconds"] < 1.1
+
+
+@on_four_servers
+def test_the_live_screen_tells_them_too(server: PrivateServer) -> None:
+    if not can_probe:
+        pytest.skip("some of the servers keep no digests, and a probe needs root")
+    with schema(server, "forum") as database:
+        busy_table(server, database)
+        with working(server, database, [SCAN, WRITE]):
+            done = asked(server, "top", "--once", "--statements")
+    assert done.returncode == 0, done.stderr
+    assert "update posts" in done.stdout
+    assert "writes forum.posts" in done.stdout
+    assert SECRET not in done.stdout
+
+
+def test_what_has_no_place_for_statements_is_refused_before_anything_is_watched(mariadb: PrivateServer, tmp_path: Path) -> None:
+    for words, said in (
+        (("check", "--statements", "--format", "html"), "--format text and json"),
+        (("check", "3", "--statements"), "leave out NUMBER"),
+        (("top", "--statements", "--daemon", str(tmp_path / "s")), "--statements watches a server"),
+    ):
+        done = subprocess.run([str(PROGRAM), *words], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2
+        assert said in done.stderr
