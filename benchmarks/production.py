@@ -1,4 +1,4 @@
-"""A production server that we may do anything to: private, under a seeded mix sent by sysbench's own driver, captured by the server itself (mysql.slow_log)."""
+"""A production server that we may do anything to: private, under a seeded mix sent by sysbench's own driver, captured by its performance_schema."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import run
@@ -18,6 +19,14 @@ from myisam_advisor.trial.statements.variants import Variant
 from myisam_advisor.workload.events import Event
 
 SCHEMA, ROWS, THREADS, SEED = "site", 50_000, 4, 1984
+BEGAN = 1_790_000_000_000_000
+HISTORY = (
+    "--performance-schema=ON",
+    "--performance-schema-consumer-events-statements-current=ON",
+    "--performance-schema-consumer-events-statements-history-long=ON",
+    "--performance-schema-instrument=statement/%=ON",
+    "--performance-schema-events-statements-history-long-size=200000",
+)
 # The production server begins with little of everything, so that there is something to change.
 PRODUCTION = (
     "--key-buffer-size=1M",
@@ -97,23 +106,23 @@ def make_tables(server: PrivateServer) -> None:
 
 
 def captured(server: PrivateServer) -> list[Event]:
-    """What the server wrote of the mix into its table mysql.slow_log."""
+    """What performance_schema kept of the mix: on each server to the microsecond."""
     rows = server.execute(
-        "SELECT thread_id, UNIX_TIMESTAMP(start_time), TIME_TO_SEC(query_time), rows_sent, sql_text FROM mysql.slow_log "
-        f"WHERE db = '{SCHEMA}' AND sql_text REGEXP '^(SELECT|INSERT|UPDATE)'"
+        "SELECT THREAD_ID, TIMER_START DIV 1000000, (TIMER_END - TIMER_START) DIV 1000000, ROWS_SENT, SQL_TEXT "
+        f"FROM performance_schema.events_statements_history_long WHERE CURRENT_SCHEMA = '{SCHEMA}' AND SQL_TEXT REGEXP '^(SELECT|INSERT|UPDATE)'"
     )
     events = []
-    for thread, start, seconds, sent, text in rows:
+    for thread, start, lasted, sent, text in rows:
         statement = text if isinstance(text, bytes) else str(text).encode()
-        begun, lasted = int(float(str(start)) * 1e6), int(float(str(seconds)) * 1e6)
-        events.append(Event(int(str(thread)), begun, lasted, SCHEMA.encode(), statement, int(str(sent))))
-    # By their ends, as a slow log has them.
+        begun = BEGAN + int(str(start))
+        events.append(Event(int(str(thread)), begun, int(str(lasted)), SCHEMA.encode(), statement, int(str(sent))))
+    # By their ends, as a recording has them.
     return sorted(events, key=lambda event: event.start_microseconds + (event.duration_microseconds or 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What production did for a minute: its statements, and the tables as they were at the beginning."""
+    """What production did: its statements, and the tables as they were at the beginning."""
 
     events: Sequence[Event]
     kept: Path
@@ -123,20 +132,20 @@ class Production:
     """Private servers that stand for the watched one, as it is and with a change, whose tables are put back before each run."""
 
     def __init__(self, binaries: ServerBinaries, folder: Path, mix: str, statements: int) -> None:
-        self.binaries, self._folder = binaries, folder
+        self.binaries, self._folder, self._servers = binaries, folder, 0
         generators = [random.Random(f"{SEED} {thread}") for thread in range(THREADS)]  # noqa: S311 -- repeatable
         each = statements // THREADS
-        self._mix = [[MIXES[mix](draw) for _ in range(each)] for draw in generators]
         self._sent = each * THREADS
         self._statements = folder / "mix"
-        write_statements(self._statements, self._mix)
+        write_statements(self._statements, [[MIXES[mix](draw) for _ in range(each)] for draw in generators])
 
     @contextlib.contextmanager
-    def server(self, variant: Variant | None = None) -> Iterator[Stage]:
+    def server(self, variant: Variant | None = None, options: Sequence[str] = ()) -> Iterator[Stage]:
         """Production with the change really made to it."""
-        folder = self._folder / ("changed" if variant else "plain")
+        folder = self._folder / f"p{self._servers}"
+        self._servers += 1
         folder.mkdir()
-        with PrivateServer(self.binaries, [*OPTIONS, *PRODUCTION, "--log-output=TABLE"], folder) as server:
+        with PrivateServer(self.binaries, [*OPTIONS, *PRODUCTION, *options], folder) as server:
             make_tables(server)
             for setting in variant.settings if variant else ():
                 server.execute(f"SET GLOBAL {setting.sql_name} = {setting.sql_value}")
@@ -148,17 +157,16 @@ class Production:
             yield stage
         run("rm", "-rf", str(folder))
 
-    def capture(self, stage: Stage, seconds: float) -> Captured:
-        """A run that takes so long, written down by the server itself; what waits in between is not captured."""
-        server, kept, paced = stage.server, self._folder / "kept", self._folder / "paced"
-        run("cp", "-a", str(server.data_directory), str(kept))
-        pause = b"DO SLEEP(%.6f)" % (seconds / len(self._mix[0]))
-        write_statements(paced, [[line for one in mix for line in (one, pause)] for mix in self._mix])
-        stage.restore()
-        server.execute("SET GLOBAL long_query_time = 0", "SET GLOBAL slow_query_log = 1")
-        replay(server, paced, THREADS, SCHEMA)
-        server.execute("SET GLOBAL slow_query_log = 0")
-        return Captured(captured(server), kept)
+    def capture(self) -> Captured:
+        """A run of production that keeps a history of its statements, and the tables as they were before."""
+        kept = self._folder / "kept"
+        with self.server(options=HISTORY) as stage:
+            run("cp", "-a", str(stage.server.data_directory), str(kept))
+            self.rate(stage)
+            events = captured(stage.server)
+        if len(events) != self._sent:
+            raise TrialError(f"of {self._sent} statements the history has {len(events)}.")
+        return Captured(events, kept)
 
     def rate(self, stage: Stage) -> float:
         """Statements a second, as fast as it goes."""

@@ -1,7 +1,7 @@
 """How fast the sender of `trial replay` is, how exact its moments are, and how often its word agrees with production. Run by `script/bench replay`.
 
-Production is a private server under a seeded mix, sent by sysbench's own driver (not by the sender that is measured here), and captured by
-the server itself (mysql.slow_log). Then the change is really made to production, in turn with the way it was; and the capture is replayed with the same
+Production is a private server under a seeded mix, sent as fast as it goes by sysbench's own driver (not by the sender that is measured here), and captured by
+the server itself (performance_schema). Then the change is really made to production, in turn with the way it was; and the capture is replayed with the same
 change on copies of the tables. Every case is written down at once (benchmarks/replay.jsonl): a run that was ended goes on where it was.
 """
 
@@ -20,7 +20,18 @@ import click
 
 from benchmarks.common import Line
 from benchmarks.kept_lines import keep_line, kept_lines
-from benchmarks.production import MIXES, PRODUCTION, ROWS, SCHEMA, SEED, THREADS, Captured, Production, make_tables
+from benchmarks.production import (
+    BEGAN,
+    MIXES,
+    PRODUCTION,
+    ROWS,
+    SCHEMA,
+    SEED,
+    THREADS,
+    Captured,
+    Production,
+    make_tables,
+)
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import compare_pairs
 from myisam_advisor.trial.listener import Listener
@@ -43,7 +54,6 @@ from tools.fetched_servers import find_server, keep_place
 
 RECORD = Path("benchmarks/replay.jsonl")
 SERVERS = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
-BEGAN = 1_790_000_000_000_000
 RATE_GOAL, PACE_GOAL, PACE_SECONDS, PACE_RATE = 20_000, 0.02, 60, 2_000
 RATIO_GOAL, ROWS_GOAL = 0.15, 0.999
 SENT_EACH = 60_000
@@ -58,9 +68,8 @@ CHANGES: Mapping[str, Variant] = {
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long production is captured, how many statements it answers meanwhile, and how many rounds are run there and of the replay."""
+    """How many statements production is sent, and how many rounds are run there and of the replay."""
 
-    seconds: float
     statements: int
     rounds: int
 
@@ -98,7 +107,7 @@ def agreements(
     with ReapedDirectory() as directory:
         production = Production(binaries, directory.path, mix, length.statements)
         with production.server() as plain:
-            capture = production.capture(plain, length.seconds)
+            capture = production.capture()
             for case in waiting:
                 answer(_agreement(production, plain, capture, case, length.rounds))
 
@@ -112,7 +121,9 @@ def _agreement(production: Production, plain: Stage, capture: Captured, case: Ca
             rates = {id(one): production.rate(one) for one in order}
             pairs.append((rates[id(plain)], rates[id(changed)]))
     with find_copyable(capture.kept, [(SCHEMA, "events"), (SCHEMA, "items")], 1 << 30) as (sources, missing):
-        about = Material(production.binaries, [*PRODUCTION], lambda: iter(capture.events), sources, missing)
+        about = Material(
+            production.binaries, [*PRODUCTION], lambda: iter(capture.events), sources, missing, knows_moments=True
+        )
         result = run_replay(about, [change], ReplayOptions(MAXIMUM_SPEED, None, rounds), Listener())
     real, (told,), fidelity = compare_pairs(case.change, pairs), result.variants, result.fidelity
     equal = fidelity.rows_equal / max(fidelity.rows_equal + fidelity.rows_differ, 1)
@@ -140,11 +151,11 @@ def speed(binaries: ServerBinaries, pace_seconds: int) -> dict[str, float]:
             fast = _scheduled(
                 [(thread, 0) for thread in range(2) for _ in range(SENT_EACH // 2)], directory.path / "fast"
             )
-            sent = send(server, fast.folder, fast.statements, fast.counters, "root", MAXIMUM_SPEED, 600)
+            sent = send(server, fast.folder, fast.statements, fast.writes, "root", MAXIMUM_SPEED, 600)
             step = 1_000_000 // PACE_RATE
             moments = [(number % THREADS, number * step) for number in range(pace_seconds * PACE_RATE)]
             slow = _scheduled(moments, directory.path / "slow")
-            paced = send(server, slow.folder, slow.statements, slow.counters, "root", RECORDED_SPEED, 600)
+            paced = send(server, slow.folder, slow.statements, slow.writes, "root", RECORDED_SPEED, 600)
     return {
         "per_cpu_second": SENT_EACH / sent.sender_cpu_seconds,
         "per_second": SENT_EACH / sent.seconds,
@@ -196,15 +207,14 @@ def _key(found: Mapping[str, Any]) -> Case:
     default=len(cases()),
     help="So many cases of agreement at most, beside those done.",
 )
-@click.option("--seconds", default=60.0, show_default=True, help="Length of the capture.")
-@click.option("--statements", default=24_000, show_default=True, help="In the capture.")
+@click.option("--statements", default=8_000, show_default=True, help="In the capture.")
 @click.option("--rounds", default=12, show_default=True, help="Rounds in production, and of the replay.")
 @click.option("--pace-seconds", default=PACE_SECONDS, help="Length of the capture for speed 1.")
 @click.option("--server", "servers", multiple=True, type=click.Choice(SERVERS), help="Cases on this server alone.")
 @click.option("--mix", "mixes", multiple=True, type=click.Choice(list(MIXES)), help="Cases under this mix alone.")
 @click.option("--again", is_flag=True, help="Forget what was measured of agreement.")
 def main(
-    what: str, most: int, seconds: float, statements: int, rounds: int, pace_seconds: int, servers: tuple[str, ...], mixes: tuple[str, ...], again: bool
+    what: str, most: int, statements: int, rounds: int, pace_seconds: int, servers: tuple[str, ...], mixes: tuple[str, ...], again: bool
 ) -> None:  # fmt: skip
     """Measure, and say what came of it beside its goal."""
     keep_place()
@@ -222,7 +232,7 @@ def main(
         if again:
             RECORD.unlink(missing_ok=True)
         waiting = left(kept_lines(RECORD), servers, mixes)[:most]
-        length = Length(seconds, statements, rounds)
+        length = Length(statements, rounds)
         for (server, mix), group in itertools.groupby(waiting, lambda case: (case.server, case.mix)):
             _measure(server, mix, list(group), length)
     _summary(kept_lines(RECORD))
@@ -236,7 +246,7 @@ def _measure(server: str, mix: str, waiting: Sequence[Case], length: Length) -> 
         return {}
 
     def answer(told: dict[str, Any]) -> None:
-        keep_line(RECORD, {**told, "seconds": length.seconds, "rounds": length.rounds, "machine": machine_name()})
+        keep_line(RECORD, {**told, "rounds": length.rounds, "machine": machine_name()})
         print(json.dumps(told))
 
     _apart(server, work, answer)

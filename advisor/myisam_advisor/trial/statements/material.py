@@ -20,7 +20,8 @@ class Material:
 
     `events` reads the workload from its beginning, as often as it is called; `missing` says of tables that were not copied why not;
     `changed_seconds` for how long after the recording's beginning a table was still written, where it was. `definitions` are views,
-    triggers and routines that its statements use, `notes` what else is to be told of the replay.
+    triggers and routines that its statements use, `notes` what else is to be told of the replay. `knows_moments`: the recording tells to the microsecond when
+    statements began, and how long they took.
     """
 
     binaries: ServerBinaries
@@ -33,6 +34,7 @@ class Material:
     described: Mapping[str, str] = field(default_factory=dict)
     definitions: Sequence[Definition] = ()
     notes: Sequence[str] = ()
+    knows_moments: bool = False
 
 
 @dataclass(frozen=True, slots=True)

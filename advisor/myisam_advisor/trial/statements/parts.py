@@ -78,8 +78,9 @@ class Parts:
             found = survey(islice(self._material.events(), statements), self._judging)
         events = islice(self._material.events(), found.statements)
         schedule = write_schedule(
-            events, found, self._judging, self._folder, self._databases, self._why_missing, self._effects
-        )
+            events, found, self._judging, self._folder, self._databases, self._why_missing, self._effects,
+            knows_moments=self._material.knows_moments,
+        )  # fmt: skip
         if not schedule.total:
             reasons = sorted(schedule.left_out.items(), key=lambda one: -one[1])[:3]
             said = "; ".join(f"{count} x {reason}" for reason, count in reasons)
@@ -148,7 +149,7 @@ class Parts:
             stage.restore()
             before, ready = cpu_seconds(server), time.monotonic()
             sent = send(
-                server, schedule.folder, schedule.statements, schedule.counters, ACCOUNT, self._options.speed, self._limit,
+                server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, self._options.speed, self._limit,
                 stop_seconds=stop_seconds,
             )  # fmt: skip
             answered = time.monotonic()

@@ -1,24 +1,27 @@
 """The files that `sending.lua` reads and fills: one of records and one of answers for each thread, and one that all share.
 
-A record is a header, its tickets, and a text with a NUL behind it, filled up to a multiple of eight bytes. A ticket says: when this
-counter stands at this number, it is your turn; afterwards the counter is one higher. All numbers are the machine's own (native order):
-writer and reader are on one machine.
+A record is a header, its tickets, and a text with a NUL behind it, filled up to a multiple of eight bytes. A ticket says: you are this write of this
+table, and so many of its writes must be done before you begin. In the shared file each table has a counter (it moves when a write is done: who waits sleeps
+on it), and each write a byte that says that it is done. All numbers are the machine's own (native order): writer and reader are on one machine.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.errors import TrialError
 
 STATEMENT, OPEN, CLOSE, USE = range(4)
-RECORD, TICKET = struct.Struct("=IBBHIIQ"), struct.Struct("=II")
+RECORD, TICKET = struct.Struct("=IBBHIIQ"), struct.Struct("=IIII")
 THREAD, ANSWER = struct.Struct("=8Q"), struct.Struct("=4Q2I")
-# The moment of the beginning, how many turns were lost, padding, a flag for each thread; then the counters.
+# The moment of the beginning, how many turns were lost, how many tables are written, a flag for each thread; then a counter for each table, where its writes'
+# bytes begin behind all that, and these.
 MOST_THREADS_READY = 512
 SHARED = struct.Struct(f"=QII{MOST_THREADS_READY}I")
 NANOSECONDS_PER_MICROSECOND, NANOSECONDS_PER_SECOND = 1000, 1_000_000_000
@@ -58,21 +61,27 @@ class Answer:
 
 def write_record(
     file: BinaryIO, action: int, handle: int, at_nanoseconds: int, text: bytes = b"",
-    tickets: Sequence[tuple[int, int]] = (), is_large: bool = False,
+    tickets: Sequence[tuple[int, int, int]] = (), is_large: bool = False,
 ) -> None:  # fmt: skip
-    """Append one record."""
+    """Append one record; each ticket is a table's number, which of its writes this is, and how many are to be done before."""
     file.write(RECORD.pack(len(text), action, is_large, handle, len(tickets), 0, at_nanoseconds))
-    for counter, number in tickets:
-        file.write(TICKET.pack(counter, number))
+    for counter, number, before in tickets:
+        file.write(TICKET.pack(counter, number, before, 0))
     file.write(text)
     file.write(bytes(8 - len(text) % 8))
 
 
-def prepare_answers(folder: Path, statements: Sequence[int], counters: int) -> None:
-    """Empty files for the answers of a run, of so many statements for each thread, and for so many counters."""
+def prepare_answers(folder: Path, statements: Sequence[int], writes: Sequence[int]) -> None:
+    """Empty files for the answers of a run, of so many statements for each thread, and for tables that are written so often."""
     for number, count in enumerate(statements):
         _make_empty(folder / f"{number}.answers", THREAD.size + count * ANSWER.size)
-    _make_empty(folder / "shared", SHARED.size + 4 * max(counters, 1))
+    numbers = struct.Struct(f"={max(len(writes), 1)}I")
+    _make_empty(folder / "shared", SHARED.size + 2 * numbers.size + sum(writes))
+    with (folder / "shared").open("r+b") as file:
+        file.write(SHARED.pack(0, 0, len(writes), *([0] * MOST_THREADS_READY)))
+        if writes:
+            file.seek(numbers.size, os.SEEK_CUR)
+            file.write(numbers.pack(*accumulate(writes[:-1], initial=0)))
 
 
 def _make_empty(path: Path, length: int) -> None:

@@ -81,6 +81,7 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
         told["described"],
         [Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
         told["notes"],
+        _knows_moments(told["workload"], workload),
     )
     result = run_replay(
         material,
@@ -96,6 +97,13 @@ def events_of(name: str, descriptor: int) -> Iterator[Event]:
     file = os.fdopen(os.dup(descriptor), "rb")
     file.seek(0)
     yield from Workload(Path(name), file).events()
+
+
+def _knows_moments(name: str, descriptor: int) -> bool:
+    """Whether the recording has each statement's begin to the microsecond."""
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        return Workload(Path(name), file).header.resolution_microseconds == 1
 
 
 def _told(task: ReplayTask) -> Message:

@@ -1,13 +1,15 @@
 """A workload as files for the sender: every statement on its connection's thread, with its moment, its turn, and what is expected of it.
 
-The order of writes to a table is the order of the file, which the source gives by the end of each statement where it knows that: a
-table of MyISAM is written by one statement at a time, so the first to end was the first to write. A thread's own records are in the order of the file,
-too, so that turns are never waited for in a circle.
+A write begins when those writes of its tables are done that had ended before it began in the recording: what overlapped there may overlap again, or the
+contention that settings are about would be gone. Where the recording does not know moments to the microsecond, every earlier write is waited for; earlier is
+the order of the file, which the source gives by the end of each statement where it knows that. A thread's own records are in the order of the file, too, so
+that nobody waits in a circle.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -61,14 +63,14 @@ class ThreadPlan:
 class Schedule:
     """What was written for the sender.
 
-    `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change; `read` is how many statements
-    of the recording were gone through.
+    `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change, `writes` how often each, by its number; `read` is how
+    many statements of the recording were gone through.
     """
 
     folder: Path
     kinds: Sequence[str]
     plans: Sequence[ThreadPlan]
-    counters: int
+    writes: Sequence[int]
     connections: int
     crowded: int
     left_out: Mapping[str, int]
@@ -99,20 +101,25 @@ def write_schedule(
     databases: frozenset[str],
     missing: WhyMissing,
     effects: Effects = NO_EFFECTS,
+    *,
+    knows_moments: bool = False,
 ) -> Schedule:
-    """Write the threads' files into the folder, for a server that has these databases and tables, and views, triggers and routines."""
+    """Write the threads' files into the folder, for a server that has these databases and tables, and views, triggers and routines.
+
+    `knows_moments`: the recording tells to the microsecond when statements began, and how long they took.
+    """
     folder.mkdir(parents=True)
     threads = divide(found.connections)
     with ExitStack() as stack:
         files = [stack.enter_context((folder / str(number)).open("wb")) for number in range(threads.count)]
-        writing = _Writing(files, threads, found, databases, missing, effects)
+        writing = _Writing(files, threads, found, databases, missing, effects, knows_moments)
         for event in events:
             writing.add(event, judging.of(event))
     return Schedule(
         folder,
         list(judging.kinds),
         writing.plans,
-        len(writing.turns),
+        [turns.writes for turns in writing.turns.values()],
         len(found.connections),
         threads.crowded,
         dict(writing.left_out),
@@ -123,7 +130,7 @@ def write_schedule(
 
 def schedule_bytes(found: Survey) -> int:
     """About how much of the disk the files of such a workload take, answers included."""
-    of_statement = RECORD.size + TICKET.size + ALIGNED_BYTES + ANSWER.size
+    of_statement = RECORD.size + TICKET.size + ALIGNED_BYTES + ANSWER.size + 1
     return found.statement_bytes + found.statements * of_statement + len(found.connections) * CONNECTION_BYTES
 
 
@@ -137,6 +144,25 @@ class _Open:
     temporary: set[TableName] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class _Turns:
+    """The writes of one table so far: its number, how many they are, and when all up to each had ended."""
+
+    number: int
+    writes: int = 0
+    ends: array[int] = field(default_factory=lambda: array("q"))
+
+    def next(self, event: Event, *, knows_moments: bool) -> tuple[int, int, int]:
+        """The ticket of one more."""
+        before = bisect_right(self.ends, event.start_microseconds) if knows_moments else self.writes
+        ticket = self.number, self.writes, before
+        self.writes += 1
+        if knows_moments:
+            end = event.start_microseconds + (event.duration_microseconds or 0)
+            self.ends.append(max(end, self.ends[-1] if self.ends else end))
+        return ticket
+
+
 class _Writing:
     def __init__(
         self,
@@ -146,9 +172,11 @@ class _Writing:
         databases: frozenset[str],
         missing: WhyMissing,
         effects: Effects,
+        knows_moments: bool,
     ) -> None:
         self.plans = [ThreadPlan() for _ in files]
-        self.turns: dict[TableName, list[int]] = {}
+        self.turns: dict[TableName, _Turns] = {}
+        self._knows_moments = knows_moments
         self.left_out: Counter[str] = Counter()
         self.read = 0
         self._files, self._threads, self._found = files, threads, found
@@ -233,9 +261,8 @@ class _Writing:
     def _write(self, event: Event, judged: Judged, connection: _Open, thread: int, at: int) -> None:
         tickets = []
         for table in sorted(self._written(event, judged, connection)):
-            turn = self.turns.setdefault(table, [len(self.turns), 0])
-            tickets.append((turn[0], turn[1]))
-            turn[1] += 1
+            turns = self.turns.setdefault(table, _Turns(len(self.turns)))
+            tickets.append(turns.next(event, knows_moments=self._knows_moments))
         is_large = event.rows_sent is None or event.rows_sent > LARGE_ROWS
         write_record(self._files[thread], STATEMENT, connection.handle, at, event.statement, tickets, is_large=is_large)
         plan = self.plans[thread]

@@ -67,14 +67,14 @@ def send(
     server: PrivateServer,
     folder: Path,
     statements: Sequence[int],
-    counters: int,
+    writes: Sequence[int],
     account: str,
     speed: str,
     limit_seconds: float,
     ready: Callable[[], None] = lambda: None,
     stop_seconds: float = 0,
 ) -> Sent:
-    """Send the folder's records, of so many statements for each thread, and wait for the answers; `ready` is called just before.
+    """Send the folder's records, of so many statements for each thread, with so many writes of each table, and wait for the answers; `ready` is called just before.
 
     After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
     Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
@@ -83,7 +83,7 @@ def send(
     script = folder / SCRIPT.name
     if not script.exists():
         script.write_bytes(SCRIPT_TEXT)
-    prepare_answers(folder, statements, counters)
+    prepare_answers(folder, statements, writes)
     command = [
         *words_before(), program, str(script), "--db-driver=mysql", f"--threads={len(statements)}", "--time=0", "--events=0",
         f"--statements={folder}", f"--pace={speed}", f"--socket={server.socket}", f"--account={account}",

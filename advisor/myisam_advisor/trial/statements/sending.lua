@@ -43,10 +43,10 @@ void *mmap(void *, size_t, int, int, int, int64_t);
 long syscall(long, ...);
 
 typedef struct { uint32_t bytes; uint8_t action; uint8_t large; uint16_t handle; uint32_t tickets; uint32_t unused; uint64_t at; } replay_record;
-typedef struct { uint32_t counter; uint32_t number; } replay_ticket;
+typedef struct { uint32_t counter, number, before, unused; } replay_ticket;
 typedef struct { uint64_t begun, ended, cpu_begun, cpu_ended, waited, lost, late, unconnected; } replay_thread;
 typedef struct { uint64_t begun, duration, rows, affected; uint32_t error, sent; } replay_answer;
-typedef struct { volatile uint64_t start; volatile uint32_t lost; uint32_t unused; volatile uint32_t ready[512]; volatile uint32_t counters[1]; } replay_shared;
+typedef struct { volatile uint64_t start; volatile uint32_t lost; uint32_t tables; volatile uint32_t ready[512]; volatile uint32_t counters[1]; } replay_shared;
 ]]
 
 local C = ffi.C
@@ -62,6 +62,7 @@ local SECOND = 1000000000ULL
 -- A write whose turn does not come in this time is sent all the same; after so many, nobody waits any more.
 local PATIENCE, MAXIMUM_LOST = 5ULL * SECOND, 20
 local LATE = 1000000ULL
+local PAUSE = 5000000ULL
 local NO_CONNECTION = 2013
 
 -- The library prepares itself when it is first called: now, before there are threads.
@@ -96,15 +97,15 @@ local function sleep_until(moment)
 end
 
 local moment = ffi.new("replay_time")
-local function wait_for(counter, number)
-   -- Asleep until somebody wakes us whose number is like ours in its last five bits; the timeout guards against a wake-up that came too early.
-   moment.seconds, moment.nanoseconds = 0, 10000000
-   local value = counter[0]
-   if value >= number then return end
+local function wait_for(counter, done, number)
+   -- Asleep until somebody wakes us whose number is like ours in its last five bits. Two who move a counter at once may move it by one: then the time limit wakes us.
+   local value, limit = counter[0], now() + PAUSE
+   if done[number] ~= 0 then return end
    if FUTEX == nil then
       C.sched_yield()
    else
-      C.syscall(FUTEX, counter, ffi.cast("int", WAIT_BITS), ffi.cast("unsigned int", value), ffi.cast("void *", 0), ffi.cast("void *", 0),
+      moment.seconds, moment.nanoseconds = limit / SECOND, limit % SECOND
+      C.syscall(FUTEX, ffi.cast("uint32_t *", counter), ffi.cast("int", WAIT_BITS), ffi.cast("unsigned int", value), ffi.cast("void *", moment), ffi.cast("void *", 0),
          ffi.cast("unsigned int", bit.lshift(1, bit.band(number, 31))))
    end
 end
@@ -121,6 +122,9 @@ function thread_init()
    records, records_length = mapped(folder .. "/" .. sysbench.tid)
    results = mapped(folder .. "/" .. sysbench.tid .. ".answers", true)
    shared = ffi.cast("replay_shared *", mapped(folder .. "/shared", true))
+   bases = ffi.cast("uint32_t *", shared.counters + math.max(shared.tables, 1))
+   writes_done = ffi.cast("volatile uint8_t *", bases + math.max(shared.tables, 1))
+   passed = {}
    socket, account, paced = sysbench.opt.socket, sysbench.opt.account, sysbench.opt.pace ~= "max"
 end
 
@@ -178,16 +182,20 @@ local function rows_of(connection, large)
 end
 
 local function take_turns(tickets, count, thread)
-   -- Waits until every table's turn has come. The numbers of a thread follow the order of all, so there is no circle to wait in; what was
-   -- lost, or waits for a lock that a later one holds, is waited for so long and no longer.
+   -- Waits until all writes are done that a ticket wants done. They stand before this one in the order of all, as each thread's own do, so there is no circle to wait in;
+   -- what was lost, or waits for a lock that a later one holds, is waited for so long and no longer.
    local begun = nil
-   for number = 0, count - 1 do
-      local counter = shared.counters + tickets[number].counter
-      if counter[0] < tickets[number].number then
-         begun = begun or now()
-         while counter[0] < tickets[number].number do
+   for index = 0, count - 1 do
+      local number, before = tickets[index].counter, tickets[index].before
+      local done = writes_done + bases[number]
+      local reached = passed[number] or 0
+      while reached < before do
+         if done[reached] ~= 0 then
+            reached = reached + 1
+         else
             if shared.lost >= MAXIMUM_LOST then break end
-            wait_for(ffi.cast("uint32_t *", counter), tickets[number].number)
+            begun = begun or now()
+            wait_for(shared.counters + number, done, reached)
             if now() - begun > PATIENCE then
                thread.lost = thread.lost + 1
                shared.lost = shared.lost + 1
@@ -195,15 +203,17 @@ local function take_turns(tickets, count, thread)
             end
          end
       end
+      passed[number] = reached
    end
    if begun then thread.waited = thread.waited + (now() - begun) end
 end
 
 local function give_turns(tickets, count)
-   for number = 0, count - 1 do
-      local counter, following = shared.counters + tickets[number].counter, tickets[number].number + 1
-      if counter[0] < following then counter[0] = following end
-      wake(ffi.cast("uint32_t *", counter), following)
+   for index = 0, count - 1 do
+      local counter, number = shared.counters + tickets[index].counter, tickets[index].number
+      writes_done[bases[tickets[index].counter] + number] = 1
+      counter[0] = counter[0] + 1
+      wake(ffi.cast("uint32_t *", counter), number)
    end
 end
 
@@ -233,7 +243,7 @@ function thread_run()
       local tickets = ffi.cast("replay_ticket *", records + position + ffi.sizeof("replay_record"))
       local text = ffi.cast("const char *", tickets + record.tickets)
       -- Each record begins at a multiple of eight bytes, and each text ends with a NUL that does not count.
-      position = position + ffi.sizeof("replay_record") + 8 * record.tickets + bit.band(record.bytes + 8, bit.bnot(7))
+      position = position + ffi.sizeof("replay_record") + ffi.sizeof("replay_ticket") * record.tickets + bit.band(record.bytes + 8, bit.bnot(7))
       local over = stop and (now() > stop or (paced and shared.start + record.at > stop))
       if paced and not over then
          local due = shared.start + record.at

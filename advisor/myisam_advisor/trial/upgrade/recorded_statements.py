@@ -176,7 +176,7 @@ class RecordedOnBoth:
         limit = max(SHORTEST_LIMIT_SECONDS, self._found.seconds * LONGEST_SLOWDOWN)
         stage.restore()
         sent = send(
-            stage.server, schedule.folder, schedule.statements, schedule.counters, ACCOUNT, MAXIMUM_SPEED, limit, stop_seconds=stop
+            stage.server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit, stop_seconds=stop
         )  # fmt: skip
         return [array("q", map(usual_answer, sent.answers(number))) for number in range(len(schedule.plans))]
 

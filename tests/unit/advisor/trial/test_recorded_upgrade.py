@@ -31,7 +31,7 @@ def said_of(*runs: tuple[list[int], list[int], list[int]]) -> TwoAnswers:
             for answers, value in zip((first, again, newer), values, strict=True):
                 answers.append(value)
     kinds = [str(number) for number in range(len(runs))]
-    return held_together(Schedule(Path(), kinds, [plan], 0, 1, 0, {}, frozenset()), [first], [again], [newer])
+    return held_together(Schedule(Path(), kinds, [plan], [], 1, 0, {}, frozenset()), [first], [again], [newer])
 
 
 def error(number: int) -> int:

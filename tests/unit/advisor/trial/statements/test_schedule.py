@@ -14,18 +14,18 @@ def missing(table: TableName) -> str:
     return "" if table in COPIED else f"{table[1]} is missing"
 
 
-def scheduled(folder: Path, events: Sequence[Event]) -> Schedule:
+def scheduled(folder: Path, events: Sequence[Event], *, knows_moments: bool = False) -> Schedule:
     judging = Judging()
-    return write_schedule(events, survey(events, judging), judging, folder / "s", frozenset({"shop"}), missing)
+    return write_schedule(events, survey(events, judging), judging, folder / "s", frozenset({"shop"}), missing, knows_moments=knows_moments)
 
 
-def records(schedule: Schedule, thread: int) -> list[tuple[int, int, bytes, list[tuple[int, int]]]]:
+def records(schedule: Schedule, thread: int) -> list[tuple[int, int, bytes, list[tuple[int, int, int]]]]:
     """(action, handle, text, tickets) of each."""
     data, at, found = (schedule.folder / str(thread)).read_bytes(), 0, []
     while at < len(data):
         length, action, _, handle, tickets, _, _ = RECORD.unpack_from(data, at)
         at += RECORD.size
-        turns = [TICKET.unpack_from(data, at + number * TICKET.size) for number in range(tickets)]
+        turns = [TICKET.unpack_from(data, at + number * TICKET.size)[:3] for number in range(tickets)]
         at += tickets * TICKET.size
         found.append((action, handle, data[at : at + length], turns))
         at += length + 8 - length % 8
@@ -45,8 +45,21 @@ def test_writes_to_a_table_are_numbered_in_the_order_of_the_file(tmp_path: Path)
     insert, delete = b"INSERT INTO log VALUES (1)", b"DELETE words, log FROM words JOIN log"
     schedule = scheduled(tmp_path, [event(1, 5, insert), event(2, 0, insert), event(1, 200, delete)])
     turns = {thread: [one[3] for one in records(schedule, thread) if one[0] == STATEMENT] for thread in (0, 1)}
-    assert sorted(turns.values()) == [[[(0, 0)], [(0, 2), (1, 0)]], [[(0, 1)]]]
+    assert sorted(turns.values()) == [[[(0, 0, 0)], [(0, 2, 2), (1, 0, 0)]], [[(0, 1, 1)]]]
+    assert schedule.writes == [3, 1]
     assert schedule.written == COPIED
+
+
+def test_a_write_waits_for_those_that_had_ended_before_it_began(tmp_path: Path) -> None:
+    insert = b"INSERT INTO log VALUES (1)"
+    # By their ends: the second began before the first had ended, the third after both, the fourth before the third; the fifth tells no duration.
+    events = [
+        event(1, 0, insert, duration=100), event(2, 50, insert, duration=100), event(1, 150, insert, duration=100), event(2, 149, insert, duration=200),
+        event(1, 400, insert)._replace(duration_microseconds=None), event(2, 400, insert, duration=5),
+    ]  # fmt: skip
+    schedule = scheduled(tmp_path, events, knows_moments=True)
+    tickets = sorted(one[3][0] for thread in (0, 1) for one in records(schedule, thread) if one[0] == STATEMENT)
+    assert tickets == [(0, 0, 0), (0, 1, 0), (0, 2, 2), (0, 3, 1), (0, 4, 4), (0, 5, 5)]
 
 
 def test_statements_stay_whole_and_bytes_that_are_no_utf8_are_sent_as_bytes(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_disk_space_of_the_files_is_known_beforehand(tmp_path: Path) -> None
     events = [event(number % 3, number, b"SELECT '%s'" % (b"x" * number)) for number in range(100)]
     found = survey(events, Judging())
     written = write_schedule(events, found, Judging(), tmp_path / "s", frozenset({"shop"}), lambda _: "")
-    prepare_answers(written.folder, written.statements, written.counters)
+    prepare_answers(written.folder, written.statements, written.writes)
     taken = sum(path.stat().st_size for path in written.folder.iterdir())
     assert taken <= schedule_bytes(found) + SHARED.size + 64 * written.connections
     assert schedule_bytes(found) <= 2 * taken + SHARED.size

@@ -14,7 +14,7 @@ def test_rows_errors_and_times_are_counted_by_kind(tmp_path: Path) -> None:
     answers = [(1, 1 * MILLISECOND, 1, 0, 0, 1), (2, 3 * MILLISECOND, 5, 0, 0, 1), (3, MILLISECOND, 9, 0, 0, 1), (4, MILLISECOND, 0, 0, 1062, 1), (0, 0, 0, 0, 2013, 0)]
     head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 1, 0, 0)
     (tmp_path / "0.answers").write_bytes(head + b"".join(ANSWER.pack(*one) for one in answers))
-    schedule = Schedule(tmp_path, ["select", "insert"], [plan], 0, 1, 0, {}, frozenset())
+    schedule = Schedule(tmp_path, ["select", "insert"], [plan], [], 1, 0, {}, frozenset())
     run = tally(schedule, Sent(tmp_path, [read_report(head)]), 0.5)
     assert (run.rows_equal, run.rows_differ, run.rows_unknown) == (1, 1, 1)
     # 1062 was recorded, too; 2013 was not.
@@ -30,7 +30,7 @@ def test_rows_errors_and_times_are_counted_by_kind(tmp_path: Path) -> None:
 def test_what_the_recording_tells_no_rows_of_is_held_against_the_baseline_statement_by_statement(tmp_path: Path) -> None:
     # The same sum of rows, but of other statements; one that fails now; one of which the rows are recorded; a write that changes nothing.
     plan = ThreadPlan(array("I", [0, 0, 0, 1, 1]), array("q", [UNKNOWN, UNKNOWN, UNKNOWN, 1, UNKNOWN]), array("i", [UNKNOWN] * 5))
-    schedule = Schedule(tmp_path, ["select", "insert"], [plan], 0, 1, 0, {}, frozenset())
+    schedule = Schedule(tmp_path, ["select", "insert"], [plan], [], 1, 0, {}, frozenset())
     head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 0, 0, 0)
 
     def sent(*answers: tuple[int, int, int]) -> Sent:
@@ -49,7 +49,7 @@ def test_what_the_recording_tells_no_rows_of_is_held_against_the_baseline_statem
 
 def test_a_recording_tells_errors_where_any_statement_has_one_or_none() -> None:
     def schedule(*errors: int) -> Schedule:
-        return Schedule(Path(), [], [ThreadPlan(errors=array("i", errors))], 0, 1, 0, {}, frozenset())
+        return Schedule(Path(), [], [ThreadPlan(errors=array("i", errors))], [], 1, 0, {}, frozenset())
 
     assert not schedule(UNKNOWN, UNKNOWN).tells_errors
     assert schedule(UNKNOWN, 0).tells_errors

@@ -69,7 +69,7 @@ def test_what_came_before_the_stop_tells_how_far_a_run_comes(tmp_path: Path) -> 
             ANSWER.pack(one[0], one[1], 0, 0, 0, 1) if one else ANSWER.pack(0, 0, 0, 0, 0, 0) for one in of_thread
         ]
         (tmp_path / f"{number}.answers").write_bytes(head + b"".join(packed))
-    schedule = Schedule(tmp_path, ["select"], plans, 0, 2, 0, {}, frozenset(), 5)
+    schedule = Schedule(tmp_path, ["select"], plans, [], 2, 0, {}, frozenset(), 5)
     assert list(ends_of(schedule, Sent(tmp_path, [read_report(head)] * 2))) == [0.009, 0.009, 0.009]
 
 
