@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,10 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import from_document
 from myisam_advisor.trial.statements.replaying import run_replay
+from myisam_advisor.trial.statements.schedule import write_schedule
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import Stage
+from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
 from myisam_advisor.workload.file import read_workload
@@ -37,6 +41,14 @@ ROWS, CONNECTIONS, ROUNDS = 20_000, 4, 150
 
 
 @contextmanager
+def by_anybody() -> Iterator[Path]:
+    """A folder that another user may write, where pytest's own are its owner's."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        Path(place).chmod(0o777)
+        yield Path(place)
+
+
+@contextmanager
 def shop(server: PrivateServer) -> Iterator[None]:
     """Two tables: one that is read, one that is written."""
     with schema(server, "shop"):
@@ -52,16 +64,17 @@ def shop(server: PrivateServer) -> Iterator[None]:
 
 
 @contextmanager
-def material(server: PrivateServer, path: Path) -> Iterator[Material]:
+def material(server: PrivateServer, path: Path, *, knows_moments: bool = False) -> Iterator[Material]:
     """What a replay of the workload on the server's tables is about."""
     names = [("shop", "words"), ("shop", "log"), ("shop", "kept")]
     with find_copyable(server.data_directory, names, 1 << 30) as (sources, missing):
         events = list(read_workload(path).events())
-        yield Material(server.binaries, [], lambda: iter(events), sources, missing)
+        yield Material(server.binaries, [], lambda: iter(events), sources, missing, knows_moments=knows_moments)
 
 
+@pytest.mark.parametrize("knows_moments", [True, False])
 def test_rows_are_as_recorded_and_writes_in_their_order(
-    server: PrivateServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: PrivateServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows_moments: bool
 ) -> None:
     # After each run but the last, as the next one finds them.
     orders: list[list[tuple[object, ...]]] = []
@@ -89,7 +102,7 @@ def test_rows_are_as_recorded_and_writes_in_their_order(
             Variant("small", settings=(Setting("key_buffer_size", "1M"),)),
             Variant("no such table", statements=("ALTER TABLE shop.nothing PACK_KEYS=1",)),
         ]
-        with material(server, path) as about:
+        with material(server, path, knows_moments=knows_moments) as about:
 
             def work() -> object:
                 found = run_replay(about, variants, ReplayOptions(maximum_rounds=4), Listener())
@@ -116,6 +129,33 @@ def test_rows_are_as_recorded_and_writes_in_their_order(
     assert len(written) >= 6
     assert all(order == serial for order in written)
     assert "word" not in json.dumps([kind.fingerprint for kind in result.kinds]).replace("words", "")
+
+
+def apart_seconds(server: PrivateServer, folder: Path, second_at: int, *, knows_moments: bool) -> float:
+    """How long after a write of half a second another is sent, which began so many microseconds after it."""
+    slow = b"UPDATE words SET name = name WHERE id = 1 AND SLEEP(0.5) = 0"
+    events = [
+        workloads.event(1, 0, slow, duration=500_000), workloads.event(2, 10, b"SELECT 1", 1), workloads.event(2, second_at, slow, duration=500_000),
+        workloads.event(1, 2_000_000, b"SELECT 1", 1),
+    ]  # fmt: skip
+
+    def work() -> list[float]:
+        judging = Judging()
+        schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "", knows_moments=knows_moments)
+        sent = send(server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 60)
+        assert sent.lost_turns == 0
+        answers = [answer for thread in range(2) for answer in sent.answers(thread)]
+        return sorted(answer.begun_nanoseconds / 1e9 for answer in answers if answer.duration_nanoseconds > 4e8)
+
+    first, second = by_somebody_else(work)
+    return float(second - first)
+
+
+def test_what_overlapped_may_overlap_and_what_had_ended_is_waited_for(mariadb: PrivateServer) -> None:
+    with shop(mariadb), by_anybody() as folder:
+        assert apart_seconds(mariadb, folder / "a", 100_000, knows_moments=True) < 0.4
+        assert apart_seconds(mariadb, folder / "b", 700_000, knows_moments=True) > 0.45
+        assert apart_seconds(mariadb, folder / "c", 100_000, knows_moments=False) > 0.45
 
 
 @pytest.fixture

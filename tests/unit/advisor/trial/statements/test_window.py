@@ -23,7 +23,7 @@ def of_kinds(*statements: bytes) -> Survey:
 
 def test_a_budget_is_shared_out_among_rounds_and_ways() -> None:
     assert allowance(None, None, 2) is None
-    assert allowance(240.0, None, 2) == Allowance(10.0, 20.0)
+    assert allowance(240.0, None, 2) == Allowance(3.0, 20.0)
     assert allowance(240.0, 4, 2) == Allowance(30.0, 30.0)
 
 
