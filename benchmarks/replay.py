@@ -63,7 +63,12 @@ CHANGES: Mapping[str, Variant] = {
     "fixed rows": Variant("fixed rows", statements=(f"ALTER TABLE {SCHEMA}.items ROW_FORMAT=FIXED",)),
     "packed keys": Variant("packed keys", statements=(f"ALTER TABLE {SCHEMA}.items PACK_KEYS=1",)),
     "without an index": Variant("without an index", statements=(f"ALTER TABLE {SCHEMA}.events DROP INDEX what",)),
+    "shorter index": Variant(
+        "shorter index", statements=(f"ALTER TABLE {SCHEMA}.items DROP INDEX name, ADD INDEX name (name(8))",)
+    ),
 }
+# Without the index each join of the catalogue reads five million rows: a run would take a quarter of an hour.
+LEFT_OUT = {"forum": "shorter index", "statistics": "shorter index", "catalogue": "without an index"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,7 @@ def cases() -> list[Case]:
         for mix in MIXES
         if mix != left_out[server]
         for change in CHANGES
+        if change != LEFT_OUT[mix]
     ]
 
 

@@ -136,6 +136,7 @@ def test_what_has_no_place_for_statements_is_refused_before_anything_is_watched(
     for words, said in (
         (("check", "--statements", "--format", "html"), "--format text and json"),
         (("check", "3", "--statements"), "leave out NUMBER"),
+        (("check", "--statements", "--interval", "0"), "leave out --interval 0"),
         (("top", "--statements", "--daemon", str(tmp_path / "s")), "--statements watches a server"),
     ):
         done = subprocess.run([str(PROGRAM), *words], capture_output=True, text=True, timeout=60, check=False)

@@ -121,7 +121,7 @@ def check(
     if chosen and format_name != "text":
         raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
     if statements:
-        _refuse_what_tells_no_statements(source, format_name, chosen)
+        _refuse_what_tells_no_statements(source, format_name, interval, chosen)
     in_force = site.load()
     refuse_unknown_rules((name for name in chosen if not name.isdecimal()), [rule.id for rule in in_force.rules])
     with watched(source.server) if statements else nullcontext() as watch:
@@ -139,10 +139,14 @@ def check(
     sys.exit(report.exit_status(judgement, shown))
 
 
-def _refuse_what_tells_no_statements(source: SourceOptions, format_name: str, chosen: tuple[str, ...]) -> None:
+def _refuse_what_tells_no_statements(
+    source: SourceOptions, format_name: str, interval: float, chosen: tuple[str, ...]
+) -> None:
     """Said before anything is watched."""
     if source.facts_file:
         raise click.UsageError("--statements watches a running server: leave out --facts.")
+    if not interval:
+        raise click.UsageError("--statements watches for as long as the interval is: leave out --interval 0.")
     if chosen:
         raise click.UsageError("--statements is of the whole report: leave out NUMBER and RULE.")
     if format_name not in WITH_STATEMENTS:
