@@ -25,7 +25,7 @@ import click
 from benchmarks.kept_lines import keep_line, kept_lines
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TrialOptions
-from myisam_advisor.trial.budget import run_seconds
+from myisam_advisor.trial.budget import fitted
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
@@ -150,7 +150,7 @@ def run_case(binaries: ServerBinaries, case: str, trials: int, seconds: float) -
     done = {(one["case"], one["trial"]) for one in kept_lines(RECORD)}
     wanted = [number for number in range(trials) if (case, number) not in done]
     options = TrialOptions(seconds=seconds, budget_seconds=BUDGET_SECONDS)
-    options = TrialOptions(seconds=run_seconds(options, 2), budget_seconds=BUDGET_SECONDS)
+    options = fitted(options, 2)
     loops = busy_loops(len(os.sched_getaffinity(0))) if case in BUSY else contextlib.nullcontext()
 
     def answer(message: Message) -> None:

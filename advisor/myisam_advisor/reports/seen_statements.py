@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.templates import count, duration, number_of, percent, printable, rounded
-from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums
+from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements
 
 SHOWN_KINDS = 10
 # A statement that reads so many rows without an index is no small table's.
@@ -27,7 +28,7 @@ def statements_document(seen: SeenStatements) -> dict[str, object]:
         "source": seen.source,
         "seconds": seen.seconds,
         "kinds": [_kind_document(kind) for kind in seen.kinds],
-        "others": _sums_document(seen.others),
+        "others": asdict(seen.others),
         "notes": list(seen.notes),
     }
 
@@ -36,21 +37,10 @@ def _kind_document(kind: SeenKind) -> dict[str, object]:
     return {
         "id": kind.id,
         "fingerprint": kind.fingerprint,
-        **_sums_document(kind.sums),
+        **asdict(kind.sums),
         "held_seconds": kind.held_seconds,
         "reads": list(kind.reads),
         "writes": list(kind.writes),
-    }
-
-
-def _sums_document(sums: Sums) -> dict[str, object]:
-    return {
-        "count": sums.count,
-        "seconds": sums.seconds,
-        "lock_wait_seconds": sums.lock_wait_seconds,
-        "rows_sent": sums.rows_sent,
-        "rows_examined": sums.rows_examined,
-        "without_index": sums.without_index,
     }
 
 

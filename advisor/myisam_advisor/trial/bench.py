@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,8 +34,8 @@ Statements = Callable[[int, int], Iterable[bytes]]
 class TrialOptions:
     """What the user chose, also a column or an index for the experiment that wants one.
 
-    `seconds` of each run (0: what suits the budget); `rounds` at most (0: any number); `threads` (0: what suits the experiment);
-    `budget_seconds` for all rounds together (None: as long as they take).
+    `seconds` of each run (0: what suits the budget), up to `longest_seconds` where making ready for one takes longer than that; `rounds` at most
+    (0: any number); `threads` (0: what suits the experiment); `budget_seconds` for all rounds together (None: as long as they take).
     """
 
     seconds: float = 0.0
@@ -43,6 +44,7 @@ class TrialOptions:
     column: str = ""
     index: str = ""
     budget_seconds: float | None = 300.0
+    longest_seconds: float = 0.0
 
     @property
     def threads_at_once(self) -> int:
@@ -203,18 +205,21 @@ class Bench:
             most or 10_000_000,
             max(1, min(FIRST_CALIBRATION, int(FIRST_OPERATIONS / operations_per_statement))),
         )
+        getting_ready = math.inf
         while True:
-            count = min(count, limit)
+            count, began = min(count, limit), time.perf_counter()
             ready()
+            getting_ready = min(getting_ready, time.perf_counter() - began)
+            aimed = max(seconds, min(getting_ready, self.options.longest_seconds))
             write_statements(folder, [statements(thread, count) for thread in range(threads)])
             written = sum(file.stat().st_size for file in folder.iterdir())
             taken = self.replayed(folder, threads, count, database).seconds
-            if taken >= seconds * CALIBRATION_SHARE:
+            if taken >= aimed * CALIBRATION_SHARE:
                 # Once more, because the first may have been held up.
                 ready()
                 taken = min(taken, self.replayed(folder, threads, count, database).seconds)
-            enough = taken >= seconds * CALIBRATION_SHARE
-            wanted = count * (seconds / max(taken, 0.001) if enough else 8)
+            enough = taken >= aimed * CALIBRATION_SHARE
+            wanted = count * (aimed / max(taken, 0.001) if enough else 8)
             if enough or count == limit:
                 return max(1, min(int(wanted), limit, int(count * MAXIMUM_STATEMENT_BYTES / max(written, 1))))
             count = int(wanted)

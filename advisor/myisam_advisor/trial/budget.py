@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
 
 # A machine's speed changes slowly, as its neighbours come and go: how far two runs side by side differ does not depend on their length (measured from 3 ms to
-# a second, decision 036), so many short ones tell more than a few long ones. A run is as long as lets so many rounds of everything into the budget, and not
-# shorter than what is around it (tables put back, the sender started).
-PLANNED_ROUNDS = 200
-SHORTEST_RUN, LONGEST_RUN = 0.1, 0.25
+# a second, decision 036), so many short ones tell more than a few long ones. A run is as long as lets so many rounds of everything into the budget; what is
+# around it (the sender started) takes 0.05 s.
+PLANNED_ROUNDS = 600
+SHORTEST_RUN, LONGEST_RUN = 0.05, 0.25
 # Where rounds are counted, and not seconds.
 RUN_WITHOUT_BUDGET = 1.0
 LEAST_SECONDS = 0.001
@@ -25,6 +26,14 @@ def run_seconds(options: TrialOptions, runs_a_round: int) -> float:
     if options.budget_seconds is None:
         return RUN_WITHOUT_BUDGET
     return min(max(options.budget_seconds / (runs_a_round * PLANNED_ROUNDS), SHORTEST_RUN), LONGEST_RUN)
+
+
+def fitted(options: TrialOptions, runs_a_round: int) -> TrialOptions:
+    """The options with a run's length in them. What nobody chose may be longer where putting tables back takes longer: else hardly anything would be measured."""
+    is_open = not options.seconds and options.budget_seconds is not None
+    return replace(
+        options, seconds=run_seconds(options, runs_a_round), longest_seconds=LONGEST_RUN if is_open else 0.0
+    )
 
 
 class Budget:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
-from myisam_advisor.trial.budget import Budget, run_seconds
+from myisam_advisor.trial.budget import Budget, fitted
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
 from myisam_advisor.trial.experiments.base import Experiment, experiment_named, run_workload
 from myisam_advisor.trial.listener import Listener
@@ -66,7 +66,7 @@ def run_trial(name: str, subject: Subject, options: TrialOptions, listener: List
     expect_not_root()
     experiment = experiment_named(name)
     copied_bytes = sum(source.counted_bytes for source in subject.sources)
-    options = replace(options, seconds=run_seconds(options, experiment.runs_a_round))
+    options = fitted(options, experiment.runs_a_round)
     with _bench(experiment, subject, options, listener, copied_bytes) as bench:
         results = _results(bench, experiment, options)
         version = str(bench.server.execute("SELECT @@version")[0][0]) if bench.private else ""

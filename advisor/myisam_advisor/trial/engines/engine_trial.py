@@ -11,7 +11,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.remedies.engine_change import ARIA
 from myisam_advisor.trial.bench import Bench, TrialOptions
-from myisam_advisor.trial.budget import Budget, run_seconds
+from myisam_advisor.trial.budget import Budget, fitted
 from myisam_advisor.trial.engines.conversion import as_it_is, converted
 from myisam_advisor.trial.engines.crash import crashed
 from myisam_advisor.trial.engines.disk import flush_seconds
@@ -142,7 +142,7 @@ class _EngineTrial:
     def _begin_budget(self) -> None:
         """It is for the statements; ALTERs and crashes take what they take."""
         runs = MIXES * len(self._servers) * len(self._tables)
-        self._options = replace(self._options, seconds=run_seconds(self._options, runs))
+        self._options = fitted(self._options, runs)
         self._budget = Budget(self._options, runs)
 
     def _expect_room(self) -> None:

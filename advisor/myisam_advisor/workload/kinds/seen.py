@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from myisam_advisor.workload.fingerprints import fingerprint, kind_id
@@ -16,7 +16,7 @@ Number = TypeVar("Number", int, float)
 MAXIMUM_KINDS = 10_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Sums:
     """What the statements of one kind came to together; None where the source does not tell."""
 
@@ -27,14 +27,16 @@ class Sums:
     rows_examined: int | None = None
     without_index: int | None = None
 
-    def add(self, other: Sums) -> None:
-        """Take others of the kind."""
-        self.count += other.count
-        self.seconds += other.seconds
-        self.lock_wait_seconds = _plus(self.lock_wait_seconds, other.lock_wait_seconds)
-        self.rows_sent = _plus(self.rows_sent, other.rows_sent)
-        self.rows_examined = _plus(self.rows_examined, other.rows_examined)
-        self.without_index = _plus(self.without_index, other.without_index)
+    def __add__(self, other: Sums) -> Sums:
+        """Both together."""
+        return Sums(
+            self.count + other.count,
+            self.seconds + other.seconds,
+            _plus(self.lock_wait_seconds, other.lock_wait_seconds),
+            _plus(self.rows_sent, other.rows_sent),
+            _plus(self.rows_examined, other.rows_examined),
+            _plus(self.without_index, other.without_index),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class SeenStatements:
     source: str
     seconds: float
     kinds: Sequence[SeenKind] = ()
-    others: Sums = field(default_factory=Sums)
+    others: Sums = Sums()
     notes: Sequence[str] = ()
 
 
@@ -92,19 +94,16 @@ class Gathered:
         key = (fingerprint(statement), database)
         known = self._sums.get(key)
         if known is not None:
-            known[1].add(sums)
+            self._sums[key] = (known[0], known[1] + sums)
         elif len(self._sums) < MAXIMUM_KINDS:
-            own = Sums()
-            own.add(sums)
-            self._sums[key] = (statement, own)
+            self._sums[key] = (statement, sums)
         else:
-            self._others.add(sums)
+            self._others += sums
 
     def seen(self, source: str, seconds: float, tables: Collection[Table], notes: Iterable[str] = ()) -> SeenStatements:
         """All of it, held against the MyISAM tables that are there."""
         known = {_folded(table): table for table in tables}
-        kinds, others = [], Sums()
-        others.add(self._others)
+        kinds, others = [], self._others
         for (kind, database), (statement, sums) in self._sums.items():
             touches = touched(statement, database)
             writes = _named(touches.writes, known)
@@ -112,7 +111,7 @@ class Gathered:
             if writes or reads:
                 kinds.append(SeenKind(kind_id(kind), kind, sums, reads, writes))
             else:
-                others.add(sums)
+                others += sums
         kinds.sort(key=lambda one: (-one.held_seconds, -one.sums.count, one.fingerprint, one.reads, one.writes))
         return SeenStatements(source, seconds, tuple(kinds), others, tuple(notes))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from myisam_advisor.trial.bench import TrialOptions
-from myisam_advisor.trial.budget import LONGEST_RUN, RUN_WITHOUT_BUDGET, SHORTEST_RUN, Budget, run_seconds
+from myisam_advisor.trial.budget import LONGEST_RUN, RUN_WITHOUT_BUDGET, SHORTEST_RUN, Budget, fitted, run_seconds
 
 
 class Clock:
@@ -45,3 +45,7 @@ def test_runs_are_as_long_as_the_budget_bears() -> None:
     assert run_seconds(TrialOptions(budget_seconds=300.0), 2) == LONGEST_RUN
     assert SHORTEST_RUN < run_seconds(TrialOptions(budget_seconds=300.0), 9) < LONGEST_RUN
     assert run_seconds(TrialOptions(budget_seconds=1.0), 64) == SHORTEST_RUN
+
+
+def test_what_nobody_chose_may_be_longer() -> None:
+    assert [fitted(options, 64).longest_seconds for options in (TrialOptions(), TrialOptions(seconds=0.1), TrialOptions(budget_seconds=None))] == [LONGEST_RUN, 0, 0]
