@@ -25,7 +25,7 @@ import click
 from benchmarks.kept_lines import keep_line, kept_lines
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TrialOptions
-from myisam_advisor.trial.budget import fitted
+from myisam_advisor.trial.budget import Budget, fitted
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
@@ -121,7 +121,7 @@ def measured(
 
 def _trial(load: Load, case: str, options: TrialOptions) -> Message:
     rounds = run_rounds(
-        load.variants(case), lambda run: run.operations_per_second, Limits(budget_seconds=options.budget_seconds), lambda _: None
+        load.variants(case), lambda run: run.operations_per_second, Budget(options, 2).limits(2), lambda _: None
     )  # fmt: skip
     (one,), course = rounds.comparisons, rounds.course
     rates = [[run.operations_per_second for run in rounds[name]] for name in ("before", "after")]

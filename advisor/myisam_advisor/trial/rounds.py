@@ -31,11 +31,12 @@ CLEAR, ROUNDS, BUDGET = "clear", "rounds", "budget"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many rounds at least before anything is said, and at most; and for how long (None: as long as the rounds take)."""
+    """How many rounds at least before anything is said, and at most; for how long (None: as long as the rounds take); and how many before a verdict ends it."""
 
     minimum_rounds: int = FEWEST_ROUNDS
     maximum_rounds: int | None = None
     budget_seconds: float | None = 300.0
+    early_rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,9 @@ class _Book(Generic[T]):
 
     def end(self, limits: Limits, spent: float) -> str:
         """What ends it now; nothing while it goes on. A round that would not fit into the budget is not begun."""
-        if self.is_clear:
-            return CLEAR
         count = len(self.loads)
+        if count >= limits.early_rounds and self.is_clear:
+            return CLEAR
         if limits.maximum_rounds is not None and count >= limits.maximum_rounds:
             return ROUNDS
         is_over = limits.budget_seconds is not None and spent + spent / count > limits.budget_seconds

@@ -49,3 +49,7 @@ def test_runs_are_as_long_as_the_budget_bears() -> None:
 
 def test_what_nobody_chose_may_be_longer() -> None:
     assert [fitted(options, 64).longest_seconds for options in (TrialOptions(), TrialOptions(seconds=0.1), TrialOptions(budget_seconds=None))] == [LONGEST_RUN, 0, 0]
+
+
+def test_the_shorter_the_runs_the_more_rounds_before_a_verdict_ends_them() -> None:
+    assert [Budget(TrialOptions(seconds=seconds), 2, Clock()).limits(2).early_rounds for seconds in (0.05, 0.5, 5.0)] == [30, 3, 1]

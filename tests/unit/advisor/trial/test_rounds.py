@@ -178,3 +178,8 @@ def test_of_200_trials_of_equals_ten_at_most_find_anything_else(spread: float) -
 def test_a_true_five_percent_is_found_within_a_minute(spread: float) -> None:
     assert trial_verdicts(1.05, spread, 200).count(WORTH_IT) >= 190
     assert trial_verdicts(1 / 1.05, spread, 200).count(WORSE) >= 190
+
+
+def test_a_verdict_ends_it_only_after_as_many_rounds_as_a_wave_of_the_machine_may_last() -> None:
+    assert Machine(0.001).rounds(Limits(early_rounds=30), A=100, B=300).course.rounds == 30
+    assert Machine(0.001).rounds(Limits(early_rounds=30, maximum_rounds=9), A=100, B=300).course.rounds == 9
