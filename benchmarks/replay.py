@@ -147,6 +147,20 @@ def agrees(found: Mapping[str, Any]) -> tuple[bool, bool]:
     return small or (real > 1) == (told > 1), abs(told / real - 1) <= RATIO_GOAL
 
 
+def clear_cases(found: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Of the cases in which production itself is clear (its interval excludes 1): how often the replay says the same, is unclear, says the contrary."""
+    said = dict.fromkeys(("same", "unclear", "contrary"), 0)
+    for one in found:
+        (low, high), (least, most) = one["production_interval"], one["replay_interval"]
+        if None in (low, high) or low <= 1 <= high:
+            continue
+        if None in (least, most) or least <= 1 <= most:
+            said["unclear"] += 1
+        else:
+            said["same" if (low > 1) == (least > 1) else "contrary"] += 1
+    return said
+
+
 def speed(binaries: ServerBinaries, pace_seconds: int) -> dict[str, float]:
     """The sender's statements for each second of its CPU; and how long a capture takes at speed 1, as a share of what it took."""
     with ReapedDirectory() as directory:
@@ -262,6 +276,8 @@ def _summary(found: Sequence[Mapping[str, Any]]) -> None:
     signs, ratios = (sum(agrees(one)[number] for one in found) for number in (0, 1))
     rows = min((float(one["rows_equal"]) for one in found), default=0.0)
     print(f"{len(found)} cases: the sign agrees in {signs}, the ratio within 15 % in {ratios} (goals: 38 and 36 of 40)")
+    clear = ", ".join(f"{word}: {number}" for word, number in clear_cases(found).items())
+    print(f"where production itself is clear, the replay says: {clear}")
     print(f"rows as captured: {rows:.2%} at worst (goal: {ROWS_GOAL:.1%})")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.kept_lines import keep_line, kept_lines
 from benchmarks.production import MIXES
-from benchmarks.replay import CHANGES, SERVERS, cases, left
+from benchmarks.replay import CHANGES, SERVERS, cases, clear_cases, left
 
 
 def test_there_are_forty_cases_of_all_mixes() -> None:
@@ -36,3 +36,11 @@ def test_what_was_measured_is_not_measured_again_whatever_ended_it(tmp_path: Pat
     waiting = left(kept_lines(record), (), ())
     assert (len(waiting), first in waiting, second in waiting) == (38, False, False)
     assert {case.server for case in left(kept_lines(record), ("mysql-5.6",), ("catalogue",))} <= {"mysql-5.6"}
+
+
+def test_where_production_is_clear_the_replay_is_held_against_it() -> None:
+    def case(production: list[float], replay: list[float]) -> dict[str, list[float]]:
+        return {"production_interval": production, "replay_interval": replay}
+
+    found = [case([1.1, 1.2], [1.05, 1.3]), case([0.5, 0.7], [0.9, 1.1]), case([0.5, 0.7], [1.1, 1.2]), case([0.9, 1.1], [2.0, 3.0])]
+    assert clear_cases(found) == {"same": 1, "unclear": 1, "contrary": 1}
