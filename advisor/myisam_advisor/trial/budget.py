@@ -13,7 +13,7 @@ from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
 # A machine's speed changes slowly, as its neighbours come and go: how far two runs side by side differ does not depend on their length (measured from 3 ms to
 # a second, decision 036), so many short ones tell more than a few long ones. A run is as long as lets so many rounds of everything into the budget; what is
 # around it (the sender started) takes 0.05 s.
-PLANNED_ROUNDS = 600
+PLANNED_ROUNDS = 3_000
 SHORTEST_RUN, LONGEST_RUN = 0.05, 0.25
 # Where rounds are counted, and not seconds.
 RUN_WITHOUT_BUDGET = 1.0
