@@ -1,8 +1,9 @@
 """How often a trial's verdict is right: equals against equals, a true 5 %, and both beside busy loops. Run by `script/bench trial`.
 
 Real servers and real runs: each trial is what `myisam-advisor trial` does with one workload and a budget of a minute; equals have its usual one, five.
-The 5 % are statements: one side sends 5 % more of the same kind for the same work. Every trial is written down at once (benchmarks/verdicts.jsonl), with the rates of its pairs, so that a run that was ended goes on
-where it was, and so that the statistics can be tried on real pairs without a server (`simulate`).
+The 5 % are statements: one side sends 5 % more of the same kind for the same work. Every trial is written down at once (benchmarks/verdicts.jsonl), with
+the rates of its pairs, so that a run that was ended goes on where it was, and so that the statistics can be tried on real pairs without a server
+(`simulate`).
 """
 
 from __future__ import annotations

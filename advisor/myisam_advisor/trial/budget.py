@@ -34,9 +34,7 @@ def run_seconds(options: TrialOptions, runs_a_round: int) -> float:
 def fitted(options: TrialOptions, runs_a_round: int) -> TrialOptions:
     """The options with a run's length in them. What nobody chose may be longer where putting tables back takes longer: else hardly anything would be measured."""
     is_open = not options.seconds and options.budget_seconds is not None
-    return replace(
-        options, seconds=run_seconds(options, runs_a_round), longest_seconds=LONGEST_RUN if is_open else 0.0
-    )
+    return replace(options, seconds=run_seconds(options, runs_a_round), longest_seconds=LONGEST_RUN if is_open else 0.0)
 
 
 class Budget:

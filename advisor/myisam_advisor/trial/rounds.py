@@ -26,6 +26,8 @@ SEED = 20081112  # the same order again
 FEWEST_ROUNDS = 6
 # A rate beyond these is none, and has no logarithm to speak of.
 SMALLEST_RATE, LARGEST_RATE = 1e-12, 1e18
+# A look at all rounds takes longer the more there are, and one more of hundreds changes little.
+LOOKS_AT_EACH_ROUND, LOOKS_AT_SHARE = 100, 0.02
 CLEAR, ROUNDS, BUDGET = "clear", "rounds", "budget"
 
 
@@ -102,7 +104,7 @@ def run_rounds(
             said(f"{name} (round {len(book.loads) + 1})")
             book.runs[name].append(variants[name]())
             ran()
-        book.loads.append(meter.lap())
+        book.add(meter.lap())
         spent = clock() - began
         ended_by = book.end(limits, spent)
         if ended_by:
@@ -120,14 +122,20 @@ class _Book(Generic[T]):
     def __init__(self, names: Sequence[str], rate: Callable[[T], float], limits: Limits) -> None:
         self.runs: dict[str, list[T]] = {name: [] for name in names}
         self.loads: list[Load | None] = []
+        self._levels: list[float] = []
         self.rate = rate
         most = limits.maximum_rounds
         self.enough = max(MINIMUM_ROUNDS, limits.minimum_rounds if most is None else min(limits.minimum_rounds, most))
 
+    def add(self, load: Load | None) -> None:
+        """A round is over: its load, and the mean logarithm of its rates."""
+        self.loads.append(load)
+        self._levels.append(statistics.fmean(_logarithm(self.rate(of_one[-1])) for of_one in self.runs.values()))
+
     def end(self, limits: Limits, spent: float) -> str:
         """What ends it now; nothing while it goes on. A round that would not fit into the budget is not begun."""
         count = len(self.loads)
-        if count >= limits.early_rounds and self.is_clear:
+        if count >= limits.early_rounds and is_look(count) and self.is_clear:
             return CLEAR
         if limits.maximum_rounds is not None and count >= limits.maximum_rounds:
             return ROUNDS
@@ -171,7 +179,7 @@ class _Book(Generic[T]):
     def _counted(self) -> list[int]:
         """The rounds that count. On a busy machine all do: there are no better ones, and nothing is concluded from them."""
         numbers = list(range(len(self.loads))) if self._is_busy else self._undisturbed
-        return numbers[warm_up_rounds([self._level(number) for number in numbers]) :]
+        return numbers[warm_up_rounds([self._levels[number] for number in numbers]) :]
 
     def _comparisons(self) -> list[Comparison]:
         counted = self._counted
@@ -179,13 +187,10 @@ class _Book(Generic[T]):
         rates = {name: [self.rate(of_one[number]) for number in counted] for name, of_one in self.runs.items()}
         return [compare_pairs(name, list(zip(rates[baseline], rates[name], strict=True))) for name in others]
 
-    def _level(self, number: int) -> float:
-        """The mean logarithm of a round's rates."""
-        return statistics.fmean(_logarithm(self.rate(of_one[number])) for of_one in self.runs.values())
-
     def _noise(self, counted: Sequence[int]) -> Noise:
         """Each variant against itself in the other round of its block."""
-        whole = [number for number in counted if number % 2 == 0 and number + 1 in counted]
+        known = set(counted)
+        whole = [number for number in counted if number % 2 == 0 and number + 1 in known]
         differences = [
             math.exp(abs(_logarithm(self.rate(of_one[number])) - _logarithm(self.rate(of_one[number + 1])))) - 1
             for of_one in self.runs.values()
@@ -194,6 +199,11 @@ class _Book(Generic[T]):
         if not differences:
             return Noise()
         return Noise(len(differences), statistics.median(differences), max(differences))
+
+
+def is_look(count: int) -> bool:
+    """Whether after so many rounds somebody looks whether it is clear."""
+    return count <= LOOKS_AT_EACH_ROUND or count % int(count * LOOKS_AT_SHARE) == 0
 
 
 def _logarithm(rate: float) -> float:

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from myisam_advisor.trial.rounds import (
     Limits,
     Rounds,
     doubted,
+    is_look,
     run_rounds,
 )
 
@@ -183,3 +185,10 @@ def test_a_true_five_percent_is_found_within_a_minute(spread: float) -> None:
 def test_a_verdict_ends_it_only_after_as_many_rounds_as_a_wave_of_the_machine_may_last() -> None:
     assert Machine(0.001).rounds(Limits(early_rounds=30), A=100, B=300).course.rounds == 30
     assert Machine(0.001).rounds(Limits(early_rounds=30, maximum_rounds=9), A=100, B=300).course.rounds == 9
+
+
+def test_of_hundreds_of_rounds_not_each_is_looked_at() -> None:
+    looks = [count for count in range(1, 1001) if is_look(count)]
+    assert looks[:100] == [*range(1, 101)]
+    assert len(looks) < 250
+    assert all(later - earlier <= 0.05 * later for earlier, later in pairwise(looks[20:]))
