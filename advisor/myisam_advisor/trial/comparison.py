@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_advisor.trial.intervals import MINIMUM_VALUES, interval_of
+from myisam_advisor.trial.intervals import MINIMUM_VALUES, PRIOR_VARIANCE, interval_of
 
 MINIMUM_ROUNDS = MINIMUM_VALUES
 # A change of less is not worth a restart or an ALTER.
@@ -84,12 +84,14 @@ def compare(variant: str, baseline: Sequence[Run], changed: Sequence[Run]) -> Co
     return compare_pairs(variant, list(zip(*rates, strict=True)))
 
 
-def compare_pairs(variant: str, pairs: Sequence[tuple[float, float]]) -> Comparison:
+def compare_pairs(
+    variant: str, pairs: Sequence[tuple[float, float]], prior_variance: float = PRIOR_VARIANCE
+) -> Comparison:
     """Hold a variant against the baseline by the two rates of each round, the baseline's first. It may be asked after every round."""
     if not pairs or any(not (0 < rate < math.inf) for pair in pairs for rate in pair):
         return Comparison(variant, _ratio_of_medians(pairs), None, None, UNCLEAR)
     logarithms = [math.log(after / before) for before, after in pairs]
-    found = interval_of(logarithms)
+    found = interval_of(logarithms, prior_variance)
     if found is None:
         return Comparison(variant, math.exp(statistics.fmean(logarithms)), None, None, UNCLEAR)
     ratio, low, high = math.exp(found.centre), _times(found.low), _times(found.high)

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 CONFIDENCE = 0.95
 TRIMMED_SHARE = 0.1
-# The variance that effects have before anything was seen, in units of the noise's: where the interval is tightest (5 to 40 rounds).
-PRIOR_VARIANCE = 4.0
+# The variance that effects have before anything was seen, in units of the noise's: where the interval is tightest (5 to 40 rounds). Who has made up his mind
+# beforehand that nobody looks before there are 30 takes the other: from there on it is tighter, by 13 % at a hundred rounds.
+PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY, MANY = 4.0, 0.1, 30
 # Of three, no bound is finite.
 MINIMUM_VALUES = 4
 
@@ -35,8 +36,8 @@ class Interval:
     high: float
 
 
-def interval_of(values: Sequence[float]) -> Interval | None:
-    """The interval of values that scatter about a centre; None for fewer than four."""
+def interval_of(values: Sequence[float], prior_variance: float = PRIOR_VARIANCE) -> Interval | None:
+    """The interval of values that scatter about a centre; None for fewer than four. The prior is the same at every look."""
     if len(values) < MINIMUM_VALUES:
         return None
     cut = int(len(values) * TRIMMED_SHARE)
@@ -46,13 +47,13 @@ def interval_of(values: Sequence[float]) -> Interval | None:
     centre, middle = math.fsum(kept) / len(kept), math.fsum(winsorised) / len(winsorised)
     squares = math.fsum((value - middle) ** 2 for value in winsorised)
     error = math.sqrt(squares / (len(kept) * (len(kept) - 1)))
-    width = error * critical(len(kept))
+    width = error * critical(len(kept), prior_variance)
     return Interval(centre, centre - width, centre + width)
 
 
-def critical(count: int) -> float:
+def critical(count: int, prior_variance: float = PRIOR_VARIANCE) -> float:
     """How many standard errors the interval of so many values reaches to either side."""
-    prior = 1 + count * PRIOR_VARIANCE
+    prior = 1 + count * prior_variance
     bound = (math.sqrt(prior) / (1 - CONFIDENCE)) ** (2 / count)
     if bound >= prior:
         return math.inf

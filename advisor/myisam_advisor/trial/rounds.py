@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison, compare_pairs
+from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.private.load import Load, LoadMeter
 from myisam_advisor.trial.warm_up import warm_up_rounds
 
@@ -39,6 +40,11 @@ class Limits:
     maximum_rounds: int | None = None
     budget_seconds: float | None = 300.0
     early_rounds: int = 0
+
+    @property
+    def prior_variance(self) -> float:
+        """What intervals are made with: settled before the first round, and the same at every look."""
+        return PRIOR_VARIANCE_OF_MANY if self.early_rounds >= MANY else PRIOR_VARIANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ class _Book(Generic[T]):
         self.runs: dict[str, list[T]] = {name: [] for name in names}
         self.loads: list[Load | None] = []
         self._levels: list[float] = []
-        self.rate = rate
+        self.rate, self.prior_variance = rate, limits.prior_variance
         most = limits.maximum_rounds
         self.enough = max(MINIMUM_ROUNDS, limits.minimum_rounds if most is None else min(limits.minimum_rounds, most))
 
@@ -185,7 +191,8 @@ class _Book(Generic[T]):
         counted = self._counted
         baseline, *others = self.runs
         rates = {name: [self.rate(of_one[number]) for number in counted] for name, of_one in self.runs.items()}
-        return [compare_pairs(name, list(zip(rates[baseline], rates[name], strict=True))) for name in others]
+        pairs = {name: list(zip(rates[baseline], rates[name], strict=True)) for name in others}
+        return [compare_pairs(name, of_one, self.prior_variance) for name, of_one in pairs.items()]
 
     def _noise(self, counted: Sequence[int]) -> Noise:
         """Each variant against itself in the other round of its block."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_advisor.trial.intervals import CONFIDENCE, critical, interval_of
+from myisam_advisor.trial.intervals import CONFIDENCE, MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY, critical, interval_of
 
 LOOKS = range(6, 41)
 TRIALS = 400
@@ -30,12 +30,13 @@ NOISE: dict[str, Callable[[random.Random], float]] = {
 }
 
 
+@pytest.mark.parametrize(("prior", "looks"), [(PRIOR_VARIANCE, LOOKS), (PRIOR_VARIANCE_OF_MANY, range(MANY, 300, 9))], ids=["few", "many"])
 @pytest.mark.parametrize("kind", NOISE)
-def test_it_holds_the_truth_at_all_looks_together(kind: str) -> None:
+def test_it_holds_the_truth_at_all_looks_together(kind: str, prior: float, looks: range) -> None:
     generator, missed = random.Random(kind), 0
     for _ in range(TRIALS):
-        values = [NOISE[kind](generator) for _ in LOOKS[-1] * [0]]
-        found = [interval_of(values[:count]) for count in LOOKS]
+        values = [NOISE[kind](generator) for _ in looks[-1] * [0]]
+        found = [interval_of(values[:count], prior) for count in looks]
         missed += any(one is not None and not one.low <= 0 <= one.high for one in found)
     assert missed / TRIALS <= ALLOWED
 
@@ -79,3 +80,8 @@ def test_too_few_values_have_none() -> None:
     assert interval_of([0.1, 0.1, 0.1, 0.1]) is not None
     assert critical(3) == math.inf
     assert critical(40) < critical(10) < critical(4) < math.inf
+
+
+def test_who_looks_only_after_many_rounds_has_a_tighter_interval_from_the_first_look_on() -> None:
+    assert all(critical(count, PRIOR_VARIANCE_OF_MANY) <= critical(count) for count in range(MANY, 2000))
+    assert critical(100, PRIOR_VARIANCE_OF_MANY) < 0.88 * critical(100)
