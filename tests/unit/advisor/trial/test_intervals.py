@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_advisor.trial.intervals import CONFIDENCE, MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY, critical, interval_of
+from myisam_advisor.trial.intervals import (
+    CONFIDENCE,
+    MANY,
+    PRIOR_VARIANCE,
+    PRIOR_VARIANCE_OF_MANY,
+    critical,
+    interval_of,
+)
 
 LOOKS = range(6, 41)
 TRIALS = 400
