@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from myisam_advisor.trial.budget import SHORTEST_RUN
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS
 from myisam_advisor.trial.statements.figures import KIND_SHARE
 from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND
@@ -25,6 +24,8 @@ from myisam_advisor.trial.statements.survey import Survey
 
 # So many rounds are planned. Fewer say nothing of less than a fifth on a virtual machine (decision 036); more would send less of the recording.
 PLANNED_ROUNDS = 40
+# Less of a recording says nothing of it, whatever is left of the budget.
+SHORTEST_RUN = 0.1
 # More than any sender reaches in a second: so much of the recording is prepared to see how fast it goes here.
 FASTEST_SENDER = 200_000
 # A window that takes this much more or less than it may is chosen again, once.
