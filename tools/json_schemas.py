@@ -115,9 +115,35 @@ def _check() -> Schema:
 
 def _statements() -> Schema:
     sums = shape_of(Sums)["properties"]
-    kind = an_object({"id": TEXT, "fingerprint": TEXT, **sums, "held_seconds": NUMBER, "reads": TEXTS, "writes": TEXTS})
+    whole: Schema = {
+        "type": "boolean",
+        "description": "Its text was seen to its end, and understood: it names no further table.",
+    }
+    kind = an_object(
+        {
+            "id": TEXT,
+            "fingerprint": TEXT,
+            **sums,
+            "held_seconds": NUMBER,
+            "reads": TEXTS,
+            "writes": TEXTS,
+            "is_whole": whole,
+        }
+    )
     return an_object(
-        {"source": TEXT, "seconds": NUMBER, "kinds": list_of(kind), "others": an_object(sums), "notes": TEXTS}
+        {
+            "source": TEXT | {"description": "Empty where nothing could be told: the notes say why."},
+            "seconds": NUMBER,
+            "kinds": list_of(kind),
+            "others": an_object(sums) | {"description": "Of statements that name no MyISAM table."},
+            "unknown": an_object(sums)
+            | {"description": "Of statements of which it is not known which tables they use."},
+            "tables_unknown": {
+                "type": ["string", "null"],
+                "description": "Why it is not known of all tables whether they are MyISAM tables.",
+            },
+            "notes": TEXTS,
+        }
     )
 
 

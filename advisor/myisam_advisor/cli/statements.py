@@ -6,9 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from myisam_exporter.errors import UserError
+
 if TYPE_CHECKING:
     from myisam_advisor.cli.options import ServerOptions
+    from myisam_advisor.workload.kinds.seen import SeenStatements
     from myisam_advisor.workload.kinds.watch import StatementWatch
+    from myisam_exporter.look.fact_set import FactSet
 
 
 @contextlib.contextmanager
@@ -21,3 +25,13 @@ def watched(server: ServerOptions) -> Iterator[StatementWatch]:
         yield watch
     finally:
         watch.close()
+
+
+def seen_by(watch: StatementWatch, facts: FactSet) -> SeenStatements:
+    """What it saw; why it could not be told, where the rest of a report shall not be lost for it."""
+    from myisam_advisor.workload.kinds.seen import myisam_tables, not_told
+
+    try:
+        return watch.take(myisam_tables(facts))
+    except UserError as error:
+        return not_told(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.templates import count, duration, number_of, percent, printable, rounded
-from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements
+from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums
 
 SHOWN_KINDS = 10
 # A statement that reads so many rows without an index is no small table's.
@@ -19,6 +20,8 @@ SCANNED_ROWS = 1000
 UNKNOWN = "-"
 HEADINGS = ("held", "waited", "per s", "rows read", "no index")
 SCANS = "  scans"
+LOCKS = ("lock tables ", "lock table ")
+EXCLUSIVE = re.compile(r"^insert (?:high|low)_priority |\bon duplicate key update\b")
 MISSES = "Which of them miss in the key cache or the page cache no server tells by statement."
 
 
@@ -29,6 +32,8 @@ def statements_document(seen: SeenStatements) -> dict[str, object]:
         "seconds": seen.seconds,
         "kinds": [_kind_document(kind) for kind in seen.kinds],
         "others": asdict(seen.others),
+        "unknown": asdict(seen.unknown),
+        "tables_unknown": seen.tables_unknown or None,
         "notes": list(seen.notes),
     }
 
@@ -41,6 +46,7 @@ def _kind_document(kind: SeenKind) -> dict[str, object]:
         "held_seconds": kind.held_seconds,
         "reads": list(kind.reads),
         "writes": list(kind.writes),
+        "is_whole": kind.is_whole,
     }
 
 
@@ -49,32 +55,43 @@ def statements_in_words(seen: SeenStatements) -> Iterable[RenderableType]:
     yield Text(printable(heading(seen)), style="bold")
     if seen.kinds:
         yield Padding(kinds_table(seen), (0, 0, 0, 1))
-    for sentence in remarks(seen):
+    for sentence in remarks(seen, " (--format json tells all)"):
         yield Padding(Text(printable(sentence), style="dim"), (0, 0, 0, 1))
 
 
 def heading(seen: SeenStatements) -> str:
     """How many there were, in how long, and who tells."""
+    if not seen.source:
+        return "Statements on MyISAM tables: not told"
+    if not seen.seconds:
+        return f"Statements on MyISAM tables: watched since just now, told by {seen.source}"
     watched = f"in {duration(seen.seconds)}, told by {seen.source}"
     if not seen.kinds:
-        return f"Statements on MyISAM tables: none {watched}"
+        is_known = not seen.unknown.count and not seen.tables_unknown
+        return f"Statements on MyISAM tables: {'none' if is_known else 'none known'} {watched}"
     statements = sum(kind.sums.count for kind in seen.kinds)
     return f"Statements on MyISAM tables: {count(statements)} of {number_of(len(seen.kinds), 'kind')} {watched}"
 
 
-def remarks(seen: SeenStatements) -> list[str]:
-    """What is not in the table."""
+def remarks(seen: SeenStatements, more_in: str = "") -> list[str]:
+    """What is not in the table, and where more of it is."""
     told = []
     more = seen.kinds[SHOWN_KINDS:]
     if more:
         held = sum(kind.held_seconds for kind in more) / seen.seconds
-        told.append(
-            f"{number_of(len(more), 'further kind')} held locks for {percent(held)} together (--format json tells all)."
-        )
-    if seen.others.count:
-        took = f", {percent(seen.others.seconds / seen.seconds)} of the time"
-        told.append(f"On no MyISAM table: {number_of(seen.others.count, 'statement')}{took}, ours among them.")
+        told.append(f"{number_of(len(more), 'further kind')} held locks for {percent(held)} together{more_in}.")
+    if seen.tables_unknown:
+        told.append(f"Not all MyISAM tables are known: {seen.tables_unknown.rstrip('.')}.")
+    if seen.unknown.count or seen.unknown.seconds:
+        told.append(f"{_together('Tables not known', seen.unknown, seen.seconds)}.")
+    if seen.others.count or seen.others.seconds:
+        told.append(f"{_together('Naming no MyISAM table', seen.others, seen.seconds)}, ours among them.")
     return [*told, *seen.notes, *([MISSES] if seen.kinds else [])]
+
+
+def _together(name: str, sums: Sums, seconds: float) -> str:
+    took = f", {percent(sums.seconds / seconds)} of the time" if sums.seconds else ""
+    return f"{name}: {number_of(sums.count, 'statement')}{took}"
 
 
 def kinds_table(seen: SeenStatements) -> Table:
@@ -109,9 +126,12 @@ def is_scan(kind: SeenKind) -> bool:
 
 
 def locks_of(kind: SeenKind) -> str:
-    """What a statement of the kind does to others: manual, "Internal Locking Methods" and "Concurrent Inserts"."""
+    """What a statement of the kind does to others: manual, "Internal Locking Methods", "Concurrent Inserts" and "LOCK TABLES"."""
+    if kind.fingerprint.startswith(LOCKS):
+        named = ", ".join((*kind.writes, *kind.reads))
+        return f"locks {named} until UNLOCK TABLES: how long that was is not in its time"
     said = []
-    if kind.writes and kind.fingerprint.startswith("insert "):
+    if kind.writes and is_concurrent(kind):
         said.append(
             f"inserts into {', '.join(kind.writes)}: others who write wait, and who reads where the table has holes"
         )
@@ -119,7 +139,14 @@ def locks_of(kind: SeenKind) -> str:
         said.append(f"writes {', '.join(kind.writes)}: whoever reads or writes waits")
     if kind.reads:
         said.append(f"reads {', '.join(kind.reads)}: whoever writes waits, but for inserts at the end")
+    if not kind.is_whole:
+        said.append("its text was not seen whole, and may name more")
     return "; ".join(said)
+
+
+def is_concurrent(kind: SeenKind) -> bool:
+    """Whether it may insert at the end while others read; sql/sql_insert.cc (upgrade_lock_type) takes a plain lock for what may also change rows."""
+    return kind.fingerprint.startswith("insert ") and not EXCLUSIVE.search(kind.fingerprint)
 
 
 def _told(kind: SeenKind) -> Text:

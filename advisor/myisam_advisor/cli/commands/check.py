@@ -112,11 +112,10 @@ def check(
 
     Without --interval, check judges the last interval that a running daemon (`serve`) recorded for this server, if there is one.
     """
-    from myisam_advisor.cli.statements import watched
+    from myisam_advisor.cli.statements import seen_by, watched
     from myisam_advisor.judging.chosen import refuse_unknown_rules
     from myisam_advisor.reports.formats.base import Shown, report_named
     from myisam_advisor.texts.whole_files import write_whole
-    from myisam_advisor.workload.kinds.seen import myisam_tables
 
     if chosen and format_name != "text":
         raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
@@ -126,7 +125,7 @@ def check(
     refuse_unknown_rules((name for name in chosen if not name.isdecimal()), [rule.id for rule in in_force.rules])
     with watched(source.server) if statements else nullcontext() as watch:
         judgement, facts = judged(source, in_force, interval, history_file, is_live=statements)
-        seen = watch.take(myisam_tables(facts)) if watch else None
+        seen = seen_by(watch, facts) if watch else None
     report = report_named(format_name)
     reader = None if output_file else sys.stdout
     past = remembered_past(source, in_force, judgement, facts, history_file)

@@ -6,13 +6,14 @@ from myisam_advisor.workload.kinds.digests import DigestWatch
 from myisam_advisor.workload.kinds.watch import StatementWatch
 from myisam_advisor.workload.probing.place import INSTEAD
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
 
 def watch_statements(target: Target, timeout_seconds: int) -> StatementWatch:
     """Begin to watch. Raises UserError where neither source tells, with what would help; nothing is switched on for it."""
     try:
-        return DigestWatch(target, timeout_seconds)
+        return DigestWatch(lambda: Session(target, timeout_seconds))
     except ServerLostError:
         raise
     except UserError as error:

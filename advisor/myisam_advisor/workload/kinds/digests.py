@@ -2,75 +2,135 @@
 
 A digest's text has no values: the server leaves them out (MySQL manual, "Performance Schema Statement Digests and Sampling"). MySQL has the
 table from 5.6 on, with performance_schema on by default; MariaDB from 10.0 on, with performance_schema off by default.
+
+A text is made of the tokens that are kept of a statement, max_digest_length bytes of them (sql/sql_digest.cc): two of each, and a name's own
+with two for its length. One that nearly takes all of these may have been cut off.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
-from myisam_advisor.texts.templates import number_of
-from myisam_advisor.workload.kinds.seen import Gathered, SeenStatements, Sums
-from myisam_advisor.workload.table_references import Table
-from myisam_exporter.errors import StatementRefusedError, UserError
-from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
-from myisam_exporter.server.driver import Row
-from myisam_exporter.server.session import Session
+from myisam_advisor.texts.templates import count, number_of
+from myisam_advisor.workload.instruments import CONSUMERS, NOT_WATCHED, THREADS_NOT_WATCHED, WATCHED
+from myisam_advisor.workload.kinds.seen import Gathered, MyisamTables, SeenStatements, Sums
+from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.outside.numbers import LARGEST_COUNTER, finite_number, whole_number
+from myisam_exporter.server.driver import MAXIMUM_ROWS, Row
 from myisam_exporter.server.sql import Sql, statement
-from myisam_exporter.server.target import Target
 
 SOURCE = "performance_schema's digests"
 _MAXIMUM_DIGESTS = 100_000
 _PICOSECONDS = 1e12
-_NOW = "SELECT UNIX_TIMESTAMP()"
-_SWITCH = statement("SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'")
+_NOW = statement("SELECT UNIX_TIMESTAMP()")
+_VARIABLES = statement(
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('performance_schema', 'performance_schema_digests_size', 'performance_schema_max_digest_length', "
+    "'max_digest_length')"
+)
 _BEFORE = statement(
     "SELECT SCHEMA_NAME, DIGEST, COUNT_STAR, SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, SUM_NO_INDEX_USED "
     "FROM performance_schema.events_statements_summary_by_digest LIMIT {}",
     _MAXIMUM_DIGESTS,
 )
+# Each keeps none where it is 0.
+_SIZES = ("performance_schema_digests_size", "performance_schema_max_digest_length", "max_digest_length")
+_DIGEST_BYTES = 1024
+_TOKEN_BYTES, _NAME_BYTES = 2, 4
+# 64 letters of three bytes.
+_LONGEST_NAME_BYTES = _NAME_BYTES + 64 * 3
+_TOKEN = re.compile(r"`(?:[^`]|``)*`|[^\s`]+")
 
 Key = tuple[str | None, str | None]
 _Numbers = tuple[int, int, int, int, int, int]
 
 
-class DigestWatch:
-    """Raises UserError where the server keeps no digests, or does not tell them."""
+class Connected(Protocol):
+    """A connection with the server: a Session."""
 
-    def __init__(self, target: Target, timeout_seconds: int) -> None:
-        self._session = Session(target, timeout_seconds)
+    def rows(
+        self,
+        statement: str,
+        arguments: Sequence[str] | None = None,
+        maximum_rows: int = MAXIMUM_ROWS,
+        *,
+        columns: int | None = None,
+    ) -> list[Row]:
+        """The rows of an answer, which have so many columns."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class DigestWatch:
+    """Raises UserError where the server keeps no digests, or does not tell them.
+
+    Args:
+        connect: makes a connection with the server.
+    """
+
+    def __init__(self, connect: Callable[[], Connected]) -> None:
+        self._connect = connect
+        self._session = connect()
         try:
-            self._expect_digests()
+            self._digest_bytes = self._expect_digests(self._variables())
+            self._notes = ["A statement counts when it has ended, with all of its time."]
+            self._notes += self._expect_instruments()
             self._asked_at, self._began = self._now(), time.monotonic()
+            self._watched_since = self._asked_at
             self._before = {(row[0], row[1]): _numbers(row[2:]) for row in self._rows(_BEFORE, 8)}
         except BaseException:
             self.close()
             raise
 
-    def take(self, tables: Collection[Table]) -> SeenStatements:
+    def take(self, tables: MyisamTables) -> SeenStatements:
         """What was answered since the last time."""
+        try:
+            return self._taken(tables)
+        except ServerLostError:
+            # Nobody asked anything for wait_timeout: the connection was closed. What was counted is the server's, and still there.
+            self._session.close()
+            self._session = self._connect()
+            return self._taken(tables)
+
+    def _taken(self, tables: MyisamTables) -> SeenStatements:
         asked_at, began = self._now(), time.monotonic()
-        # A second earlier: what ended while the one before was asked may be in neither.
+        # A second earlier: what ended while the one before was asked may be in neither. As numbers: an hour of the year is there twice.
         since = statement(
-            "SELECT SCHEMA_NAME, DIGEST, DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, SUM_NO_INDEX_USED "
-            "FROM performance_schema.events_statements_summary_by_digest WHERE LAST_SEEN >= FROM_UNIXTIME({}) LIMIT {}",
+            "SELECT SCHEMA_NAME, DIGEST, DIGEST_TEXT, UNIX_TIMESTAMP(FIRST_SEEN), COUNT_STAR, SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ROWS_SENT, "
+            "SUM_ROWS_EXAMINED, SUM_NO_INDEX_USED FROM performance_schema.events_statements_summary_by_digest "
+            "WHERE UNIX_TIMESTAMP(LAST_SEEN) >= {} LIMIT {}",
             self._asked_at - 1,
             _MAXIMUM_DIGESTS,
         )
-        gathered, unnamed = Gathered(), 0
-        for schema, digest, text, *numbers in self._rows(since, 9):
+        rows = self._rows(since, 10)
+        notes = [*self._notes, *self._missing_connections()]
+        gathered, unnamed, not_known_before = Gathered(), 0, 0
+        for schema, digest, text, first_seen, *numbers in rows:
             now, before = _numbers(numbers), self._before.get((schema, digest))
             self._before[schema, digest] = now
+            if before is None and (finite_number(first_seen) or 0.0) < self._watched_since:
+                # It was there when this began, and not among those that were read: what it has is of the server's whole life.
+                not_known_before += 1
+                continue
             sums = _difference(now, before)
             if digest is None or not text:
                 unnamed += sums.count
             if sums.count:
-                gathered.add((text or "").replace("(...)", "(?)").encode(), schema.encode() if schema else None, sums)
-        notes = ["A statement counts when it has ended."]
+                shown = (text or "").replace("(...)", "(?)").encode()
+                gathered.add(shown, schema.encode() if schema else None, sums, not may_be_cut(text, self._digest_bytes))
         if unnamed:
             notes.append(
                 f"Of no kind: {number_of(unnamed, 'statement')} (performance_schema_digests_size is too small for all kinds)."
             )
+        if not_known_before:
+            notes.append(
+                f"Of {number_of(not_known_before, 'kind')} it was not known how often they had been answered before: they count from now on."
+            )
+        if len(rows) >= _MAXIMUM_DIGESTS:
+            notes.append(f"There were more than {count(_MAXIMUM_DIGESTS)} kinds: the others are in no sum.")
         seen = gathered.seen(SOURCE, max(began - self._began, 1e-3), tables, notes)
         self._asked_at, self._began = asked_at, began
         return seen
@@ -79,24 +139,69 @@ class DigestWatch:
         """End the connection."""
         self._session.close()
 
-    def _expect_digests(self) -> None:
-        switch = self._session.rows("SHOW GLOBAL VARIABLES LIKE 'performance_schema'", columns=2)
-        if [value for _, value in switch] != ["ON"]:
+    def _variables(self) -> Mapping[str, str]:
+        return {(name or "").lower(): value or "" for name, value in self._session.rows(_VARIABLES, columns=2)}
+
+    def _expect_digests(self, variables: Mapping[str, str]) -> int:
+        """How many bytes of tokens are kept of a statement."""
+        if variables.get("performance_schema") != "ON":
             raise UserError("performance_schema is off, and can only be switched on when the server starts")
-        switch = self._rows(_SWITCH, 1)
-        if not switch:
+        sizes = {name: whole_number(variables[name]) for name in _SIZES if name in variables}
+        none = [name for name, size in sizes.items() if size == 0]
+        if none:
+            raise UserError(f"it keeps no digests of statements ({none[0]} is 0)")
+        consumers = dict(self._rows(CONSUMERS, 2))
+        if "statements_digest" not in consumers:
             raise UserError("this version's performance_schema keeps no digests of statements")
-        if switch[0][0] != "YES":
-            raise UserError("the consumer statements_digest is off in performance_schema.setup_consumers")
+        off = [name for name in ("global_instrumentation", "statements_digest") if consumers.get(name) != "YES"]
+        if off:
+            raise UserError(f"the consumer {off[0]} is off in performance_schema.setup_consumers")
+        return min(sizes.get(name) or _DIGEST_BYTES for name in _SIZES[1:])
+
+    def _expect_instruments(self) -> list[str]:
+        """What is to be known of those that are off. Raises UserError where all are."""
+        watched, unwatched = self._one_count(WATCHED), self._one_count(NOT_WATCHED)
+        if not watched:
+            raise UserError("all instruments for statements are off in performance_schema.setup_instruments")
+        if not unwatched:
+            return []
+        return [
+            f"Of {count(watched + unwatched)} sorts of statements {count(unwatched)} are not watched or not timed "
+            "(performance_schema.setup_instruments): theirs are missing."
+        ]
+
+    def _missing_connections(self) -> list[str]:
+        """What is to be known of connections that are not watched."""
+        unwatched = self._one_count(THREADS_NOT_WATCHED)
+        if not unwatched:
+            return []
+        return [
+            f"Not watched by performance_schema (setup_actors): {number_of(unwatched, 'connection')}. Theirs are missing."
+        ]
 
     def _now(self) -> int:
-        return whole_number(self._session.row(_NOW, 1)[0]) or 0
+        return self._one_count(_NOW)
+
+    def _one_count(self, question: Sql) -> int:
+        rows = self._rows(question, 1)
+        return (whole_number(rows[0][0]) if rows else None) or 0
 
     def _rows(self, question: Sql, columns: int) -> list[Row]:
         try:
             return self._session.rows(question, maximum_rows=_MAXIMUM_DIGESTS, columns=columns)
         except StatementRefusedError as error:
             raise UserError(f"performance_schema may not be read ({error.text})") from None
+
+
+def may_be_cut(text: str | None, digest_bytes: int) -> bool:
+    """Whether a statement may have had more than its digest's text says."""
+    if not text or text.endswith("..."):
+        return True
+    kept = sum(
+        _NAME_BYTES + len(token.encode()) - 2 if token.startswith("`") else _TOKEN_BYTES
+        for token in _TOKEN.findall(text)
+    )
+    return kept > digest_bytes - _LONGEST_NAME_BYTES
 
 
 def _numbers(values: Iterable[str | None]) -> _Numbers:

@@ -40,6 +40,19 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
+class MyisamTables:
+    """The MyISAM tables that are there.
+
+    Attributes:
+        names: of those that were seen.
+        why_partial: why there may be more; empty where these are all.
+    """
+
+    names: Collection[Table] = ()
+    why_partial: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SeenKind:
     """One kind that touches MyISAM tables.
 
@@ -49,6 +62,7 @@ class SeenKind:
         sums: what its statements came to.
         reads: names of the MyISAM tables that it reads and does not write.
         writes: names of those that it writes.
+        is_whole: its text was seen to its end, and understood.
     """
 
     id: str
@@ -56,6 +70,7 @@ class SeenKind:
     sums: Sums
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    is_whole: bool = True
 
     @property
     def held_seconds(self) -> float:
@@ -68,59 +83,86 @@ class SeenStatements:
     """What was seen.
 
     Attributes:
-        source: what told it, in words.
-        seconds: for how long the server was watched.
+        source: what told it, in words; empty where nothing could be told, and the notes say why.
+        seconds: for how long the server was watched; 0 where that began only now.
         kinds: those that touch MyISAM tables, the one that held locks longest first.
-        others: all further ones together, ours among them.
+        others: those that name no MyISAM table together, ours among them.
+        unknown: those together of which it is not known which tables they use.
         notes: what else is to be known, each a sentence.
+        tables_unknown: why it is not known of all tables whether they are MyISAM's; empty where it is.
     """
 
     source: str
     seconds: float
     kinds: Sequence[SeenKind] = ()
     others: Sums = Sums()
+    unknown: Sums = Sums()
     notes: Sequence[str] = ()
+    tables_unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """One of its statements, what all of them came to, and whether that one's text is whole."""
+
+    statement: bytes
+    sums: Sums
+    is_whole: bool
 
 
 class Gathered:
     """Statements by kind and default database."""
 
     def __init__(self) -> None:
-        self._sums: dict[tuple[str, bytes | None], tuple[bytes, Sums]] = {}
-        self._others = Sums()
+        self._kinds: dict[tuple[str, bytes | None], _Gathered] = {}
+        self._unknown = Sums()
 
-    def add(self, statement: bytes, database: bytes | None, sums: Sums) -> None:
-        """Take statements of one kind, of which this is one."""
+    def add(self, statement: bytes, database: bytes | None, sums: Sums, is_whole: bool = True) -> None:
+        """Take statements of one kind, of which this is one; one that is not whole may use tables that it does not name."""
         key = (fingerprint(statement), database)
-        known = self._sums.get(key)
+        known = self._kinds.get(key)
         if known is not None:
-            self._sums[key] = (known[0], known[1] + sums)
-        elif len(self._sums) < MAXIMUM_KINDS:
-            self._sums[key] = (statement, sums)
+            self._kinds[key] = _Gathered(known.statement, known.sums + sums, known.is_whole and is_whole)
+        elif len(self._kinds) < MAXIMUM_KINDS:
+            self._kinds[key] = _Gathered(statement, sums, is_whole)
         else:
-            self._others += sums
+            self._unknown += sums
 
-    def seen(self, source: str, seconds: float, tables: Collection[Table], notes: Iterable[str] = ()) -> SeenStatements:
+    def add_unknown(self, sums: Sums) -> None:
+        """Take statements that no text tells of."""
+        self._unknown += sums
+
+    def seen(self, source: str, seconds: float, tables: MyisamTables, notes: Iterable[str] = ()) -> SeenStatements:
         """All of it, held against the MyISAM tables that are there."""
-        known = {_folded(table): table for table in tables}
-        kinds, others = [], self._others
-        for (kind, database), (statement, sums) in self._sums.items():
-            touches = touched(statement, database)
+        known = {_folded(table): table for table in tables.names}
+        kinds, others, unknown = [], Sums(), self._unknown
+        for (kind, database), one in self._kinds.items():
+            touches = touched(one.statement, database)
+            is_whole = one.is_whole and touches.understood
             writes = _named(touches.writes, known)
             reads = tuple(name for name in _named(touches.reads, known) if name not in writes)
             if writes or reads:
-                kinds.append(SeenKind(kind_id(kind), kind, sums, reads, writes))
+                kinds.append(SeenKind(kind_id(kind), kind, one.sums, reads, writes, is_whole))
+            elif not is_whole or (tables.why_partial and (touches.reads or touches.writes)):
+                unknown += one.sums
             else:
-                others += sums
+                others += one.sums
         kinds.sort(key=lambda one: (-one.held_seconds, -one.sums.count, one.fingerprint, one.reads, one.writes))
-        return SeenStatements(source, seconds, tuple(kinds), others, tuple(notes))
+        return SeenStatements(source, seconds, tuple(kinds), others, unknown, tuple(notes), tables.why_partial)
 
 
-def myisam_tables(facts: FactSet) -> set[Table]:
-    """The names of the tables that were seen."""
+def not_told(why: object) -> SeenStatements:
+    """Instead of what was to be seen."""
+    return SeenStatements("", 0.0, notes=(f"The statements could not be told: {why}",))
+
+
+def myisam_tables(facts: FactSet) -> MyisamTables:
+    """The names of the tables that were seen, and whether those are all: where some are missing nobody counts them."""
     rows = facts.tables["tables"]
     names = zip(rows.values("schema_name"), rows.values("table_name"), strict=True)
-    return {(str(schema), str(table)) for schema, table in names}
+    is_partial = facts.single("totals").get("myisam_tables") is None
+    why = facts.why_unknown("totals", "myisam_tables").reason if is_partial else ""
+    return MyisamTables({(str(schema), str(table)) for schema, table in names}, why)
 
 
 def _folded(table: Table) -> Table:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Protocol
 
-from myisam_advisor.workload.kinds.seen import SeenStatements
-from myisam_advisor.workload.table_references import Table
+from myisam_advisor.workload.kinds.seen import MyisamTables, SeenStatements
 
 
 class StatementWatch(Protocol):
     """One server, watched."""
 
-    def take(self, tables: Collection[Table]) -> SeenStatements:
+    def take(self, tables: MyisamTables) -> SeenStatements:
         """What was seen since the last time, held against the MyISAM tables that are there. Raises UserError where the server does not answer."""
 
     def close(self) -> None:

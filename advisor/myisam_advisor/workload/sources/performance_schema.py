@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.instruments import CONSUMERS, NOT_WATCHED, THREADS_NOT_WATCHED
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, CUT_OFF, Asked, LiveSource, Reading, Watch
 from myisam_advisor.workload.tokens import ends_within_string
 from myisam_exporter.errors import StatementRefusedError, UserError
@@ -53,16 +54,9 @@ _PREPARED_NAMES = frozenset(
     )
 )
 _VARIABLES = statement("SHOW GLOBAL VARIABLES LIKE 'performance_schema%'")
-_CONSUMERS = statement("SELECT NAME, ENABLED FROM performance_schema.setup_consumers")
 _CHARACTER_SET = statement(
     "SELECT CHARACTER_SET_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'performance_schema' "
     "AND TABLE_NAME = 'events_statements_history' AND COLUMN_NAME = 'SQL_TEXT'"
-)
-_NOT_WATCHED = statement(
-    "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE NAME LIKE 'statement/sql/%%' AND (ENABLED = 'NO' OR TIMED = 'NO')"
-)
-_THREADS_NOT_WATCHED = statement(
-    "SELECT COUNT(*) FROM performance_schema.threads WHERE NAME = 'thread/sql/one_connection' AND INSTRUMENTED = 'NO'"
 )
 _COUNTED = statement("SELECT SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name")
 _OURS = statement("SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()")
@@ -95,11 +89,11 @@ class History(Watch):
     def notes(self) -> Mapping[str, str]:
         """What is known before it begins."""
         notes = {"history": f"performance_schema.{self.table}: connections have the numbers of their threads"}
-        if unwatched := self._one_count(_NOT_WATCHED):
+        if unwatched := self._one_count(NOT_WATCHED):
             notes["instruments"] = (
                 f"instruments of performance_schema for statements that are off, and whose statements are not in it: {unwatched}"
             )
-        if unwatched := self._one_count(_THREADS_NOT_WATCHED):
+        if unwatched := self._one_count(THREADS_NOT_WATCHED):
             notes["connections"] = (
                 f"not watched by performance_schema (setup_actors), and their statements not in it: {unwatched}"
             )
@@ -264,7 +258,7 @@ def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql, int], list[
             "performance_schema is off, and can only be switched on when the server starts. Put performance_schema=ON and "
             f"performance-schema-consumer-events-statements-history-long=ON into its option file for the next start, {instead}"
         )
-    on = {name for name, is_on in _pairs(ask(_CONSUMERS, 2)).items() if is_on == "YES"}
+    on = {name for name, is_on in _pairs(ask(CONSUMERS, 2)).items() if is_on == "YES"}
     table = next((name for name in _TABLES if name in on), None)
     missing = [name for name in _NEEDED if name not in on] + ([] if table else [_TABLES[0]])
     if missing or table is None:

@@ -23,6 +23,7 @@ from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.report import as_json
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.upgrade.upgrade_report import as_json as upgrade_as_json
+from myisam_advisor.workload.kinds.seen import Gathered, MyisamTables, Sums, not_told
 from myisam_exporter.version import __version__
 from tests.support.plans import plan_of, plan_text
 from tests.support.program import run
@@ -74,6 +75,18 @@ def test_of_a_recorded_machine(look: RecordedLook) -> None:
     plan = assert_keeps("plan", plan_text("json", plan_of(look)))
     assert plan["offline"]
     assert plan["without_change"]
+
+
+def test_of_statements_that_were_seen_and_of_those_that_could_not_be_told(look: RecordedLook) -> None:
+    gathered = Gathered()
+    for text in (b"SELECT a FROM items", b"CALL work()", b"COMMIT"):
+        gathered.add(text, b"shop", Sums(2, 1.0, 0.5, 1, 1, 0))
+    seen = gathered.seen("a test", 3.0, MyisamTables([("shop", "items")], "a directory cannot be read"), ["A note."])
+    told = assert_keeps("check", report_of("json", look.judgement, look.facts, Shown(statements=seen)))["statements"]
+    assert [kind["is_whole"] for kind in told["kinds"]] == [True]
+    assert (told["unknown"]["count"], told["others"]["count"], told["tables_unknown"]) == (2, 2, "a directory cannot be read")
+    told = assert_keeps("check", report_of("json", look.judgement, look.facts, Shown(statements=not_told("lost the server."))))["statements"]
+    assert (told["source"], told["notes"]) == ("", ["The statements could not be told: lost the server."])
 
 
 @pytest.mark.parametrize("path", [path for path in GOLDEN if path.name in ("check.json", "facts.json")], ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -1,0 +1,46 @@
+"""What is said of kinds of statements: which locks they take, what is not told, and where there is more."""
+
+import pytest
+
+from myisam_advisor.reports.seen_statements import SHOWN_KINDS, heading, locks_of, remarks
+from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums, not_told
+
+
+def kind(fingerprint: str, writes: tuple[str, ...] = ("forum.posts",), reads: tuple[str, ...] = (), number: int = 0) -> SeenKind:
+    return SeenKind(f"{number:016x}", fingerprint, Sums(1, 1.0), reads, writes)
+
+
+@pytest.mark.parametrize(
+    "fingerprint",
+    [
+        "insert into posts values(?+) on duplicate key update a = ?", "insert low_priority into posts values(?+)", "insert high_priority into posts values(?+)",
+        "replace into posts values(?+)", "update posts set a = ?",
+    ],
+)  # fmt: skip
+def test_what_may_change_rows_locks_out_who_reads(fingerprint: str) -> None:
+    assert locks_of(kind(fingerprint)) == "writes forum.posts: whoever reads or writes waits"
+
+
+def test_an_insert_lets_others_read_where_there_are_no_holes() -> None:
+    said = "inserts into forum.posts: others who write wait, and who reads where the table has holes"
+    assert locks_of(kind("insert into posts values(?+)")) == said
+    assert locks_of(kind("insert ignore into posts select * from users", reads=("forum.users",))) == f"{said}; reads forum.users: whoever writes waits, but for inserts at the end"
+
+
+@pytest.mark.parametrize("begin", ["lock tables", "lock table"])
+def test_locks_that_last_are_said_to_be_in_no_time(begin: str) -> None:
+    said = locks_of(kind(f"{begin} posts write, users read", reads=("forum.users",)))
+    assert said == "locks forum.posts, forum.users until UNLOCK TABLES: how long that was is not in its time"
+
+
+def test_further_kinds_are_where_the_reader_can_look() -> None:
+    seen = SeenStatements("a test", 10.0, tuple(kind("delete from posts", number=number) for number in range(SHOWN_KINDS + 2)))
+    assert remarks(seen)[0] == "2 further kinds held locks for 20 % together."
+    assert remarks(seen, " (there)")[0] == "2 further kinds held locks for 20 % together (there)."
+
+
+def test_what_began_just_now_or_could_not_be_told_is_not_none() -> None:
+    assert heading(SeenStatements("a test", 0.0)) == "Statements on MyISAM tables: watched since just now, told by a test"
+    seen = not_told("lost the server.")
+    assert heading(seen) == "Statements on MyISAM tables: not told"
+    assert remarks(seen) == ["The statements could not be told: lost the server."]
