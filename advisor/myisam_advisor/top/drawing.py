@@ -42,6 +42,8 @@ KEYS_OF_LIST = (
     ("q", "quit"), ("?", "help"), ("s", "sort"), ("/", "filter"), ("p", "pause"), ("Enter", "table"), ("f", "findings"),
 )  # fmt: skip
 KEYS_OF_TEXT = (("Esc", "back"), ("up/down", "scroll"), ("f", "findings"), ("w", "why"), ("?", "help"), ("q", "quit"))
+# Where they are watched.
+KEY_OF_STATEMENTS = ("t", "statements")
 TONES = {
     "critical": "bold red",
     "warning": "bold yellow",
@@ -170,7 +172,9 @@ def _footer(scene: Scene, width: int) -> Text:
             )
         )
     words = Text()
-    for key, what in KEYS_OF_LIST if view.page == LIST else KEYS_OF_TEXT:
+    keys = KEYS_OF_LIST if view.page == LIST else KEYS_OF_TEXT
+    is_watched = scene.moment is not None and scene.moment.statements is not None
+    for key, what in (*keys, KEY_OF_STATEMENTS) if is_watched else keys:
         words.append(f" {key}", "bold")
         words.append(f" {what}")
     beside = _beside_the_keys(scene, width - words.cell_len - 3)

@@ -25,6 +25,9 @@ class Looks(Protocol):
     def glance(self) -> None:
         """A short reading between two looks."""
 
+    def rest(self) -> None:
+        """For a while nobody looks."""
+
     def give_up(self) -> None:
         """End what waits for the server."""
 
@@ -88,6 +91,13 @@ class Feed(threading.Thread):
     def _rest(self, due: float) -> None:
         while (rest := due - time.monotonic()) > 0 and not self._ended.is_set():
             self._ended.wait(min(rest, GLANCE_SECONDS))
-            if self._going.is_set() and self.failure is None and due - time.monotonic() > GLANCE_SECONDS / 2:
+            self._stand_still()
+            if self.failure is None and not self._ended.is_set() and due - time.monotonic() > GLANCE_SECONDS / 2:
                 self._looks.glance()
-        self._going.wait()
+        self._stand_still()
+
+    def _stand_still(self) -> None:
+        """For as long as it is paused."""
+        if not self._going.is_set():
+            self._looks.rest()
+            self._going.wait()

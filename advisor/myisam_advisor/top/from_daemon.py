@@ -39,6 +39,9 @@ class FromDaemon:
     def glance(self) -> None:
         """The daemon glances."""
 
+    def rest(self) -> None:
+        """It is asked nothing."""
+
     def give_up(self) -> None:
         """Each question ends by itself, at the latest when its time is over."""
 

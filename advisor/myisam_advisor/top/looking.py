@@ -15,10 +15,11 @@ from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
 from myisam_advisor.proofs.store import of_all, proof_stores
 from myisam_advisor.top.moment import Moment
-from myisam_advisor.workload.kinds.seen import myisam_tables
+from myisam_advisor.workload.kinds.seen import SeenStatements, myisam_tables, not_told
 from myisam_advisor.workload.kinds.watch import StatementWatch
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
@@ -54,6 +55,7 @@ class Looker:
     ) -> None:  # fmt: skip
         self._begin_watch = watch
         self._watch: StatementWatch | None = None
+        self._is_new_watch = False
         self._options = options
         self._site = site
         self._connection = Connection(resolve, options.timeout_seconds)
@@ -78,9 +80,8 @@ class Looker:
         try:
             session = self._connection.session()
             snapshot = self._snapshot(session)
-            watch = self._watched()
             moment = self._moment(snapshot)
-            return moment if watch is None else replace(moment, statements=watch.take(myisam_tables(moment.facts)))
+            return replace(moment, statements=self._statements(moment.facts))
         except UserError as error:
             if session is not None:
                 self._connection.lost(session, str(error))
@@ -90,6 +91,10 @@ class Looker:
     def glance(self) -> None:
         """How many threads run now: readings at the ends of an interval say little of it."""
         self._glancer.glance()
+
+    def rest(self) -> None:
+        """For a while nobody looks: the server's statements are not watched meanwhile."""
+        self._unwatch()
 
     def give_up(self) -> None:
         """Cut the connection from another thread: a look that waits for the server ends at once."""
@@ -126,9 +131,23 @@ class Looker:
         self._glancer.interrupt()
         self._unwatch()
 
+    def _statements(self, facts: FactSet) -> SeenStatements | None:
+        """What was seen since the look before. One that cannot be told is begun anew with the next look: all else goes on."""
+        try:
+            watch = self._watched()
+            if watch is None:
+                return None
+            seen = watch.take(myisam_tables(facts))
+        except UserError as error:
+            self._unwatch()
+            return not_told(error)
+        # It began with this look, or shortly before: of so short a time nothing is told.
+        is_new, self._is_new_watch = self._is_new_watch, False
+        return SeenStatements(seen.source, 0.0) if is_new else seen
+
     def _watched(self) -> StatementWatch | None:
         if self._watch is None and self._begin_watch is not None:
-            self._watch = self._begin_watch()
+            self._watch, self._is_new_watch = self._begin_watch(), True
         return self._watch
 
     def _unwatch(self) -> None:

@@ -15,7 +15,7 @@ class Moment:
     """What was seen since the look before, and what is said of a longer while.
 
     Rates are those of a few seconds, which is what a person wants to watch; a verdict over so little would come and go.
-    `taken_at` is in seconds since 1970. `statements` were seen since the look before; None where they are not watched.
+    `taken_at` is in seconds since 1970. `statements` were seen since the look before, none where their watch began with this one; None where they are not watched.
     """
 
     facts: FactSet

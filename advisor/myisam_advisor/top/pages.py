@@ -104,6 +104,9 @@ def _statements(scene: Scene) -> Iterable[Part]:
     if seen is None:
         yield Part("Statements are not watched.", paragraphs=("Begin with `myisam-advisor top --statements`.",))
         return
+    if not seen.seconds:
+        yield Part(heading(seen), paragraphs=seen.notes)
+        return
     shown = list(enumerate(seen.kinds[:SHOWN_KINDS], 1))
     rows = [(f"{number}.", *cells(kind, seen.seconds), kind.fingerprint[:KIND_WIDTH]) for number, kind in shown]
     yield Part(heading(seen), grid=[("", *HEADINGS, "kind"), *rows] if rows else ())

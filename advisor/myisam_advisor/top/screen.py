@@ -51,7 +51,14 @@ def once(looks: Looks, label: str, interval_seconds: float, reader: TextIO) -> s
     width, height = max(width, MINIMUM_WIDTH), max(height - 1, MINIMUM_HEIGHT)
     pages = [scene] if moment.statements is None else [scene, replace(scene, view=replace(scene.view, page=STATEMENTS))]
     console = Console(file=_Letters(real.encoding), width=width, height=height)
-    return "\n".join(as_text(draw(console, one, width, height)) for one in pages)
+    return "\n".join(as_text(_whole(console, one, width, height)) for one in pages)
+
+
+def _whole(console: Console, scene: Scene, width: int, height: int) -> Frame:
+    """The frame, higher than the screen where its text is longer: nobody can scroll there."""
+    frame = draw(console, scene, width, height)
+    more = frame.shown.lines - frame.shown.rows
+    return draw(console, scene, width, height + more) if more > 0 else frame
 
 
 def as_text(frame: Frame) -> str:

@@ -14,7 +14,8 @@ from myisam_advisor.top.columns import SORTS
 from myisam_advisor.top.drawing import Frame, draw
 from myisam_advisor.top.moment import Failure, Moment
 from myisam_advisor.top.scene import Scene, missing
-from myisam_advisor.top.view import FINDINGS, HELP, LIST, TABLE, WHY, View
+from myisam_advisor.top.view import FINDINGS, HELP, LIST, STATEMENTS, TABLE, WHY, View
+from myisam_advisor.workload.kinds.seen import Gathered, MyisamTables, SeenStatements, Sums, not_told
 from tests.support.recorded import RecordedLook
 
 HOSTILE = "x\x1b]0;evil\x07\u202e\ud800\n\ty"
@@ -171,3 +172,28 @@ def test_more_key_caches_than_there_is_room_for_are_counted() -> None:
     shown = text_of(made_up(HOT, key_cache=caches))
     assert " c8 " in shown
     assert re.search(r" and \d more", shown)
+
+
+def test_the_key_of_statements_is_named_where_they_are_watched() -> None:
+    scene = made_up(HOT)
+    assert "statements" not in text_of(scene).splitlines()[-1]
+    assert scene.moment is not None
+    watched = replace(scene, moment=replace(scene.moment, statements=SeenStatements("a test", 0.0)))
+    for page in (LIST, STATEMENTS):
+        shown = text_of(replace(watched, view=View(page=page)))
+        assert " t statements" in shown.splitlines()[-1]
+    assert "watched since just now, told by a test" in shown
+
+
+def test_statements_that_could_not_be_told_say_why_and_no_option_of_another_command() -> None:
+    scene = made_up(HOT, view=View(page=STATEMENTS))
+    assert scene.moment is not None
+    shown = text_of(replace(scene, moment=replace(scene.moment, statements=not_told("lost the server."))))
+    assert "The statements could not be told: lost the server." in shown
+    gathered = Gathered()
+    for number in range(12):
+        gathered.add(b"SELECT a%d FROM orders" % number, b"shop", Sums(1, 1.0))
+    seen = gathered.seen("a test", 10.0, MyisamTables([("shop", "orders")]))
+    shown = text_of(replace(scene, moment=replace(scene.moment, statements=seen)), height=80)
+    assert "2 further kinds held locks" in shown
+    assert "--format" not in shown

@@ -24,7 +24,7 @@ class Scripted:
     def __init__(self, *looks: Callable[[], Moment]) -> None:
         self.looks = list(looks)
         self.taken: list[float] = []
-        self.glances = 0
+        self.glances = self.rests = 0
         self.given_up = threading.Event()
 
     def look(self) -> Moment:
@@ -33,6 +33,9 @@ class Scripted:
 
     def glance(self) -> None:
         self.glances += 1
+
+    def rest(self) -> None:
+        self.rests += 1
 
     def give_up(self) -> None:
         self.given_up.set()
@@ -130,4 +133,19 @@ def test_between_two_looks_it_glances() -> None:
     looks = Scripted(good)
     with fed(looks, interval=60.0):
         until(lambda: looks.glances > 1)
+    assert len(looks.taken) == 1
+
+
+def test_what_looks_is_told_that_it_is_paused_once_and_before_the_next_look_was_due() -> None:
+    looks = Scripted(good)
+    with fed(looks, interval=60.0) as (feed, _):
+        until(lambda: looks.taken)
+        assert looks.rests == 0
+        feed.pause(True)
+        until(lambda: looks.rests)
+        glances = looks.glances
+        time.sleep(0.6)
+        assert (looks.rests, looks.glances) == (1, glances)
+        feed.pause(False)
+        until(lambda: looks.glances > glances)
     assert len(looks.taken) == 1
