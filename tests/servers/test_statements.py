@@ -5,13 +5,18 @@ import os
 import struct
 import subprocess
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.servers.conftest import on_four_servers, schema
+from myisam_advisor.workload.kinds import probed
+from myisam_advisor.workload.kinds.probed import ProbeWatch
+from myisam_advisor.workload.kinds.seen import MyisamTables
+from tests.servers.conftest import on_four_servers, schema, target
 from tests.servers.prepared_client import PreparingClient
 from tests.servers.test_record_prepared import LONG
 from tests.support.program import PROGRAM
@@ -85,6 +90,59 @@ def test_digests_tell_waits_rows_and_missing_indexes() -> None:
     assert scan["without_index"] == scan["count"]
     assert scan["rows_examined"] >= 1000 * scan["count"]
     assert scan["lock_wait_seconds"] is not None
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mysql-9.7"])
+def test_a_watch_outlives_its_connection(name: str) -> None:
+    with CopiedServer(binaries_of(name), ["--performance-schema=ON", "--wait-timeout=1"]) as server:
+        seen = kinds_seen(server)
+    expect_both(seen)
+    assert "digests" in str(seen["source"])
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mysql-9.7"])
+def test_what_digests_do_not_tell_is_not_said_to_be_none(name: str) -> None:
+    columns = ", ".join(f"1 AS a_column_with_a_rather_long_name_{number}" for number in range(100))
+    with CopiedServer(binaries_of(name), ["--performance-schema=ON"]) as server, schema(server, "forum") as database:
+        busy_table(server, database)
+        server.execute("CREATE PROCEDURE work() SELECT COUNT(*) FROM posts WHERE id = 1", database=database)
+        with working(server, database, ["CALL work()", f"SELECT {columns} FROM posts LIMIT 1"]):
+            done = asked(server, "check", "--statements", "--interval", "3s", "--format", "json")
+    assert done.returncode in (0, 1), done.stderr
+    seen = json.loads(done.stdout)["statements"]
+    assert seen["unknown"]["count"] > 10
+    assert not [kind for kind in seen["kinds"] if "a_column" in kind["fingerprint"] and kind["is_whole"]]
+    assert seen["tables_unknown"] is None
+
+
+def test_digests_are_refused_where_statements_are_not_watched() -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--performance-schema=ON", "--performance-schema-instrument=statement/%=OFF"]) as server:
+        if can_probe:
+            assert "probe" in str(kinds_seen(server)["source"])
+            return
+        done = asked(server, "check", "--statements", "--interval", "1s")
+    assert done.returncode == 2
+    assert "all instruments for statements are off" in done.stderr
+
+
+@pytest.mark.skipif(not can_probe, reason="a probe needs root and a kernel with uprobes")
+def test_a_probe_that_nobody_asks_goes_on_summing_up(mariadb: PrivateServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probed, "SUMMED_BYTES", 1 << 18)
+    monkeypatch.setattr(probed, "MAXIMUM_BYTES", 1 << 20)
+    tables = MyisamTables([("forum", "posts")])
+    with schema(mariadb, "forum") as database:
+        busy_table(mariadb, database)
+        with closing(ProbeWatch(target(mariadb), 10)) as watch, mariadb.session(database) as connection:
+            cursor = connection.cursor()
+            # Three times what the ring has room for.
+            for _ in range(400):
+                cursor.execute(f"SELECT COUNT(*) FROM posts WHERE id = 1 AND body = '{'x' * 60_000}'")
+                cursor.fetchall()
+                time.sleep(0.002)
+            seen = watch.take(tables)
+            assert sum(kind.sums.count for kind in seen.kinds) > 300
+            # What has ended holds nothing.
+            assert watch.take(tables).kinds == ()
 
 
 @pytest.mark.skipif(not can_probe, reason="a probe needs root and a kernel with uprobes")
