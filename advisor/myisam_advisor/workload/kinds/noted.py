@@ -73,6 +73,7 @@ class Noted:
             notes.append(
                 f"{number_of(self._lost - self._lost_before, 'statement')} came faster than they were read: no kind has them."
             )
+            gathered.add_unknown(Sums(self._lost - self._lost_before))
         if self._endless > self._endless_before:
             notes.append(
                 f"Of {number_of(self._endless - self._endless_before, 'statement')} the end came faster than it was read: "

@@ -75,6 +75,7 @@ def test_what_was_lost_is_told_and_nobody_holds_for_ever() -> None:
     one.add([begin(101, 1), begin(101, 2), end(102, 2)], 5, 3)
     seen = told(one, 110)
     assert took(seen) == (1, 1.0)
+    assert seen.unknown.count == 5
     assert seen.notes == (
         HELD, "5 statements came faster than they were read: no kind has them.",
         "Of 3 statements the end came faster than it was read: 1 of those that had begun by then are told no further.",
