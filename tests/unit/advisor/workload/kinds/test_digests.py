@@ -192,4 +192,5 @@ def test_a_text_is_cut_where_it_nearly_takes_what_is_kept() -> None:
     assert not may_be_cut(f"SELECT {listed}, `column_1`, `column_1`", 4096)
     assert may_be_cut("", 1024)
     assert may_be_cut("SELECT `a` ...", 1024)
-    assert not may_be_cut("INSERT INTO `a` VALUES (...)", 1024)
+    for whole in ("INSERT INTO `a` VALUES (...)", "INSERT INTO `a` VALUES (...) /* , ... */", "SELECT `a` FROM `b` LIMIT ?, ..."):
+        assert not may_be_cut(whole, 1024)
