@@ -152,7 +152,7 @@ class DigestWatch:
         none = [name for name, size in sizes.items() if size == 0]
         if none:
             raise UserError(f"it keeps no digests of statements ({none[0]} is 0)")
-        consumers = dict(self._rows(CONSUMERS, 2))
+        consumers = {row[0]: row[1] for row in self._rows(CONSUMERS, 2)}
         if "statements_digest" not in consumers:
             raise UserError("this version's performance_schema keeps no digests of statements")
         off = [name for name in ("global_instrumentation", "statements_digest") if consumers.get(name) != "YES"]
