@@ -14,8 +14,10 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.workload.kinds import probed
+from myisam_advisor.workload.kinds.digests import DigestWatch
 from myisam_advisor.workload.kinds.probed import ProbeWatch
 from myisam_advisor.workload.kinds.seen import MyisamTables
+from myisam_exporter.server.session import Session
 from tests.servers.conftest import on_four_servers, schema, target
 from tests.servers.prepared_client import PreparingClient
 from tests.servers.test_record_prepared import LONG
@@ -113,6 +115,20 @@ def test_what_digests_do_not_tell_is_not_said_to_be_none(name: str) -> None:
     assert seen["unknown"]["count"] > 10
     assert not [kind for kind in seen["kinds"] if "a_column" in kind["fingerprint"] and kind["is_whole"]]
     assert seen["tables_unknown"] is None
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mysql-9.7", "mysql-5.6"])
+def test_executions_are_of_their_kind_or_of_unknown_tables(name: str) -> None:
+    tables = MyisamTables([("forum", "posts")])
+    with CopiedServer(binaries_of(name), ["--performance-schema=ON"]) as server, schema(server, "forum") as database:
+        busy_table(server, database)
+        with closing(DigestWatch(lambda: Session(target(server), 10))) as watch, PreparingClient(server, database) as client:
+            number = client.prepare(b"SELECT COUNT(*) FROM posts")
+            for _ in range(7):
+                client.execute(number)
+            seen = watch.take(tables)
+    counted = {kind.fingerprint: kind.sums.count for kind in seen.kinds}
+    assert (counted, seen.unknown.count) == (({"select count(*) from posts": 7}, 0) if name == "mysql-9.7" else ({}, 7))
 
 
 def test_digests_are_refused_where_statements_are_not_watched() -> None:

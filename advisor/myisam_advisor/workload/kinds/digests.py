@@ -4,7 +4,10 @@ A digest's text has no values: the server leaves them out (MySQL manual, "Perfor
 table from 5.6 on, with performance_schema on by default; MariaDB from 10.0 on, with performance_schema off by default.
 
 A text is made of the tokens that are kept of a statement, max_digest_length bytes of them (sql/sql_digest.cc): two of each, and a name's own
-with two for its length. One that nearly takes all of these may have been cut off.
+with two for its length. One that nearly takes all of these may have been cut off: nothing says so.
+
+Executions of prepared statements have digests in MySQL 9.7 ("EXECUTE SELECT ..."), and none in MySQL 5.6 and MariaDB 10.11 and 11.8, where their
+own event alone counts them; tried on these.
 """
 
 from __future__ import annotations
@@ -35,13 +38,19 @@ _BEFORE = statement(
     "FROM performance_schema.events_statements_summary_by_digest LIMIT {}",
     _MAXIMUM_DIGESTS,
 )
+_EXECUTED = statement(
+    "SELECT COUNT_STAR, SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, SUM_NO_INDEX_USED "
+    "FROM performance_schema.events_statements_summary_global_by_event_name WHERE EVENT_NAME = 'statement/com/Execute'"
+)
+# Behind it is what was prepared, or the name of that.
+_EXECUTION, _NAMED_EXECUTION = "EXECUTE ", "EXECUTE `"
 # Each keeps none where it is 0.
 _SIZES = ("performance_schema_digests_size", "performance_schema_max_digest_length", "max_digest_length")
 _DIGEST_BYTES = 1024
 _TOKEN_BYTES, _NAME_BYTES = 2, 4
 # 64 letters of three bytes.
 _LONGEST_NAME_BYTES = _NAME_BYTES + 64 * 3
-# Where MySQL 5.6 and MariaDB cut; later MySQL says nothing. Several values are written with it too, as in LIMIT.
+# Where early versions of MySQL 5.6 cut. Several values are written with it too, as in LIMIT.
 _CUT, _LIST = "...", "?, ..."
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|[^\s`]+")
 
@@ -82,6 +91,7 @@ class DigestWatch:
             self._notes += self._expect_instruments()
             self._asked_at, self._began = self._now(), time.monotonic()
             self._watched_since = self._asked_at
+            self._executed = self._executions()
             self._before = {(row[0], row[1]): _numbers(row[2:]) for row in self._rows(_BEFORE, 8)}
         except BaseException:
             self.close()
@@ -109,7 +119,8 @@ class DigestWatch:
         )
         rows = self._rows(since, 10)
         notes = [*self._notes, *self._missing_connections()]
-        gathered, unnamed, not_known_before = Gathered(), 0, 0
+        executions, before_them = self._executions(), self._executed
+        gathered, unnamed, not_known_before, has_executions = Gathered(), 0, 0, False
         for schema, digest, text, first_seen, *numbers in rows:
             now, before = _numbers(numbers), self._before.get((schema, digest))
             self._before[schema, digest] = now
@@ -121,8 +132,17 @@ class DigestWatch:
             if digest is None or not text:
                 unnamed += sums.count
             if sums.count:
-                shown = (text or "").replace("(...)", "(?)").encode()
-                gathered.add(shown, schema.encode() if schema else None, sums, not may_be_cut(text, self._digest_bytes))
+                shown = _of_execution(text or "")
+                has_executions |= shown != (text or "")
+                is_whole = not may_be_cut(text, self._digest_bytes)
+                written = shown.replace("(...)", "(?)").encode()
+                gathered.add(written, schema.encode() if schema else None, sums, is_whole)
+        executed = _difference(executions, before_them)
+        if executed.count and not has_executions:
+            gathered.add_unknown(executed)
+            notes.append(
+                f"This server's digests have no executions of prepared statements: {number_of(executed.count, 'statement')} of unknown tables."
+            )
         if unnamed:
             notes.append(
                 f"Of no kind: {number_of(unnamed, 'statement')} (performance_schema_digests_size is too small for all kinds)."
@@ -134,7 +154,7 @@ class DigestWatch:
         if len(rows) >= _MAXIMUM_DIGESTS:
             notes.append(f"There were more than {count(_MAXIMUM_DIGESTS)} kinds: the others are in no sum.")
         seen = gathered.seen(SOURCE, max(began - self._began, 1e-3), tables, notes)
-        self._asked_at, self._began = asked_at, began
+        self._asked_at, self._began, self._executed = asked_at, began, executions
         return seen
 
     def close(self) -> None:
@@ -184,6 +204,11 @@ class DigestWatch:
     def _now(self) -> int:
         return self._one_count(_NOW)
 
+    def _executions(self) -> _Numbers:
+        """Of prepared statements, whichever."""
+        rows = self._rows(_EXECUTED, 6)
+        return _numbers(rows[0] if rows else ("0",) * 6)
+
     def _one_count(self, question: Sql) -> int:
         rows = self._rows(question, 1)
         return (whole_number(rows[0][0]) if rows else None) or 0
@@ -195,8 +220,16 @@ class DigestWatch:
             raise UserError(f"performance_schema may not be read ({error.text})") from None
 
 
+def _of_execution(text: str) -> str:
+    """What was prepared, where a text says that it is executed."""
+    if text.startswith(_EXECUTION) and not text.startswith(_NAMED_EXECUTION):
+        return text[len(_EXECUTION) :]
+    return text
+
+
 def may_be_cut(text: str | None, digest_bytes: int) -> bool:
     """Whether a statement may have had more than its digest's text says."""
+    text = (text or "").rstrip()
     if not text or (text.endswith(_CUT) and not text.endswith(_LIST)):
         return True
     kept = sum(

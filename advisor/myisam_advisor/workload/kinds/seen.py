@@ -14,6 +14,8 @@ from myisam_exporter.look.fact_set import FactSet
 Number = TypeVar("Number", int, float)
 # Statements are of thousands of kinds where names are made up.
 MAXIMUM_KINDS = 10_000
+# They look at tables, and lock none.
+_LOCKING_NOTHING = ("prepare ", "deallocate ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,9 @@ class Gathered:
             is_whole = one.is_whole and touches.understood
             writes = _named(touches.writes, known)
             reads = tuple(name for name in _named(touches.reads, known) if name not in writes)
-            if writes or reads:
+            if kind.startswith(_LOCKING_NOTHING):
+                others += one.sums
+            elif writes or reads:
                 kinds.append(SeenKind(kind_id(kind), kind, one.sums, reads, writes, is_whole))
             elif not is_whole or (tables.why_partial and (touches.reads or touches.writes)):
                 unknown += one.sums

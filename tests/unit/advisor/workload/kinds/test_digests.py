@@ -41,6 +41,7 @@ class Server:
     variables: dict[str, str] = field(default_factory=lambda: {"performance_schema": "ON", "max_digest_length": "1024", "performance_schema_max_digest_length": "1024", "performance_schema_digests_size": "5000"})
     instruments: tuple[int, int] = (100, 0)
     threads: int = 0
+    executed: int = 0
     refused: bool = False
     is_lost: bool = False
     connections: int = 0
@@ -62,6 +63,8 @@ class Server:
             return [(str(self.instruments["ENABLED = 'NO'" in statement]),)]
         if ".threads" in statement:
             return [(str(self.threads),)]
+        if "statement/com/Execute" in statement:
+            return [(str(self.executed), "0", "0", "0", "0", "0")]
         if "LAST_SEEN" in statement:
             return [("forum", one.name, one.text, str(one.first_seen), *one.numbers) for one in self.digests]
         if "by_digest" in statement:
@@ -184,6 +187,20 @@ def test_what_has_no_text_or_not_all_of_it_is_of_unknown_tables() -> None:
     assert any("Of no kind: 3 statements" in note for note in seen.notes)
 
 
+def test_executions_are_of_what_was_prepared_and_of_unknown_tables_where_they_have_no_digests() -> None:
+    server = Server(executed=1000)
+    watch = DigestWatch(server.connect)
+    server.executed = 1009
+    server.digests = [Digest("EXECUTE SELECT `a` FROM `posts` ", 9, 3, NOW), Digest("SELECT `a` FROM `posts`", 1, 1, NOW, "d2"), Digest("PREPARE SELECT `a` FROM `posts`", 2, 0, NOW, "d3")]
+    seen = watch.take(POSTS)
+    assert [(kind.fingerprint, kind.sums.count) for kind in seen.kinds] == [("select a from posts", 10)]
+    assert (seen.unknown.count, seen.others.count, len(seen.notes)) == (0, 2, 1)
+    server.executed, server.digests = 1016, [Digest("EXECUTE `a_name` ", 4, 0, NOW, "d4")]
+    seen = watch.take(POSTS)
+    assert seen.unknown.count == 7 + 4
+    assert "This server's digests have no executions of prepared statements: 7 statements of unknown tables." in seen.notes
+
+
 def test_a_text_is_cut_where_it_nearly_takes_what_is_kept() -> None:
     # 4 bytes and its own for a name, 2 for a word: 12 and 2 for each of these.
     listed = ", ".join(["`column_1`"] * 58)
@@ -192,5 +209,5 @@ def test_a_text_is_cut_where_it_nearly_takes_what_is_kept() -> None:
     assert not may_be_cut(f"SELECT {listed}, `column_1`, `column_1`", 4096)
     assert may_be_cut("", 1024)
     assert may_be_cut("SELECT `a` ...", 1024)
-    for whole in ("INSERT INTO `a` VALUES (...)", "INSERT INTO `a` VALUES (...) /* , ... */", "SELECT `a` FROM `b` LIMIT ?, ..."):
+    for whole in ("INSERT INTO `a` VALUES (...)", "INSERT INTO `a` VALUES (...) /* , ... */", "SELECT `a` FROM `b` LIMIT ?, ...", "SELECT `a` FROM `b` LIMIT ?, ... "):
         assert not may_be_cut(whole, 1024)

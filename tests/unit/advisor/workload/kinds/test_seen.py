@@ -84,7 +84,7 @@ def test_kinds_beyond_the_bound_are_counted_together_and_nothing_is_said_of_thei
 
 
 def test_what_does_not_name_its_tables_is_not_said_to_use_none() -> None:
-    found = seen((b"CALL tidy_up()", Sums(2, 1.0)), (b"EXECUTE stored", Sums(3, 1.0)), (b"SELECT 1", Sums(5, 0.5)))
+    found = seen((b"CALL tidy_up()", Sums(2, 1.0)), (b"EXECUTE stored", Sums(3, 1.0)), (b"SELECT 1", Sums(4, 0.5)), (b"PREPARE SELECT a FROM posts", Sums(1)))
     assert (found.unknown.count, found.unknown.seconds, found.others.count) == (5, 2.0, 5)
     text = told(found)
     assert "none known in 10 s" in text
