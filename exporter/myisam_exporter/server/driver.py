@@ -40,8 +40,8 @@ MAXIMUM_ROWS = 10_000
 # Error numbers of clients (2000 to 2999) and of servers that end a connection: manual, "Error Message Reference".
 CLIENT_ERRORS = range(2000, 3000)
 FIRST_SERVER_ERROR = 1000
-SERVER_SHUTDOWN, CONNECTION_KILLED, IDLE_TOO_LONG = 1053, 1927, 4031
-ENDING = frozenset({SERVER_SHUTDOWN, CONNECTION_KILLED, IDLE_TOO_LONG})
+SERVER_SHUTDOWN, CONNECTION_KILLED = 1053, 1927
+ENDING = frozenset({SERVER_SHUTDOWN, CONNECTION_KILLED})
 # What the library could do with a password and never may: its names for clear text, for questions, and for the hash of before 4.1.
 NEVER = ("mysql_clear_password", "dialog", "mysql_old_password")
 LONGEST_NAME = 64  # of a plugin: mysql.user.plugin
