@@ -30,7 +30,7 @@ def test_an_insert_lets_others_read_where_there_are_no_holes() -> None:
 @pytest.mark.parametrize("begin", ["lock tables", "lock table"])
 def test_locks_that_last_are_said_to_be_in_no_time(begin: str) -> None:
     said = locks_of(kind(f"{begin} posts write, users read", reads=("forum.users",)))
-    assert said == "locks forum.posts, forum.users until UNLOCK TABLES: how long that was is not in its time"
+    assert said == "locks forum.posts, forum.users until UNLOCK TABLES: its own time is the wait for that, how long it then held is not told"
 
 
 def test_further_kinds_are_where_the_reader_can_look() -> None:
