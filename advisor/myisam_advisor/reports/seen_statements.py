@@ -129,7 +129,9 @@ def locks_of(kind: SeenKind) -> str:
     """What a statement of the kind does to others: manual, "Internal Locking Methods", "Concurrent Inserts" and "LOCK TABLES"."""
     if kind.fingerprint.startswith(LOCKS):
         named = ", ".join((*kind.writes, *kind.reads))
-        return f"locks {named} until UNLOCK TABLES: its own time is the wait for that, how long it then held is not told"
+        return (
+            f"locks {named} until UNLOCK TABLES: its own time is the wait for that, how long it then held is not told"
+        )
     said = []
     if kind.writes and is_concurrent(kind):
         said.append(
