@@ -6,8 +6,8 @@ table from 5.6 on, with performance_schema on by default; MariaDB from 10.0 on, 
 A text is made of the tokens that are kept of a statement, max_digest_length bytes of them (sql/sql_digest.cc): two of each, and a name's own
 with two for its length. One that nearly takes all of these may have been cut off: nothing says so.
 
-Executions of prepared statements have digests in MySQL 9.7 ("EXECUTE SELECT ..."), and none in MySQL 5.6 and MariaDB 10.11 and 11.8, where their
-own event alone counts them; tried on these.
+Executions of prepared statements have digests in MySQL 9.7 ("EXECUTE SELECT ..."), and none in MySQL 5.6 and 8.0 and MariaDB 10.5 to 11.8, where
+their own event alone counts them; tried on these.
 """
 
 from __future__ import annotations
