@@ -61,7 +61,8 @@ class Noted:
             self._count(event, 1, event.duration_microseconds)
         if ends_lost > self._endless:
             # Which of those that have begun goes on, and which has ended long since, nobody knows.
-            self._given_up += self._decoder.give_up()
+            self._given_up += sum(1 for _ in self._decoder.going_on())
+            self._decoder = Decoder(0, self._texts)
         self._lost, self._endless = begins_lost, ends_lost
 
     def span(self, moment: int) -> tuple[Gathered, float, list[str]]:

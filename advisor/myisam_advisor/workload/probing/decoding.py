@@ -116,12 +116,6 @@ class Decoder:
             if one.left_out is None:
                 yield self._event(one, None)
 
-    def give_up(self) -> int:
-        """Forget those that have not ended; how many statements that were."""
-        number = sum(1 for _ in self.going_on())
-        self._open.clear()
-        return number
-
     def _ended(self, thread: int, end: int | None, reading: Reading) -> Iterator[Event]:
         statement = self._open.pop(thread, None)
         if statement is None:
