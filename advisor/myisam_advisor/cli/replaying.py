@@ -110,7 +110,7 @@ def replayed(
         named = named_changes(wish, variables)
         findings = findings_of(wish, server, site) if wish.findings or not named else []
         if survey is None:
-            expect_something(named, findings)
+            expect_something(named, findings, wish)
             path = recorded() if recorded else Path()
             wish, survey = replace(wish, workload=path), surveyed(path)
         task = _task(wish, copy, session, variables, survey, (named, findings), program, options, stack)

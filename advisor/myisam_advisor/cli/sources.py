@@ -19,16 +19,25 @@ if TYPE_CHECKING:
 
 
 def judged(
-    source: SourceOptions, site: Site, interval: float, history_file: Path | None, *, is_live: bool = False
+    source: SourceOptions,
+    site: Site,
+    interval: float,
+    history_file: Path | None,
+    *,
+    is_live: bool = False,
+    for_trial: bool = False,
 ) -> tuple[Judgement, FactSet]:
-    """What the site's rules say, and the facts: a running daemon's last interval where there is one, and neither one nor a look of our own was asked for."""
+    """What the site's rules say, and the facts: a running daemon's last interval where there is one, and neither one nor a look of our own was asked for.
+
+    `for_trial`: what is found is to be tried, whatever was proved before.
+    """
     from myisam_advisor.judging.judge import judge
     from myisam_advisor.judging.prepared import prepared
 
     recorded = None if source.facts_file or is_live else recorded_look(source.server, history_file)
     facts = recorded.facts if recorded else gather(source, interval)
     ready = prepared(facts, site, kept_proofs(source))
-    judgement = judge(ready)
+    judgement = judge(ready, for_trial=for_trial)
     return (recorded.dated(judgement) if recorded is not None else judgement), ready.judged
 
 

@@ -62,12 +62,9 @@ class ReplayWish:
             raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
 
 
-def expect_something(named: Sequence[Variant], findings: Sequence[Finding]) -> None:
-    """Raises TrialError where nothing is to be tried: then nothing is recorded for it."""
-    from myisam_advisor.errors import TrialError
-
-    if not named and not any(finding.my_cnf or finding.remedy.commands for finding in findings):
-        raise TrialError(NOTHING_TO_TRY)
+def expect_something(named: Sequence[Variant], findings: Sequence[Finding], wish: ReplayWish) -> None:
+    """Raises TrialError where nothing is to be tried, whichever tables can be copied: then nothing is recorded for it."""
+    variants_of(named, findings, None, wish)
 
 
 def named_changes(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:
@@ -88,7 +85,9 @@ def findings_of(wish: ReplayWish, server: ServerOptions, site: SiteOptions) -> l
     in_force = site.load()
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in wish.findings), known)
-    judgement, _ = judged(SourceOptions(server, None), in_force, wish.interval, wish.history_file)
+    judgement, _ = judged(
+        SourceOptions(server, None), in_force, wish.interval, wish.history_file, for_trial=True
+    )
     chosen = choose(judgement, wish.findings, known)
     return chosen if wish.findings else for_speed(chosen, in_force.rules)
 
@@ -100,9 +99,9 @@ def for_speed(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Findin
 
 
 def variants_of(
-    named: Sequence[Variant], findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish
+    named: Sequence[Variant], findings: Sequence[Finding], copied: frozenset[TableName] | None, wish: ReplayWish
 ) -> list[Variant]:
-    """What the user wrote, and the changes of findings. Raises TrialError where there is none, or none of a rule that was named."""
+    """What the user wrote, and the changes of findings, as of_finding takes them. Raises TrialError where there is none, or none of a rule that was named."""
     from myisam_advisor.errors import TrialError
 
     chosen = list(named)
@@ -114,7 +113,7 @@ def variants_of(
             chosen.append(variant)
         elif wish.findings:
             raise TrialError(
-                f"{finding.rule}: nothing of its change can be tried on copies of these tables: {finding.to_do or finding.recommendation}"
+                f"{finding.rule}: nothing of its change can be tried on copies of {'tables' if copied is None else 'these tables'}: {finding.to_do or finding.recommendation}"
             )
     if not chosen:
         raise TrialError(NOTHING_TO_TRY)
@@ -141,8 +140,8 @@ def _expect_variable(setting: Setting, variables: Mapping[str, str]) -> None:
         raise TrialError(f"--set {setting}: this server has no variable {setting.variable}.{near}")
 
 
-def of_finding(finding: Finding, copied: frozenset[TableName]) -> Variant | None:
-    """A finding's change as a private server takes it: the options of its start, and what is done to the tables that are copied.
+def of_finding(finding: Finding, copied: frozenset[TableName] | None) -> Variant | None:
+    """A finding's change as a private server takes it: the options of its start, and what is done to the tables that are copied (None: to all of them).
 
     None where there is neither. Other engines are not tried: a small private server says nothing of them.
     """
@@ -160,7 +159,7 @@ def of_finding(finding: Finding, copied: frozenset[TableName]) -> Variant | None
         if isinstance(command, Statement)
         and not isinstance(command, Remark)
         and (command.rewrites or command.phase in wanted)
-        and (command.table is None or command.table in copied)
+        and (copied is None or command.table is None or command.table in copied)
         and Change.INTO_INNODB not in command.changes
     )
     if not options and not statements:

@@ -17,8 +17,17 @@ from myisam_advisor.judging.resolver import Candidate, resolve
 from myisam_advisor.judging.wording import Wording
 
 
-def judge(ready: PreparedFacts, database: FactDatabase | None = None, known: KnownFaults | None = None) -> Judgement:
-    """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server."""
+def judge(
+    ready: PreparedFacts,
+    database: FactDatabase | None = None,
+    known: KnownFaults | None = None,
+    *,
+    for_trial: bool = False,
+) -> Judgement:
+    """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server.
+
+    `for_trial`: what is found is to be tried, also what was proved before, and what is recommended from a proof only.
+    """
     known = known or KnownFaults()
     known.begin_look()
     site = ready.site
@@ -43,7 +52,7 @@ def judge(ready: PreparedFacts, database: FactDatabase | None = None, known: Kno
                 asked.add(rule.id)
                 candidates += answer
         contradicted = inquiry.contradicted
-    wording = Wording(facts, known, ready.proofs)
+    wording = Wording(facts, known, ready.proofs, for_trial=for_trial)
     resolution = resolve(
         candidates,
         site.rules,

@@ -51,11 +51,15 @@ class _Draft:
 class Wording:
     """Puts candidates in words, and keeps the account of what the findings that stand will take.
 
-    `faults` gathers rules whose texts or planners fail.
+    `faults` gathers rules whose texts or planners fail. `for_trial`: what is found is to be tried. So what was proved before decides nothing, and a remedy
+    that wants a proof is there without one.
     """
 
-    def __init__(self, facts: FactSet, known_faults: KnownFaults, proofs: KeptProofs = NO_PROOFS) -> None:
+    def __init__(
+        self, facts: FactSet, known_faults: KnownFaults, proofs: KeptProofs = NO_PROOFS, *, for_trial: bool = False
+    ) -> None:
         self.known = PlanFacts(facts, proofs.rates)
+        self.for_trial = for_trial
         self.gate = RemedyGate(self.known)
         self.known_faults = known_faults
         self.proofs = proofs
@@ -86,6 +90,10 @@ class Wording:
             return draft
         said = self._settled(draft)
         verdict = "" if said is None or candidate.severity == SEVERITIES[0] else said.verdict
+        if self.for_trial:
+            # Room is booked where `check` books it: the others are to be tried as it words them.
+            is_made = not wants_proof or bool(row.get(PROVED)) or verdict == WORTH_IT
+            return Worded(self._finding(draft, None), draft.plan.index_bytes if is_made else {})
         if verdict == NO_DIFFERENCE and rule.is_for_speed:
             assert said is not None
             return NoGain(f"{said.sentence[:1].lower()}{said.sentence[1:].rstrip('.')}: no difference that pays")
