@@ -1,4 +1,4 @@
-"""`record --from auto`: the ways to record a running server, one after the other, until one is possible; what each loses is said.
+"""The ways to record a running server: the one that is named, or (`--from auto`) one after the other, until one is possible; what each loses is said.
 
 Only what was not begun is passed over: a recording that fails on its way ends with its own message.
 """
@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.options import ServerOptions
-from myisam_advisor.cli.recording import expect_somebody_to_ask, record_watched_source
+from myisam_advisor.cli.recording import expect_somebody_to_ask, record_live, record_probed, record_watched_source
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded
+
+# What the server keeps by itself, and what the kernel sees, need no change of its settings.
+SLOW_LOG, HISTORY, PROBE, AUTO = SOURCES = ("slow-log", "performance-schema", "probe", "auto")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,18 @@ class Way:
     title: str
     loses: str
     prepared: Callable[[Wanted, ExitStack], Callable[[], Recorded]]
+
+
+def record_running(source: str, wanted: Wanted) -> Recorded:
+    """Record the running server by this one of SOURCES. Raises UserError where that is not possible, and click's Abort."""
+    if source == AUTO:
+        return record_any_way(wanted)
+    if source == PROBE:
+        return record_probed(wanted.output, wanted.seconds, wanted.server)
+    if source == HISTORY:
+        return record_watched_source(source.replace("-", "_"), wanted.output, wanted.seconds, wanted.server)
+    expect_somebody_to_ask(wanted.is_sure)
+    return record_live(wanted.output, wanted.seconds, wanted.maximum_rate, wanted.is_sure, wanted.server)
 
 
 def record_any_way(wanted: Wanted) -> Recorded:

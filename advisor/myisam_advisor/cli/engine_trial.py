@@ -13,7 +13,8 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.replaying import CopyOptions, surveyed
+from myisam_advisor.cli.replaying import CopyOptions
+from myisam_advisor.cli.surveyed_workloads import surveyed
 from myisam_advisor.cli.tried_changes import ReplayWish
 
 if TYPE_CHECKING:
@@ -112,5 +113,5 @@ def _task(
         left_out,
         session if copy.allow_lock else None,
         wish.workload,
-        surveyed(wish.workload)[1] if wish.workload else {},
+        surveyed(wish.workload).described if wish.workload else {},
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from myisam_advisor.cli.kept_trials import Keeping, keep
+from myisam_advisor.proofs.recordings import UNKNOWN_RECORDING, Recording
 
 if TYPE_CHECKING:
     from myisam_advisor.proofs.proof import Kind, Proof
@@ -121,18 +123,37 @@ def keep_replay(
     statements_per_second: float | None,
     table_bytes: Mapping[str, int],
     window: PartReplayed | None = None,
+    recording: Recording = UNKNOWN_RECORDING,
 ) -> Keeping:
     """Keep what the replay says of each rule; `server` is the watched one's key, the rate that of the recording.
 
     Where kinds of statements with weight were not replayed (`window`; None: all were), nobody knows what a change does to them, and so
-    nothing is proved; nor where the recording does not tell what has weight. What cannot be kept is told, and stops nothing.
+    nothing is proved; nor where the recording does not tell what has weight, or is too old or of another server. What cannot be kept is told, and stops nothing.
     """
     from myisam_advisor.proofs.store import own_store
 
     if window is not None and not window.proves:
         return Keeping((), f"{_why_nothing(window)}, and so nothing is proved: give it more time (--budget).")
-    proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes))
-    return keep(proofs, own_store()) if proofs else Keeping((), "no rule's change was measured with an interval.")
+    why_not = recording.why_no_proof(result.server, result.version, result.taken_at)
+    if why_not:
+        return Keeping((), why_not)
+    proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes, recording))
+    unmeasured = _unmeasured(result.variants, recording)
+    if not proofs:
+        return Keeping((), unmeasured or "no rule's change was measured with an interval.")
+    keeping = keep(proofs, own_store())
+    return replace(keeping, why_not=" ".join(filter(None, (keeping.why_not, unmeasured))))
+
+
+def _unmeasured(variants: Sequence[Tried], recording: Recording) -> str:
+    """Which rules' changes the replay of this recording does not show, and what would; empty where it shows all."""
+    names = [one.name for one in variants if one.rules and not recording.measures(one.statements)]
+    if not names:
+        return ""
+    return (
+        f"{', '.join(names)}: the recording knows whole seconds only, so that writes were replayed one by one, and what the change does to writes at the same time "
+        "was not measured: record by the probe (--from probe)."
+    )
 
 
 def _why_nothing(window: PartReplayed) -> str:
@@ -143,13 +164,19 @@ def _why_nothing(window: PartReplayed) -> str:
 
 
 def proofs_of_replay(
-    result: Replayed, server: str, statements_per_second: float | None, table_bytes: Mapping[str, int]
+    result: Replayed,
+    server: str,
+    statements_per_second: float | None,
+    table_bytes: Mapping[str, int],
+    recording: Recording = UNKNOWN_RECORDING,
 ) -> Iterable[Proof]:
     """One for each variant that is one rule's change alone, and has an interval: several together prove none of them."""
     from myisam_advisor.proofs.proof import REPLAY, Load, Proof
 
     for variant in result.variants:
         if len(variant.rules) != 1 or variant.times is None or variant.low is None or variant.high is None:
+            continue
+        if not recording.measures(variant.statements):
             continue
         yield Proof(
             rule_id=variant.rules[0],
@@ -166,6 +193,7 @@ def proofs_of_replay(
             taken_at=result.taken_at,
             workload=Load(statements_per_second, dict(table_bytes)),
             server=server,
+            recorded_at=recording.began_at,
         )
 
 

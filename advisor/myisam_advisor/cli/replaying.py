@@ -13,10 +13,20 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions, SiteOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.tried_changes import ReplayWish, expect_something, findings_of, named_changes, variants_of
+from myisam_advisor.cli.surveyed_workloads import surveyed
+from myisam_advisor.cli.tried_changes import (
+    ReplayWish,
+    expect_something,
+    findings_of,
+    named_changes,
+    not_tried,
+    variants_of,
+)
 
 if TYPE_CHECKING:
+    from myisam_advisor.cli.surveyed_workloads import SurveyedWorkload
     from myisam_advisor.judging.findings import Finding
+    from myisam_advisor.proofs.recordings import Recording
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.statements.material import ReplayOptions
     from myisam_advisor.trial.statements.replay_result import ReplayResult
@@ -38,11 +48,12 @@ class CopyOptions:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came of a replay, and what a proof of it needs to know of the watched server: its key, and its load (None: not known)."""
+    """What came of a replay, and what a proof of it needs to know of the watched server: its key, and its load (None: not known); and of the recording."""
 
     result: ReplayResult
     server: str
     statements_per_second: float | None
+    recording: Recording
 
 
 def replay(
@@ -75,7 +86,9 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
     keeping = Keeping()
     if keeps:
         window = result.fidelity.window
-        keeping = keep_replay(result, replay.server, replay.statements_per_second, table_bytes, window)
+        keeping = keep_replay(
+            result, replay.server, replay.statements_per_second, table_bytes, window, replay.recording
+        )
     if format_name == "json":
         click.echo(replay_report.as_json(result, keeping.as_values()))
         return
@@ -102,20 +115,21 @@ def replayed(
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_replay_task) as place, ExitStack() as stack:
-        survey = surveyed(wish.workload) if wish.workload else None
+        workload = surveyed(wish.workload) if wish.workload else None
         session = stack.enter_context(Session(server.target(), server.timeout_seconds))
         variables = session.global_variables()
         key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
         load = statements_per_second(session)
         named = named_changes(wish, variables)
         findings = findings_of(wish, server, site) if wish.findings or not named else []
-        if survey is None:
+        if workload is None:
             expect_something(named, findings, wish)
             path = recorded() if recorded else Path()
-            wish, survey = replace(wish, workload=path), surveyed(path)
-        task = _task(wish, copy, session, variables, survey, (named, findings), program, options, stack)
+            wish, workload = replace(wish, workload=path), surveyed(path)
+        task = _task(wish, copy, session, variables, workload, (named, findings), program, options, stack)
+        task = replace(task, notes=(*task.notes, *_cache_notes(session, variables, server)))
         with trial_progress(options.budget_seconds) as listener:
-            return Replay(run_replay_task(place, task, listener), key, load)
+            return Replay(run_replay_task(place, task, listener), key, load, workload.recording)
 
 
 def _task(
@@ -123,7 +137,7 @@ def _task(
     copy: CopyOptions,
     session: Session,
     variables: Mapping[str, str],
-    survey: tuple[Survey, Mapping[str, str], int | None],
+    workload: SurveyedWorkload,
     tried: tuple[Sequence[Variant], Sequence[Finding]],
     program: str,
     options: ReplayOptions,
@@ -137,7 +151,7 @@ def _task(
     from myisam_exporter.facts.unknown import Unknown
 
     path = wish.workload or Path()
-    found, described, began_at = survey
+    found = workload.found
     location = _located(session, variables)
     directory = location.data_directory
     if isinstance(directory, Unknown):
@@ -151,18 +165,18 @@ def _task(
     sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
     missing = {**missing, **_left_aside(found, wanted)}
     _expect_tables(sources, missing, path)
-    chosen = variants_of(*tried, frozenset((source.schema, source.table) for source in sources), wish)
+    copied = frozenset((source.schema, source.table) for source in sources)
+    chosen = variants_of(*tried, copied, wish)
     pid = None if isinstance(location.pid, Unknown) else location.pid
-    began_at = began_at if began_at is not None else found.began_microseconds
     changed = {
         (source.schema, source.table): since
         for source in sources
-        if (since := changed_since(source, began_at)) is not None
+        if (since := changed_since(source, workload.began_at_microseconds)) is not None
     }
     version = session.version
     return ReplayTask(
         path,
-        described,
+        workload.described,
         chosen,
         options,
         ServerChoice.named(program)
@@ -175,28 +189,15 @@ def _task(
         changed,
         session if copy.allow_lock else None,
         (*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
-        (*used.notes, *trigger_notes(session)),
+        (*not_tried(tried[1], copied, wish), *used.notes, *trigger_notes(session)),
     )
 
 
-def surveyed(path: Path) -> tuple[Survey, Mapping[str, str], int | None]:
-    """What the workload touches, what it is, and when its recording began."""
-    from myisam_advisor.trial.statements.survey import Judging, survey
-    from myisam_advisor.workload.file import read_workload
+def _cache_notes(session: Session, variables: Mapping[str, str], server: ServerOptions) -> list[str]:
+    from myisam_advisor.trial.statements.named_caches import named_cache_notes
 
-    workload = read_workload(path)
-    found = survey(workload.events(), Judging())
-    header = workload.header
-    described = {
-        "source": header.source,
-        "server": f"{header.flavour} {header.server_version}".strip(),
-        "statements": str(found.statements),
-        "connections": str(len(found.connections)),
-        "seconds": f"{found.seconds:.1f}",
-    }
-    if workload.totals.truncated:
-        described["truncated"] = "the file was cut off: what is there was replayed"
-    return found, described, header.began_at_microseconds
+    directory = Path(variables.get("datadir", "/"))
+    return list(named_cache_notes(session, variables, directory, server.key_caches))
 
 
 def _located(session: Session, variables: Mapping[str, str]) -> Location:
@@ -241,9 +242,12 @@ def _left_aside(found: Survey, wanted: Sequence[TableName]) -> dict[TableName, s
 
 def _expect_tables(sources: Sequence[object], missing: Mapping[TableName, str], path: Path) -> None:
     from myisam_advisor.errors import TrialError
+    from myisam_advisor.trial.tables.sources import AS_OWNER
 
-    if not sources:
-        said = "; ".join(list(missing.values())[:3]) or "its statements name no table"
-        raise TrialError(
-            f"{path} touches no MyISAM table that can be copied: {said}. Record where MyISAM tables are read, on this server."
-        )
+    if sources:
+        return
+    # Another recording helps nobody who may not read the tables of this one.
+    not_ours = [why for why in missing.values() if AS_OWNER in why]
+    said = "; ".join((not_ours or list(missing.values()))[:3]) or "its statements name no table"
+    remedy = "" if not_ours else " Record where MyISAM tables are read, on this server."
+    raise TrialError(f"{path} touches no MyISAM table that can be copied: {said}.{remedy}")

@@ -85,9 +85,7 @@ def findings_of(wish: ReplayWish, server: ServerOptions, site: SiteOptions) -> l
     in_force = site.load()
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in wish.findings), known)
-    judgement, _ = judged(
-        SourceOptions(server, None), in_force, wish.interval, wish.history_file, for_trial=True
-    )
+    judgement, _ = judged(SourceOptions(server, None), in_force, wish.interval, wish.history_file, for_trial=True)
     chosen = choose(judgement, wish.findings, known)
     return chosen if wish.findings else for_speed(chosen, in_force.rules)
 
@@ -118,6 +116,17 @@ def variants_of(
     if not chosen:
         raise TrialError(NOTHING_TO_TRY)
     return _apart(chosen)
+
+
+def not_tried(findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish) -> list[str]:
+    """The findings whose tables are not among those that are copied, in sentences."""
+    return [
+        f"{finding.rule} ({finding.object}) was not tried: the table is not among those that were copied."
+        for finding in findings
+        if (finding.variable not in NOT_WEIGHED or wish.findings)
+        and of_finding(finding, copied) is None
+        and of_finding(finding, None) is not None
+    ]
 
 
 def _apart(variants: Sequence[Variant]) -> list[Variant]:

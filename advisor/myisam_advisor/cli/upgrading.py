@@ -13,9 +13,11 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
-from myisam_advisor.cli.replaying import CopyOptions, surveyed
+from myisam_advisor.cli.replaying import CopyOptions
+from myisam_advisor.cli.surveyed_workloads import surveyed
 
 if TYPE_CHECKING:
+    from myisam_advisor.cli.surveyed_workloads import SurveyedWorkload
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.statements.survey import Survey
     from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
@@ -66,7 +68,7 @@ def upgraded(wish: UpgradeWish, copy: CopyOptions, server: ServerOptions) -> Upg
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_upgrade_task) as place, ExitStack() as stack:
-        recorded = surveyed(wish.workload)[:2] if wish.workload else None
+        recorded = surveyed(wish.workload) if wish.workload else None
         session = stack.enter_context(Session(server.target(), server.timeout_seconds))
         task = _task(wish, copy, session, recorded, stack)
         with trial_progress(wish.chosen.budget_seconds if recorded else None, len(task.sources)) as listener:
@@ -77,7 +79,7 @@ def _task(
     wish: UpgradeWish,
     copy: CopyOptions,
     session: Session,
-    recorded: tuple[Survey, Mapping[str, str]] | None,
+    recorded: SurveyedWorkload | None,
     stack: ExitStack,
 ) -> UpgradeTask:
     from myisam_advisor.errors import TrialError
@@ -96,10 +98,10 @@ def _task(
     found = _tables_in(directory, location)
     named = list(dict.fromkeys(table_named(name, found) for name in copy.tables))
     if recorded and wish.workload:
-        found = _touched(wish.workload, recorded[0], named, found)
+        found = _touched(wish.workload, recorded.found, named, found)
     wanted = named or _smallest(found, copy.copy_limit)
     # Of what else the statements touch only the reason is wanted why it is not copied.
-    others = sorted(name for name in recorded[0].tables if name not in found and name[0]) if recorded else []
+    others = sorted(name for name in recorded.found.tables if name not in found and name[0]) if recorded else []
     copyable = find_copyable(directory, [*wanted, *others[:MOST_TABLES]], copy.copy_limit, location.owner, packed=True)
     sources, uncopied = stack.enter_context(copyable)
     _expect_named(wanted if copy.tables else [], found, uncopied)
@@ -109,7 +111,7 @@ def _task(
     if not sources and not definitions:
         said = "; ".join(list(uncopied.values())[:3]) or "the server has no MyISAM table"
         raise TrialError(f"there is nothing to try: {said}.")
-    recorded_task = _recorded_task(wish, recorded[1], variables, location) if recorded else None
+    recorded_task = _recorded_task(wish, recorded.described, variables, location) if recorded else None
     return UpgradeTask(
         ServerChoice.named(wish.program), (flavour, *session.version.number[:2]), variables.get("sql_mode", ""), sources, definitions,
         {**uncopied, **passed_over}, session if copy.allow_lock else None, recorded_task,

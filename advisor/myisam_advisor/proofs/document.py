@@ -65,6 +65,7 @@ def proof_of(text: str) -> Proof:
             {_short(name, "workload.tables"): int(_number(tables, name, LARGEST_WHOLE)) for name in tables},
         ),
         server=_short(whole.get("server", ""), "server"),
+        recorded_at=None if whole.get("recorded_at") is None else _number(whole, "recorded_at", LATEST_MOMENT),
         **_outcome(whole),
     )
 
@@ -115,6 +116,10 @@ def _short(value: Any, name: str) -> str:
 def _number(document: Mapping[str, Any], name: str, largest: float) -> float:
     value = document.get(name)
     if not is_number(value, largest) or value < 0:
-        shown = name if name in (*_RATIOS, "share", "taken_at", "statements_per_second") else "workload.tables"
+        shown = (
+            name
+            if name in (*_RATIOS, "share", "taken_at", "recorded_at", "statements_per_second")
+            else "workload.tables"
+        )
         raise ProofError(f"{shown} is no number from 0 to {largest:g}")
     return value

@@ -42,7 +42,8 @@ class Proof:
     """One change that was tried: `times` faster, with its interval, over what it was tried with; and each kind of that.
 
     `experiment` is a trial's name, or REPLAY; `change` what was changed, as statements and `variable=value`; `objects` the tables it was
-    tried on; `server` tells one server from another (`server_key`), empty where it was not noted.
+    tried on; `server` tells one server from another (`server_key`), empty where it was not noted; `recorded_at` is when the statements of a replay
+    were recorded, None where that is not known, or nothing was.
     """
 
     rule_id: str
@@ -59,6 +60,12 @@ class Proof:
     taken_at: float
     workload: Load = field(default_factory=Load)
     server: str = ""
+    recorded_at: float | None = None
+
+    @property
+    def dates_from(self) -> float:
+        """From when on its days are counted: of a replay, what the load was when it was recorded is what it knows."""
+        return self.taken_at if self.recorded_at is None else min(self.taken_at, self.recorded_at)
 
     @property
     def is_clear(self) -> bool:

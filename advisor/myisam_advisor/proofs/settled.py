@@ -123,13 +123,20 @@ def _share_read(objects: Sequence[str], facts: FactSet) -> float:
 
 def tried_in_words(proof: Proof) -> str:
     """How, on which tables and on which server."""
-    how = "a replay of recorded statements" if proof.experiment == REPLAY else f"trial {proof.experiment}"
+    how = _replay_in_words(proof) if proof.experiment == REPLAY else f"trial {proof.experiment}"
     named = ", ".join(proof.objects[:TOLD_TABLES])
     more = len(proof.objects) - TOLD_TABLES
     tables = f" on {named}{f' and {more} more' if more > 0 else ''}" if named else ""
     version = proof.server_version.partition("-")[0]
     server = " ".join(filter(None, (proof.server_product, version)))
     return f"{how}{tables}{f', {server}' if server else ''}"
+
+
+def _replay_in_words(proof: Proof) -> str:
+    """With the day of the recording where it is another than that of the replay."""
+    day = "" if proof.recorded_at is None else day_in_words(proof.recorded_at, proof.taken_at)
+    is_same = not day or day == day_in_words(proof.taken_at, proof.taken_at)
+    return "a replay of recorded statements" if is_same else f"a replay of statements recorded on {day}"
 
 
 def day_in_words(moment: float, now: float) -> str:

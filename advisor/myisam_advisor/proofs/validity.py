@@ -28,6 +28,7 @@ MAXIMUM_SIZE_RATIO = 2.0
 MINIMUM_TABLE_BYTES = 16 << 20
 # 10.11 and 11.8 are two series: what is fixed within one changes no trial's sign.
 SERIES_PARTS = 2
+_MARIADB = PRODUCT_NAMES["mariadb"]
 
 
 def still_valid(proof: Proof, facts: FactSet | None, now: float) -> str | None:
@@ -41,11 +42,11 @@ def still_valid(proof: Proof, facts: FactSet | None, now: float) -> str | None:
 
 def outlived_by(proof: Proof, later: Proof) -> bool:
     """Whether a later trial of the same change shows that the proof holds no more: by its age, the version, the load or the tables' sizes of then."""
-    then, now = _series(proof.server_version), _series(later.server_version)
+    then, now = series_of(proof.server_version), series_of(later.server_version)
     sizes = proof.workload.tables
     return (
         _too_old(proof, later.taken_at) is not None
-        or bool(proof.server_product and later.server_product and proof.server_product != later.server_product)
+        or is_other_product(proof.server_product, later.server_product)
         or bool(then and now and then != now)
         or _is_other_load(proof.workload.statements_per_second, later.workload.statements_per_second)
         or any(_is_other_size(sizes[name], size) for name, size in later.workload.tables.items() if name in sizes)
@@ -53,7 +54,7 @@ def outlived_by(proof: Proof, later: Proof) -> bool:
 
 
 def _too_old(proof: Proof, now: float) -> str | None:
-    days = (now - proof.taken_at) / DAY_SECONDS
+    days = (now - proof.dates_from) / DAY_SECONDS
     if now - proof.taken_at < -CLOCK_SECONDS:
         return "it is of the future, by a clock that was wrong"
     return f"it is {days:.0f} days old ({MAXIMUM_AGE_DAYS} at most)" if days > MAXIMUM_AGE_DAYS else None
@@ -62,13 +63,18 @@ def _too_old(proof: Proof, now: float) -> str | None:
 def _other_version(proof: Proof, facts: FactSet) -> str | None:
     server = facts.single("server")
     product, version = PRODUCT_NAMES.get(str(server.get("flavour")), ""), server.get("version")
-    if proof.server_product and product and proof.server_product != product:
+    if is_other_product(proof.server_product, product):
         return f"it was made on {proof.server_product}, and this is {product}"
-    then, now = _series(proof.server_version), _series(version)
+    then, now = series_of(proof.server_version), series_of(version)
     return f"it was made on version {then}, and this is {now}" if then and now and then != now else None
 
 
-def _series(version: object) -> str:
+def is_other_product(one: str, other: str) -> bool:
+    """Whether both are known, and one of them alone is MariaDB: Percona Server is MySQL, and its programs are known as such."""
+    return bool(one and other) and (one == _MARIADB) != (other == _MARIADB)
+
+
+def series_of(version: object) -> str:
     """The first two numbers of a version; empty where it has none."""
     if not isinstance(version, str):
         return ""

@@ -30,6 +30,11 @@ _SOURCES = {
 }
 
 
+def source_title(source: str) -> str:
+    """Where a workload is from, by the name in its header."""
+    return _SOURCES.get(source, source)
+
+
 def about(header: Header, totals: Totals) -> Mapping[str, Any]:
     """The keys that say where a workload is from and what it came to."""
     return {
@@ -66,7 +71,7 @@ def as_text(summary: Summary, file: str, stream: TextIO | None) -> str:
 def said(header: Header, totals: Totals) -> Iterable[str]:
     """What a workload is, a sentence a line."""
     server = " ".join(part for part in (header.flavour, header.server_version) if part)
-    yield f"{number_of(totals.statements, 'statement')}{_lasting(header, totals)}, from {_SOURCES.get(header.source, header.source)}{f' ({server})' if server else ''}."
+    yield f"{number_of(totals.statements, 'statement')}{_lasting(header, totals)}, from {source_title(header.source)}{f' ({server})' if server else ''}."
     if header.resolution_microseconds > 1:
         yield "It knows whole seconds only: the statements of each are spread evenly over it."
     for reason, number in sorted(totals.left_out.items(), key=lambda item: -item[1]):

@@ -71,6 +71,11 @@ class Header:
     resolution_microseconds: int = 1
     note: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def knows_moments(self) -> bool:
+        """Whether it tells to the microsecond when statements began."""
+        return self.resolution_microseconds == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:

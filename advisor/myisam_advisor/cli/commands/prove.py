@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from myisam_advisor.cli.any_way import SLOW_LOG, SOURCES, Wanted, record_running
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.ending import end_as_by_interrupt
@@ -20,7 +21,7 @@ from myisam_advisor.cli.options import (
     server_options,
     site_options,
 )
-from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask, record_live
+from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask
 from myisam_advisor.cli.replaying import CopyOptions, replayed, tell
 from myisam_advisor.cli.tried_changes import ReplayWish
 
@@ -31,11 +32,23 @@ from myisam_advisor.cli.tried_changes import ReplayWish
     examples=(
         ("sudo myisam-advisor prove", "Record a minute, try every change of the findings on it, keep what was proved."),
         ("sudo myisam-advisor prove key-buffer-too-small --seconds 5m --yes", "One rule's change, on five minutes."),
+        (
+            "sudo myisam-advisor prove --from probe",
+            "As the kernel sees the statements: no setting is changed to record.",
+        ),
     ),
 )
 @click.argument("findings", nargs=-1, metavar="[RULE ...]", shell_complete=rule_ids)
 @server_options
 @click.option("--seconds", type=Duration(), default="60", show_default=True, help="How long to record.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(SOURCES),
+    default=SLOW_LOG,
+    show_default=True,
+    help="How to record, as `record --from`: the probe knows when each statement began, which writes at the same time need, and changes no setting.",
+)
 @click.option(
     "--maximum-rate",
     type=click.IntRange(1),
@@ -56,6 +69,7 @@ from myisam_advisor.cli.tried_changes import ReplayWish
 def prove(
     findings: tuple[str, ...],
     seconds: float,
+    source: str,
     maximum_rate: int,
     is_sure: bool,
     budget: float,
@@ -76,7 +90,8 @@ def prove(
 
     if not 1 <= seconds <= MAXIMUM_SECONDS or budget <= 0:
         raise click.UsageError(f"--seconds is from 1 to {MAXIMUM_SECONDS:.0f}, and --budget more than 0.")
-    expect_somebody_to_ask(is_sure)
+    if source == SLOW_LOG:
+        expect_somebody_to_ask(is_sure)
     end_as_by_interrupt()
     wish = ReplayWish(None, findings, (), (), "max", interval, history_file)
     # Its statements have their values: they go with this program, also when it is killed.
@@ -84,7 +99,7 @@ def prove(
         output = folder.path / "workload"
 
         def recorded() -> Path:
-            record_live(output, seconds, maximum_rate, is_sure, server)
+            record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
             be_polite()
             return output
 

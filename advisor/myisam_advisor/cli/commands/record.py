@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from myisam_advisor.cli.any_way import Wanted, record_any_way
+from myisam_advisor.cli.any_way import SOURCES, Wanted, record_running
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
-from myisam_advisor.cli.recording import (
-    MAXIMUM_RATE,
-    MAXIMUM_SECONDS,
-    expect_somebody_to_ask,
-    record_live,
-    record_probed,
-    record_watched_source,
-)
+from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded
 
 FORMATS = ("text", "json")
-# What the server keeps by itself, and what the kernel sees, need no change of its settings.
-SOURCES = ("slow-log", "performance-schema", "probe", "auto")
 _FILE = click.Path(path_type=Path)
 
 
@@ -114,15 +105,8 @@ def record(
         _show(show, literals, format_name)
         return
     assert output is not None
-    if seconds is not None and source == "probe":
-        _tell(record_probed(output, seconds, server), format_name)
-    elif seconds is not None and source == "auto":
-        _tell(record_any_way(Wanted(output, seconds, maximum_rate, is_sure, server)), format_name)
-    elif seconds is not None and source != SOURCES[0]:
-        _tell(record_watched_source(source.replace("-", "_"), output, seconds, server), format_name)
-    elif seconds is not None:
-        expect_somebody_to_ask(is_sure)
-        _tell(record_live(output, seconds, maximum_rate, is_sure, server), format_name)
+    if seconds is not None:
+        _tell(record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server)), format_name)
     elif slow_log is not None:
         _log("slow_log", slow_log, output, format_name)
     elif general_log is not None:

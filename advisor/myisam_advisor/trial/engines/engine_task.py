@@ -17,7 +17,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
-from myisam_advisor.trial.statements.replay_task import events_of
+from myisam_advisor.trial.statements.replay_task import events_of, knows_moments
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import remote_lock
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
@@ -72,6 +72,7 @@ def do_engine_task(channel: Channel) -> Mapping[str, Any]:
         remote_lock(channel, sources) if told["may_lock"] else None,
         partial(events_of, told["workload"], workloads[0]) if workloads else None,
         told["described"],
+        knows_moments(told["workload"], workloads[0]) if workloads else False,
     )
     found = run_engine_trial(material, TrialOptions(**told["options"]), Reporting(channel.send))
     return result.as_document(found)

@@ -53,7 +53,8 @@ UNKNOWN = Locks(None, None)
 class EngineMaterial:
     """What a trial of engines is about.
 
-    `engines` are those that were asked for (none: those that the program has); `variables` and `watched` are the watched server's: the sizes
+    `engines` are those that were asked for (none: those that the program has); `knows_moments`: the recording that `events` reads tells to the microsecond when
+    statements began. `variables` and `watched` are the watched server's: the sizes
     of its caches, and what a private server has not; `left_out` says of tables why they are not among the sources.
     """
 
@@ -67,6 +68,7 @@ class EngineMaterial:
     lock: Lock | None = field(default=None, repr=False)
     events: Events | None = field(default=None, repr=False)
     described: Mapping[str, str] = field(default_factory=dict)
+    knows_moments: bool = False
 
 
 def run_engine_trial(material: EngineMaterial, options: TrialOptions, listener: Listener) -> EngineResult:
@@ -211,9 +213,12 @@ class _EngineTrial:
         if len(servers) == 1:
             return []
         limits = Limits(FEWEST_ROUNDS, self._options.rounds or None, self._options.budget_seconds)
-        return RecordedStatements(servers, self._tables, self._material.events, self._folder, self._listener).compare(
-            limits
-        )
+        recorded = RecordedStatements(
+            servers, self._tables, self._material.events, self._folder, self._listener, knows_moments=self._material.knows_moments
+        )  # fmt: skip
+        results = recorded.compare(limits)
+        self._notes += recorded.notes
+        return results
 
     def _tried(self, table: Source, conversions: dict[str, Conversion]) -> tuple[list[Conversion], Stayed]:
         """One table: the same statements on all servers, and a crash of each."""

@@ -23,7 +23,7 @@ from myisam_advisor.trial.statements.answers import Compared, compare_answers, s
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, cpu_seconds
 from myisam_advisor.trial.statements.replay_result import KindResult
-from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
+from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, make_account
 from myisam_advisor.trial.statements.survey import Judging, TableName, survey
@@ -47,7 +47,11 @@ class _Way:
 
 
 class RecordedStatements:
-    """A workload on the servers of several engines, the first of which has the tables as they are."""
+    """A workload on the servers of several engines, the first of which has the tables as they are.
+
+    `knows_moments`: it tells to the microsecond when statements began, so that writes that overlapped may do so again: InnoDB is made for them.
+    `notes` is what else there is to say of it, once they were compared.
+    """
 
     def __init__(
         self,
@@ -56,9 +60,13 @@ class RecordedStatements:
         events: Events,
         folder: Path,
         listener: Listener,
+        *,
+        knows_moments: bool = False,
     ) -> None:
         self._servers, self._tables, self._events = servers, tables, events
         self._folder, self._listener = folder, listener
+        self._knows_moments = knows_moments
+        self.notes: list[str] = []
 
     def compare(self, limits: Limits) -> list[Recorded]:
         """All engines against MyISAM. Raises TrialError where nothing of the workload can be sent."""
@@ -84,7 +92,11 @@ class RecordedStatements:
         def why(table: TableName) -> str:
             return "" if table in copied else f"{object_name(*table)} was not copied"
 
-        schedule = write_schedule(self._events(), found, judging, self._folder / "recorded", databases, why)
+        schedule = write_schedule(
+            self._events(), found, judging, self._folder / "recorded", databases, why, knows_moments=self._knows_moments
+        )
+        if schedule.written and not self._knows_moments:
+            self.notes.append(ONE_BY_ONE)
         if not schedule.total:
             said = "; ".join(f"{number} x {reason}" for reason, number in list(schedule.left_out.items())[:3])
             raise TrialError(

@@ -10,6 +10,7 @@ from myisam_advisor.trial.statements.figures import MAXIMUM_DIFFERENCES, differe
 from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.parts import Part
 from myisam_advisor.trial.statements.replay_result import Fidelity, TableStart, Window
+from myisam_advisor.trial.statements.schedule import ONE_BY_ONE
 from myisam_advisor.trial.statements.survey import Survey, TableName
 from myisam_advisor.trial.statements.tally import Run, measured
 from myisam_advisor.trial.tables.sources import Source
@@ -45,7 +46,7 @@ def fidelity_of(
         window,
         max(run.unconnected for run in (first, *baseline)),
         schedule.tells_errors,
-        tuple(_notes(part.found, material)),
+        tuple(_notes(part, material)),
     )
 
 
@@ -54,9 +55,11 @@ def _start(source: Source, material: Material, writes: Mapping[TableName, int]) 
     return TableStart(object_name(*name), source.counted_bytes, writes.get(name, 0), material.changed_seconds.get(name))
 
 
-def _notes(found: Survey, material: Material) -> Iterator[str]:
-    if found.prepared:
-        yield f"{found.prepared} statements were prepared ones, and are sent as text."
+def _notes(part: Part, material: Material) -> Iterator[str]:
+    if part.schedule.written and not material.knows_moments:
+        yield ONE_BY_ONE
+    if part.found.prepared:
+        yield f"{part.found.prepared} statements were prepared ones, and are sent as text."
     made = sum(not one.problem for one in material.definitions)
     if made:
         yield f"{made} views, triggers and stored routines were taken over, as the sender's own."

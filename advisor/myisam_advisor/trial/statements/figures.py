@@ -52,16 +52,27 @@ def _strayed(runs: Sequence[Run]) -> Counter[int]:
 
 
 def kinds_of(schedule: Schedule, parts: Sequence[tuple[Rounds[Run], Sequence[Variant]]]) -> Iterator[KindResult]:
-    """The kinds that take a twentieth of the time or more, those that got worse first."""
-    baseline = parts[0][0][BASELINE]
-    spent = {kind: sum(run.kinds[kind].nanoseconds for run in baseline) for kind in range(len(schedule.kinds))}
-    total = sum(spent.values()) or 1
+    """The kinds that take a twentieth of the time or more, as it is or under any variant; those that got worse first.
+
+    What has little of the time now, and a lot under a change, is what the change costs.
+    """
+    now = _shares(parts[0][0][BASELINE], len(schedule.kinds))
+    changed = [
+        _shares(runs[one.name], len(schedule.kinds)) for runs, variants in parts for one in variants if one.name in runs
+    ]
     found = [
-        _kind(schedule.kinds[kind], kind, nanoseconds / total, parts)
-        for kind, nanoseconds in spent.items()
-        if nanoseconds and nanoseconds >= KIND_SHARE * total
+        _kind(schedule.kinds[kind], kind, share, parts)
+        for kind, share in enumerate(now)
+        if share and max(share, *(of_variant[kind] for of_variant in changed), 0.0) >= KIND_SHARE
     ]
     yield from sorted(found, key=_worst_first)
+
+
+def _shares(runs: Sequence[Run], kinds: int) -> list[float]:
+    """Which share of all statements' time each kind has in these runs."""
+    spent = [sum(run.kinds[kind].nanoseconds for run in runs) for kind in range(kinds)]
+    total = sum(spent) or 1
+    return [nanoseconds / total for nanoseconds in spent]
 
 
 def _kind(name: str, kind: int, share: float, parts: Sequence[tuple[Rounds[Run], Sequence[Variant]]]) -> KindResult:

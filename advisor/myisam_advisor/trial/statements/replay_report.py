@@ -29,6 +29,7 @@ from myisam_advisor.trial.statements.replay_result import (
 )
 from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE, MAXIMUM_SPEED
 from myisam_advisor.trial.statements.variants import BASELINE
+from myisam_advisor.workload.document import source_title
 
 # What is within this of the recording's length was sent at its moments.
 PACE_TOLERANCE = 0.02
@@ -89,6 +90,7 @@ def conclusion(result: ReplayResult) -> str:
 def _parts(result: ReplayResult) -> Iterable[RenderableType]:
     yield Text(printable(conclusion(result)), style="bold")
     yield Text(printable(f"Replay of {_workload(result)}"))
+    yield Text(printable(_recorded(result.workload)))
     yield Text(printable(f"{result.server} {result.version}, {result.machine}; tables: {', '.join(result.tables)}"))
     yield Text()
     yield _variants_table(result)
@@ -113,6 +115,13 @@ def _workload(result: ReplayResult) -> str:
     if not window.is_whole:
         said = f"the first {window.seconds:.1f} s ({_percent(window.time_share)} of the {_unit(window)}) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
+
+
+def _recorded(told: Mapping[str, str]) -> str:
+    """Where the statements are from, and since when they are so."""
+    server = told.get("server", "")
+    began = told.get("began_at", "").replace("T", " ").replace("Z", " UTC")
+    return f"Recorded from {source_title(told.get('source', '')) or 'an unknown source'}{f' ({server})' if server else ''}{f', begun {began}' if began else ''}."
 
 
 def _variants_table(result: ReplayResult) -> Table:

@@ -81,7 +81,7 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
         told["described"],
         [Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
         told["notes"],
-        _knows_moments(told["workload"], workload),
+        knows_moments(told["workload"], workload),
     )
     result = run_replay(
         material,
@@ -99,11 +99,11 @@ def events_of(name: str, descriptor: int) -> Iterator[Event]:
     yield from Workload(Path(name), file).events()
 
 
-def _knows_moments(name: str, descriptor: int) -> bool:
-    """Whether the recording has each statement's begin to the microsecond."""
+def knows_moments(name: str, descriptor: int) -> bool:
+    """Whether the recording in an open workload file tells to the microsecond when statements began."""
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
-        return Workload(Path(name), file).header.resolution_microseconds == 1
+        return Workload(Path(name), file).header.knows_moments
 
 
 def _told(task: ReplayTask) -> Message:

@@ -41,6 +41,10 @@ ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
 DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
+ONE_BY_ONE = (
+    "The recording knows whole seconds only: writes to one table were replayed one after the other, so that what happens to writes at the same time was not measured. "
+    "Record by the probe (myisam-advisor record --from probe)."
+)
 # Says why a table's statements cannot be replayed; "" for one that is there.
 WhyMissing = Callable[[TableName], str]
 

@@ -30,6 +30,8 @@ from myisam_exporter.server.sql import quote_table
 COMPRESSED = "compressed"
 DATA, INDEX = ".MYD", ".MYI"
 DEFINITIONS = (".frm", ".sdi")
+# What helps where files may not be read.
+AS_OWNER = "run as root or as the server's user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,9 @@ def find_copyable(
     with ExitStack() as stack:
         for name in names:
             if name[0] in scan.unreadable:
-                reasons[name] = f"{object_name(*name)}: the files of this database cannot be read by this user"
+                reasons[name] = (
+                    f"{object_name(*name)}: the files of this database cannot be read by this user: {AS_OWNER}"
+                )
                 continue
             try:
                 sources.append(_source(directory, name, found, opener, stack, packed=packed))
@@ -233,7 +237,7 @@ def _opened(label: str, folder: Path, name: str, opener: ForeignFiles, stack: Ex
     except FileNotFoundError:
         raise TrialError(f"{label} vanished, or lacks {name}.") from None
     except OSError as error:
-        raise TrialError(f"{path} cannot be read ({error.strerror}): run as root or as the server's user.") from None
+        raise TrialError(f"{path} cannot be read ({error.strerror}): {AS_OWNER}.") from None
     stack.callback(os.close, descriptor)
     return SourceFile(name, descriptor, os.fstat(descriptor).st_size)
 

@@ -22,7 +22,7 @@ from myisam_advisor.trial.statements.figures import OTHER_ANSWERS_SHARE, compare
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, Part, Parts
 from myisam_advisor.trial.statements.replay_result import KindResult, KindVariant
-from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
+from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage
 from myisam_advisor.trial.statements.survey import Judging, Survey, survey
@@ -54,12 +54,13 @@ NO_TIME = "speed was not measured: the budget had ended when all was sent (--bud
 
 @dataclass(frozen=True, slots=True)
 class RecordedMaterial:
-    """The recording: `events` reads it from its beginning, as often as it is called; `described` is what it is."""
+    """The recording: `events` reads it from its beginning, as often as it is called; `described` is what it is; `knows_moments` as in Material."""
 
     events: Callable[[], Iterator[Event]]
     described: Mapping[str, str]
     budget_seconds: float | None = None
     rounds: int | None = None
+    knows_moments: bool = False
 
 
 @dataclass(slots=True)
@@ -91,7 +92,8 @@ class RecordedOnBoth:
         both = self._both
         self._listener.doing("reading the workload")
         self._found = survey(self._material.events(), self._judging)
-        parts = self._parts()
+        # Both versions are to find the same rows: one write after the other, whichever is faster.
+        parts = self._parts(knows_moments=False)
         whole = parts.first(self._found.statements)
         present, newer = parts.stage(both.present, whole), parts.stage(both.newer, whole)
         first, answers = self._answers(whole.schedule, present, newer)
@@ -101,7 +103,9 @@ class RecordedOnBoth:
         only_newer, only_present = self._refused(answers, compared, present, newer)
         present.restore()
         newer.restore()
-        speeds = self._speeds(parts, answers, self._with_other_rows(compared))
+        # How fast they are is also how they bear what was under way at once.
+        timed = self._parts(knows_moments=self._material.knows_moments)
+        speeds = self._speeds(timed, answers, self._with_other_rows(compared))
         return RecordedUpgrade(
             self._material.described,
             self._found.statements,
@@ -123,10 +127,11 @@ class RecordedOnBoth:
             (*both.notes, *_select_notes(compared), *speeds.notes),
         )
 
-    def _parts(self) -> Parts:
+    def _parts(self, *, knows_moments: bool) -> Parts:
         material = Material(
-            self._both.present.binaries, (), self._material.events, self._both.sources, self._both.missing
-        )
+            self._both.present.binaries, (), self._material.events, self._both.sources, self._both.missing,
+            knows_moments=knows_moments,
+        )  # fmt: skip
         options = ReplayOptions(MAXIMUM_SPEED, self._material.budget_seconds, self._material.rounds)
         return Parts(material, options, self._judging, self._found, self._folder / "recorded")
 
@@ -250,6 +255,8 @@ class RecordedOnBoth:
         parts.first_run(part.schedule, base)
         runs = self._rounds(parts, part, base, other, rounds)
         speeds = Speeds(course=runs.course, notes=_window_notes(self._found, part))
+        if part.schedule.written and not self._material.knows_moments:
+            speeds.notes.append(ONE_BY_ONE)
         untimed = answers.otherwise | answers.refused_by_both.keys() | with_other_rows
         kinds = kinds_of(part.schedule, [(runs, [Variant(self._name)])])
         speeds.kinds = tuple(kind for kind in kinds if self._judging.kinds[kind.fingerprint] not in untimed)

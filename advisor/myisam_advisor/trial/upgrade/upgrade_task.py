@@ -14,7 +14,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
-from myisam_advisor.trial.statements.replay_task import events_of
+from myisam_advisor.trial.statements.replay_task import events_of, knows_moments
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import remote_lock
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
@@ -112,7 +112,9 @@ def _recorded_told(task: RecordedTask) -> Message:
 
 def _recorded(told: Message, workload: int) -> RecordedMaterial:
     events = partial(events_of, told["workload"], workload)
-    return RecordedMaterial(events, told["described"], told["budget_seconds"], told["rounds"])
+    return RecordedMaterial(
+        events, told["described"], told["budget_seconds"], told["rounds"], knows_moments(told["workload"], workload)
+    )
 
 
 def present_program(choice: ServerChoice, data_version: Sequence[object]) -> ServerBinaries:

@@ -1,15 +1,18 @@
 """What of a replay's result is kept: each rule's change alone, with the kinds of statements."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from myisam_advisor.cli.kept_replays import keep_replay, proofs_of_replay
 from myisam_advisor.proofs.document import proof_of, text_of
+from myisam_advisor.proofs.recordings import Recording
+from myisam_advisor.proofs.settled import tried_in_words
 from myisam_advisor.proofs.store import ProofStore
+from myisam_advisor.proofs.validity import still_valid
 from myisam_advisor.trial.statements.replay_result import KindShare, Window
-from tests.support.proofs import NOW
+from tests.support.proofs import DAY, NOW
 
 
 @dataclass(frozen=True)
@@ -75,3 +78,41 @@ def test_a_part_of_a_recording_without_times_proves_nothing(absent: tuple[KindSh
     assert keeping.kept == ()
     assert "tells no times, so that what has weight in the rest is not known" in keeping.why_not
     assert len(keep_replay(result, "ab", None, {}, Window(10, 2.0, 10, 2.0, 1.0, tells_times=False)).kept) == 1
+
+
+@pytest.mark.parametrize(
+    ("recording", "says"),
+    [
+        (Recording(NOW - 100 * DAY), "100 days old"), (Recording(NOW - DAY, "mysql", "8.0.36"), "the recording is of MySQL, and this server is MariaDB"),
+        (Recording(NOW - DAY, "mariadb", "10.6.2-MariaDB"), "of version 10.6, and this server is 10.11"),
+    ],
+)  # fmt: skip
+def test_an_old_or_a_foreign_recording_proves_nothing(recording: Recording, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, None, recording)
+    assert keeping.kept == ()
+    assert says in keeping.why_not
+    assert "record this server anew" in keeping.why_not
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_days_of_a_proof_are_those_of_its_recording() -> None:
+    (made,) = proofs_of_replay(Result((Variant("one"),)), "ab", None, {}, Recording(NOW - 60 * DAY, "mariadb", "10.11.2"))
+    assert (made.taken_at, made.recorded_at) == (NOW, NOW - 60 * DAY)
+    assert proof_of(text_of(made)) == made
+    assert still_valid(made, None, NOW + 29 * DAY) is None
+    assert still_valid(made, None, NOW + 31 * DAY) == "it is 91 days old (90 at most)"
+    assert tried_in_words(made).startswith("a replay of statements recorded on 19 September on shop.orders")
+    assert tried_in_words(replace(made, recorded_at=NOW)).startswith("a replay of recorded statements on shop.orders")
+
+
+def test_where_writes_were_replayed_one_by_one_nothing_is_proved_of_changes_about_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    inserts = Variant("concurrent-insert-lock", ("concurrent-insert-lock",), ("concurrent_insert=2",))
+    whole_seconds = Recording(NOW, "mariadb", "10.11.2", knows_moments=False)
+    keeping = keep_replay(Result((inserts, Variant("one"))), "ab", None, {}, None, whole_seconds)
+    assert [rule for rule, _, _ in keeping.kept] == ["key-buffer-too-small"]
+    assert keeping.why_not.startswith("concurrent-insert-lock: the recording knows whole seconds only")
+    assert keeping.why_not.endswith("record by the probe (--from probe).")
+    assert keep_replay(Result((inserts,)), "ab", None, {}, None, whole_seconds).why_not == keeping.why_not
+    assert len(keep_replay(Result((inserts,)), "ab", None, {}, None, Recording(NOW)).kept) == 1

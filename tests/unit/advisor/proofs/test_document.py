@@ -23,6 +23,14 @@ def written(**changes: Any) -> str:
 def test_what_is_written_is_read_back() -> None:
     assert proof_of(text_of(WHOLE)) == WHOLE
     assert json.loads(text_of(WHOLE))["version"] == 1
+    recorded = replace(WHOLE, recorded_at=WHOLE.taken_at - 5)
+    assert proof_of(text_of(recorded)) == recorded
+
+
+def test_what_was_written_before_recordings_had_a_date_is_read() -> None:
+    document = json.loads(text_of(WHOLE))
+    del document["recorded_at"]
+    assert proof_of(json.dumps(document)) == WHOLE
 
 
 def test_the_words_are_those_of_trials() -> None:
@@ -46,6 +54,7 @@ def test_the_words_are_those_of_trials() -> None:
         ({"low": 2.0, "high": 1.0}, "low is more than high"),
         ({"verdict": SECRET}, "verdict is none"),
         ({"taken_at": 1e18}, "taken_at is no number"),
+        ({"recorded_at": SECRET}, "recorded_at is no number"),
         ({"kinds": [SECRET]}, "kinds is no mapping"),
         ({"kinds": [kind("a", 1, "worth it", 2)]}, "share is no number"),
         ({"kinds": [kind("a", 1, "worth it")] * 201}, "kinds is no list of at most"),

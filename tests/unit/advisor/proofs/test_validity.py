@@ -34,6 +34,12 @@ def test_in_one_series_of_one_product() -> None:
     assert why_not({}, server_version="11.8") == ""
 
 
+def test_percona_server_is_mysql_by_its_program() -> None:
+    percona = {"server": {"flavour": "percona", "version": "8.0.36-28"}}
+    assert why_not(percona, server_product="MySQL", server_version="8.0.36") == ""
+    assert why_not(percona, server_product="MariaDB") == "it was made on MariaDB, and this is Percona Server"
+
+
 @pytest.mark.parametrize(("then", "now", "holds"), [(500, 500, True), (500, 4900, True), (500, 5100, False), (500, 51, True), (500, 0, True), (None, 5100, True), (0.5, 9, True), (1, 11, False)])
 def test_within_ten_times_the_statements(then: float | None, now: float, holds: bool) -> None:
     facts = {"interval_seconds": 10, "status_per_second": {"Questions": now}}

@@ -41,6 +41,6 @@ def a_result(speed: str = "max") -> ReplayResult:
         ),
         baseline=measured(5000), speed=speed, server="MariaDB", version="10.11.6", tables=("shop.log", "shop.words"),
         settings=("--key-buffer-size=16777216",),
-        workload={"source": "slow_log", "statements": "10010", "connections": "8", "seconds": "60.0"},
+        workload={"source": "slow_log", "server": "mariadb 10.11.6", "began_at": "2026-09-21T14:13:20Z", "statements": "10010", "connections": "8", "seconds": "60.0"},
         machine="2 cores", taken_at=1_790_000_000.0, course=Course(8, 1, 0, 50.0, CLEAR, Noise(8, 0.01, 0.03)),
     )  # fmt: skip

@@ -32,6 +32,12 @@ def records(schedule: Schedule, thread: int) -> list[tuple[int, int, bytes, list
     return found
 
 
+def tickets_of(schedule: Schedule) -> list[tuple[int, int, int]]:
+    """(table, number of the write, how many before it are waited for) of each write."""
+    threads = range(len(schedule.plans))
+    return sorted(one[3][0] for thread in threads for one in records(schedule, thread) if one[0] == STATEMENT)
+
+
 def test_each_connection_is_opened_and_closed_around_its_statements(tmp_path: Path) -> None:
     schedule = scheduled(tmp_path, [event(1, 0, b"SELECT 1"), event(2, 10_000, b"SELECT 2"), event(2, 11_000, b"SELECT 3")])
     assert [(action, text) for action, _, text, _ in records(schedule, 0)] == [
@@ -58,8 +64,7 @@ def test_a_write_waits_for_those_that_had_ended_before_it_began(tmp_path: Path) 
         event(1, 400, insert)._replace(duration_microseconds=None), event(2, 400, insert, duration=5),
     ]  # fmt: skip
     schedule = scheduled(tmp_path, events, knows_moments=True)
-    tickets = sorted(one[3][0] for thread in (0, 1) for one in records(schedule, thread) if one[0] == STATEMENT)
-    assert tickets == [(0, 0, 0), (0, 1, 0), (0, 2, 2), (0, 3, 1), (0, 4, 4), (0, 5, 5)]
+    assert tickets_of(schedule) == [(0, 0, 0), (0, 1, 0), (0, 2, 2), (0, 3, 1), (0, 4, 4), (0, 5, 5)]
 
 
 def test_statements_stay_whole_and_bytes_that_are_no_utf8_are_sent_as_bytes(tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""A workload file, read once before it is replayed: what it touches, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from myisam_advisor.proofs.recordings import Recording
+    from myisam_advisor.trial.statements.survey import Survey
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedWorkload:
+    """What the workload touches, what reports tell of it, and what a proof needs to know of its recording.
+
+    `began_at_microseconds` is when the recording began: by the file's header, else by its first statement.
+    """
+
+    found: Survey
+    described: Mapping[str, str]
+    recording: Recording
+    began_at_microseconds: int
+
+
+def surveyed(path: Path) -> SurveyedWorkload:
+    """Read it once. Raises UserError, and TrialError for one without statements."""
+    from myisam_advisor.proofs.recordings import Recording
+    from myisam_advisor.texts.moments import iso_moment
+    from myisam_advisor.trial.statements.survey import Judging, survey
+    from myisam_advisor.workload.file import read_workload
+
+    workload = read_workload(path)
+    found = survey(workload.events(), Judging())
+    header = workload.header
+    told = header.began_at_microseconds
+    began_at = found.began_microseconds if told is None else told
+    described = {
+        "source": header.source,
+        "server": f"{header.flavour} {header.server_version}".strip(),
+        "began_at": iso_moment(began_at / 1e6),
+        "statements": str(found.statements),
+        "connections": str(len(found.connections)),
+        "seconds": f"{found.seconds:.1f}",
+    }
+    if workload.totals.truncated:
+        described["truncated"] = "the file was cut off: what is there was replayed"
+    recording = Recording(began_at / 1e6, header.flavour, header.server_version, header.knows_moments)
+    return SurveyedWorkload(found, described, recording, began_at)
