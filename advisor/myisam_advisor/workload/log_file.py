@@ -40,6 +40,7 @@ class LogFile:
         self.shrank = False
         self.bytes_read = 0
         self._left: int | None = None
+        self._was_open = descriptor is not None
         self._descriptor = self._checked(self._opened() if descriptor is None else descriptor)
 
     def __enter__(self) -> LogFile:
@@ -48,6 +49,17 @@ class LogFile:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._descriptor > 0:
             os.close(self._descriptor)
+
+    @property
+    def was_moved(self) -> bool:
+        """Whether one that was open while it was written has another name by now: what came afterwards is in another file. One that was removed has none."""
+        now = os.fstat(self._descriptor)
+        if not self._was_open or not now.st_nlink:
+            return False
+        try:
+            return not os.path.samestat(now, self.path.stat())
+        except OSError:
+            return True
 
     def blocks(self) -> Iterator[bytes]:
         """Its bytes, none of the parts empty."""

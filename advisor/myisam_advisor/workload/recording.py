@@ -125,6 +125,10 @@ def _oddities(reading: Reading, file: LogFile) -> Mapping[str, str]:
         odd["holes"] = f"{reading.holes} stretches of zero bytes in the log: what was written there is lost"
     if file.shrank:
         odd["shrank"] = "the log became shorter while it was read: what was cut off is lost"
+    if file.was_moved:
+        odd["moved"] = (
+            "somebody renamed the log while it was written (as logrotate does): what came after that is not in the recording, and the renamed file is still there"
+        )
     if reading.starts > 1:
         odd["starts"] = (
             f"the log was opened anew {reading.starts} times: the server was restarted, or its logs were flushed"

@@ -3,14 +3,22 @@
 from array import array
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
+from myisam_advisor.trial.statements.answers import Compared
+from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, ThreadPlan
+from myisam_advisor.trial.upgrade import recorded_statements
+from myisam_advisor.trial.upgrade.both_versions import BothServers
 from myisam_advisor.trial.upgrade.carried_settings import carried, options_of
 from myisam_advisor.trial.upgrade.recorded_result import ROW_COUNT, ROW_ORDER, ROW_VALUES
+from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial, RecordedOnBoth
 from myisam_advisor.trial.upgrade.result_notes import CUT, FOLLOWS, GROUPED, LIMITED, ORDERED, UNORDERED, note_on
 from myisam_advisor.trial.upgrade.server_words import without_values
 from myisam_advisor.trial.upgrade.two_answers import Rows, TwoAnswers, held_together
@@ -18,6 +26,7 @@ from myisam_advisor.trial.upgrade.upgrade_report import as_text
 from myisam_advisor.trial.upgrade.upgrade_result import as_document, from_document
 from myisam_advisor.trial.upgrade.upgrade_task import present_program
 from tests.support.upgrades import RECORDED, UPGRADED
+from tests.support.workloads import event
 
 
 def said_of(*runs: tuple[list[int], list[int], list[int]]) -> TwoAnswers:
@@ -142,3 +151,37 @@ def test_the_present_program_that_is_gone_or_replaced_is_said() -> None:
     with pytest.raises(TrialError, match=r"/usr/sbin/mysqld, from which it was started, is mysql-8\.0 by now"):
         present_program(ServerChoice(known=newer), ["mysql", 5, 6])
     assert present_program(ServerChoice(known=newer), ["mysql", 8, 0]) == newer
+
+
+@pytest.mark.parametrize("knows_moments", [True, False])
+def test_answers_are_compared_one_by_one_and_speeds_as_the_recording_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows_moments: bool) -> None:
+    """What one version does faster may come before another's write: other rows, and no difference between the versions."""
+    asked: list[tuple[str, bool]] = []
+
+    class EndedError(Exception):
+        pass
+
+    class Parts:
+        def __init__(self, material: Material, *_: object) -> None:
+            self.knows_moments = material.knows_moments
+
+        def first(self, _: int) -> Any:
+            asked.append(("answers", self.knows_moments))
+            return SimpleNamespace(schedule=None)
+
+        def stage(self, *_: object) -> Any:
+            return SimpleNamespace(restore=lambda: None)
+
+        def window(self, *_: object) -> Any:
+            asked.append(("speeds", self.knows_moments))
+            raise EndedError
+
+    monkeypatch.setattr(recorded_statements, "Parts", Parts)
+    monkeypatch.setattr(recorded_statements, "_seen", lambda *_: ())
+    for name, found in (("_answers", ((), None)), ("_selects", Compared()), ("_refused", ((), ()))):
+        monkeypatch.setattr(RecordedOnBoth, name, lambda *_, found=found: found)
+    both: Any = BothServers(SimpleNamespace(binaries=None), SimpleNamespace(), [], {}, [])  # type: ignore[arg-type]
+    material = RecordedMaterial(lambda: iter([event(1, 0, b"SELECT 1")]), {}, knows_moments=knows_moments)
+    with pytest.raises(EndedError):
+        RecordedOnBoth(both, material, "newer", "", tmp_path, Listener()).result()
+    assert asked == [("answers", False), ("speeds", knows_moments)]

@@ -23,7 +23,7 @@ def test_a_database_that_may_not_be_read_is_told_with_the_user_who_may() -> None
             (directory / schema).mkdir(mode)
 
         def reasons() -> list[str]:
-            with find_copyable(directory, [WORDS, GONE], 1 << 30, os.stat(place).st_uid) as (sources, missing):
+            with find_copyable(directory, [WORDS, GONE], 1 << 30, directory.stat().st_uid) as (sources, missing):
                 assert sources == []
                 return [missing[WORDS], missing[GONE]]
 
