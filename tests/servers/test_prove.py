@@ -6,22 +6,29 @@ import random
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT, Proof
+from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support import workloads
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
-from tests.support.servers import CopiedServer, binaries_of
+from tests.support.servers import CopiedServer, binaries_of, working
 
-from .test_proofs import program, state
-from .test_record import leftovers, settings
+from .test_proofs import OBJECT, SCAN, TRIAL_SECONDS, checked, finding, program, shop, state
+from .test_proofs import RULE as FIXED
+from .test_record import HISTORY, leftovers, settings
 from .trials import processes, temporary
 
-__all__ = ["state", "temporary"]  # fixtures that tests of proofs and trials share
+__all__ = ["shop", "state", "temporary"]  # fixtures that tests of proofs and trials share
 RULE = "key-buffer-too-small"
 # Two searchers make more statements a second on a quiet machine than a recording takes unasked.
 SURE = ("--yes", "--maximum-rate", "1000000")
@@ -116,3 +123,71 @@ def test_without_anything_to_try_nothing_is_recorded(mariadb: PrivateServer, sta
     assert done.returncode == 2
     assert "no finding has a change that can be tried" in done.stderr
     assert mariadb.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'") == before
+
+
+def test_what_the_server_keeps_by_itself_is_recorded_without_a_question(state: Path) -> None:
+    """By `--from`: nothing of the server is changed, and so nobody is asked."""
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K", *HISTORY]) as server:
+        words(server)
+        before = settings(server)
+        with searching(server):
+            done = program(
+                state, server, "prove", RULE, "--from", "performance-schema", "--seconds", "3s", "--budget", "10s", "--interval", "3s", "--format", "json"
+            )
+        assert done.returncode == 0, done.stderr
+        assert settings(server) == before
+    document = json.loads(done.stdout)
+    assert document["workload"]["source"] == "performance_schema"
+    assert document["variants"][0]["rules"] == [RULE]
+
+
+def replayed(state: Path, server: PrivateServer, workload: Path, *words: object) -> dict[str, Any]:
+    """A replay of this rule's change, once no other trial runs on this machine."""
+    done: list[subprocess.CompletedProcess[str]] = []
+
+    def was_alone() -> bool:
+        with working(server, "shop", [SCAN]):
+            done.append(program(state, server, "trial", "replay", FIXED, "--workload", workload, "--interval", "2s", "--format", "json", *words))
+        return "another trial is running" not in done[-1].stderr
+
+    assert wait_for(was_alone, TRIAL_SECONDS, 2), done[-1].stderr
+    assert done[-1].returncode == 0, done[-1].stderr
+    document: dict[str, Any] = json.loads(done[-1].stdout)
+    return document
+
+
+def scans(path: Path, days: float = 0) -> Path:
+    events = [workloads.event(1, number * 100_000, SCAN.encode(), 1, duration=20_000) for number in range(12)]
+    return workloads.write(path, events, began=int((time.time() - days * 86_400) * 1e6))
+
+
+def decided(state: Path, proof: Proof, times: float, verdict: str) -> None:
+    """The same proof with another end: what a machine under load measures is no test's to choose."""
+    ProofStore(state / "proofs").keep(replace(proof, times=times, low=times * 0.97, high=times * 1.03, verdict=verdict, kinds=()))
+
+
+def test_a_change_that_wants_a_proof_is_tried_whatever_was_proved_before(shop: PrivateServer, state: Path, tmp_path: Path) -> None:
+    workload = scans(tmp_path / "w")
+    change = "ALTER TABLE `shop`.`a b` ROW_FORMAT=FIXED"
+    document = replayed(state, shop, workload, "--rounds", "6")
+    assert [(one["rules"], one["statements"], one["problem"]) for one in document["variants"]] == [([FIXED], [change], "")]
+    assert document["workload"]["began_at"].startswith("20")
+    (proof,) = ProofStore(state / "proofs").current().proofs
+    assert (proof.rule_id, proof.experiment, proof.change, proof.objects) == (FIXED, "replay", (change,), (OBJECT,))
+    assert proof.recorded_at is not None
+
+    decided(state, proof, 1.9, WORTH_IT)
+    proved = finding(checked(state, shop))
+    assert "a replay of recorded statements on shop.`a b`" in proved["proved"]
+    assert proved["commands"] == [f"{change};"]
+    for times, verdict in ((0.7, WORSE), (1.0, NO_DIFFERENCE)):
+        decided(state, proof, times, verdict)
+        again = replayed(state, shop, workload, "--rounds", "1", "--no-keep")
+        assert [(one["rules"], one["statements"]) for one in again["variants"]] == [([FIXED], [change])]
+
+
+def test_an_old_recording_is_replayed_and_proves_nothing(shop: PrivateServer, state: Path, tmp_path: Path) -> None:
+    document = replayed(state, shop, scans(tmp_path / "w", days=100), "--rounds", "6")
+    assert document["variants"][0]["times"] is not None
+    assert document["kept"] == []
+    assert document["not_kept"].startswith("the recording is 100 days old")

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,19 +21,22 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import from_document
 from myisam_advisor.trial.statements.replaying import run_replay
-from myisam_advisor.trial.statements.schedule import write_schedule
+from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
 from myisam_advisor.workload.file import read_workload
+from myisam_advisor.workload.file_format import Header
+from myisam_advisor.workload.file_writer import WorkloadWriter
 from tests.support import workloads
 from tests.support.apart import by_somebody_else
 from tests.support.daemon import wait_for
+from tests.support.program import PROGRAM
 from tests.support.servers import binaries_of
 
-from .conftest import schema
+from .conftest import OTHER_UID, schema
 from .test_daemon_faults import small_disk
 from .trials import begin, fails, measured, processes, temporary, trial
 
@@ -291,3 +296,40 @@ def test_a_change_that_breaks_statements_is_not_called_fast(mariadb: PrivateServ
     assert broken["verdict"] == ""
     assert "fails with error 1054" in broken["problem"]
     assert broken["name"] not in {one["name"] for kind in document["kinds"] for one in kind["variants"]}
+
+
+def test_named_key_caches_of_the_watched_server_are_told_of(mariadb: PrivateServer, temporary: Path, workload: Path) -> None:
+    with shop(mariadb):
+        mariadb.execute("SET GLOBAL hot.key_buffer_size = 1048576")
+        try:
+            document = measured(temporary, *on(mariadb, workload, "--set", "key_buffer_size=1M", "--rounds", "1"))
+        finally:
+            mariadb.execute("SET GLOBAL hot.key_buffer_size = 0")
+    assert any(note.startswith("The watched server has key caches with names (hot)") for note in document["fidelity"]["notes"])
+
+
+def test_whole_seconds_are_told_of(mariadb: PrivateServer, temporary: Path, tmp_path: Path) -> None:
+    path = tmp_path / "w"
+    with WorkloadWriter(path, Header("slow_log", "10.11.6", "mariadb", int(time.time() * 1e6), 1_000_000)) as writer:
+        for one in workloads.shop(2, 20, ROWS):
+            writer.write(one)
+    with shop(mariadb):
+        document = measured(temporary, *on(mariadb, path, "--set", "concurrent_insert=2", "--rounds", "1"))
+    assert ONE_BY_ONE in document["fidelity"]["notes"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_somebody_who_may_not_read_the_database_is_told_who_may(mariadb: PrivateServer, temporary: Path, workload: Path) -> None:
+    lesser = ["setpriv", f"--reuid={OTHER_UID}", f"--regid={OTHER_UID}", "--clear-groups"]
+    if subprocess.run([*lesser, str(PROGRAM), "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("this checkout, or its Python, is closed to other users")
+    workload.chmod(0o644)
+    with shop(mariadb), by_anybody() as folder:
+        shutil.copy(workload, folder / "w")
+        (folder / "w").chmod(0o644)
+        (mariadb.data_directory / "shop").chmod(0o700)
+        words = [*lesser, str(PROGRAM), "trial", *map(str, on(mariadb, folder / "w", "--set", "key_buffer_size=1M"))]
+        done = subprocess.run(words, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": str(temporary)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "run as root or as the server's user" in done.stderr
+    assert "Record where" not in done.stderr
