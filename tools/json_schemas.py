@@ -235,7 +235,7 @@ def _replay() -> Schema:
         "problem": {"type": "string", "description": "Why it could not be tried, in the server's words; else empty."},
     })  # fmt: skip
     kind = an_object({
-        "fingerprint": TEXT, "share": {"type": "number", "description": "Of the time of all statements, with the settings as they are."}, "statements": INTEGER, "milliseconds": NUMBER,
+        "fingerprint": TEXT, "share": {"type": "number", "description": "Of the time of all statements, as it is now."}, "statements": INTEGER, "milliseconds": NUMBER,
         "variants": list_of(an_object({"name": TEXT, "times": NUMBER, **compared, "verdict": verdict})),
     })  # fmt: skip
     counts: Schema = {"type": "object", "additionalProperties": INTEGER}
