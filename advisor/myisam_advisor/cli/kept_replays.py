@@ -147,7 +147,7 @@ def keep_replay(
 
 def _unmeasured(variants: Sequence[Tried], recording: Recording) -> str:
     """Which rules' changes the replay of this recording does not show, and what would; empty where it shows all."""
-    names = [one.name for one in variants if one.rules and not recording.measures(one.statements)]
+    names = [one.name for one in variants if len(one.rules) == 1 and not recording.measures(one.statements)]
     if not names:
         return ""
     return (

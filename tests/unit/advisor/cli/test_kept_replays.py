@@ -110,7 +110,8 @@ def test_where_writes_were_replayed_one_by_one_nothing_is_proved_of_changes_abou
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     inserts = Variant("concurrent-insert-lock", ("concurrent-insert-lock",), ("concurrent_insert=2",))
     whole_seconds = Recording(NOW, "mariadb", "10.11.2", knows_moments=False)
-    keeping = keep_replay(Result((inserts, Variant("one"))), "ab", None, {}, None, whole_seconds)
+    both = Variant("all that pay together", (*inserts.rules, "key-buffer-too-small"), inserts.statements)
+    keeping = keep_replay(Result((inserts, Variant("one"), both)), "ab", None, {}, None, whole_seconds)
     assert [rule for rule, _, _ in keeping.kept] == ["key-buffer-too-small"]
     assert keeping.why_not.startswith("concurrent-insert-lock: the recording knows whole seconds only")
     assert keeping.why_not.endswith("record by the probe (--from probe).")
