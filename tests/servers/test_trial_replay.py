@@ -327,6 +327,8 @@ def test_somebody_who_may_not_read_the_database_is_told_who_may(mariadb: Private
     with shop(mariadb), by_anybody() as folder:
         shutil.copy(workload, folder / "w")
         (folder / "w").chmod(0o644)
+        # Whose directory it is may be known to everybody; what is in this database not.
+        (mariadb.data_directory / str(mariadb.execute("SELECT @@pid_file")[0][0])).chmod(0o644)
         (mariadb.data_directory / "shop").chmod(0o700)
         words = [*lesser, str(PROGRAM), "trial", *map(str, on(mariadb, folder / "w", "--set", "key_buffer_size=1M"))]
         done = subprocess.run(words, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": str(temporary)}, capture_output=True, text=True, check=False)
