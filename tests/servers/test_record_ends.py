@@ -52,7 +52,8 @@ def test_a_full_disk_is_refused_before_anything_is_changed(mariadb: PrivateServe
 
 
 def test_a_disk_that_fills_ends_the_recording_early(mariadb: PrivateServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, asked = LiveRecording._free_bytes, []
+    kept = LiveRecording._free_bytes
+    asked: list[None] = []
 
     def free_bytes(recording: LiveRecording) -> int:
         asked.append(None)

@@ -68,7 +68,7 @@ def test_one_that_was_open_while_it_was_written_tells_whether_it_was_moved(log: 
 
 def test_a_recording_of_one_that_was_cut_says_so(log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = LogFile._read
-    calls = []
+    calls: list[None] = []
 
     def read(file: LogFile) -> bytes:
         calls.append(None)
