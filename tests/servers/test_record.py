@@ -86,6 +86,7 @@ def test_a_running_server_is_recorded_and_is_as_it_was(server: PrivateServer, tm
     # MySQL 5.5 does not write who sent a statement.
     assert all(event.connection for event in told) or "the log does not tell which connection" in workload.totals.note["senders"]
     assert (workload.header.source, workload.totals.truncated) == ("live", False)
+    assert "moved" not in workload.totals.note
     assert "meanwhile" in workload.totals.note["load"]
     # The test's own one, or another that was just ending.
     assert "there before" in workload.header.note["connections"]
