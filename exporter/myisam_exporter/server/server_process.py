@@ -3,6 +3,8 @@
 A connection by socket tells who listens at its other end (SO_PEERCRED). Where systemd listens in the server's stead (mariadb.socket) that
 is systemd; then, and without a socket, @@pid_file names the process, and its start must fit the server's Uptime. Where the pid file may not
 be read, it still tells who owns it: the server is the one process of that user and name that started when the server says.
+
+The number in a pid file may be one of another container's, where the server's first process is 1: what is an init here is no server, however old.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ UPTIME_TOLERANCE_SECONDS = 5.0
 STARTUP_TOLERANCE_SECONDS = 3600.0
 # proc(5), comm: at most 15 bytes of the program's name.
 LISTENERS_FOR_OTHERS = frozenset({"systemd"})
+# What a container's number means on its host: a system's first process, and the kernel's own, whose parent is its second.
+_INIT, _KERNEL = 1, 2
 # proc(5), kernel/pid_max: at most 2^22 on 64 bits.
 MAXIMUM_PID = 1 << 22
 _NUMBER = re.compile(rb"\s*([0-9]{1,10})\s*")
@@ -39,7 +43,7 @@ def server_process(pid_file: Path, uptime_seconds: float | None, peer_pid: int |
         peer_pid: the process at the other end of the socket, or None.
         proc: where /proc is.
     """
-    if peer_pid is not None and _program(peer_pid, proc) not in LISTENERS_FOR_OTHERS:
+    if peer_pid is not None and program_of(peer_pid, proc) not in LISTENERS_FOR_OTHERS:
         return peer_pid
     named = read_pid(pid_file)
     if isinstance(named, Unknown):
@@ -51,10 +55,10 @@ def server_process(pid_file: Path, uptime_seconds: float | None, peer_pid: int |
             f"process {named} (from {pid_file}) is not visible here: the server may run in a container",
             SHOW_PROCESS,
         )
-    program = _program(named, proc)
-    if named == os.getpid() or (in_container() and program not in SERVER_PROGRAMS):
+    program = program_of(named, proc)
+    if named == os.getpid() or (program not in SERVER_PROGRAMS and (in_container() or _is_of_system(named, proc))):
         # In a container of its own the first process is ours, or its init, and may be as old as the server whose file says 1. On a host servers have
-        # other names too (mysqld.bin, a loader's).
+        # other names too (mysqld.bin, a loader's), but no server is the host's init, or a thread of the kernel's.
         return Unknown(
             f"process {named} (from {pid_file}) is {program or 'unknown'} here, and no server: the server may run in a container",
             SHOW_PROCESS,
@@ -87,18 +91,25 @@ def _only_process_of_owner(pid_file: Path, uptime_seconds: float | None, proc: P
     """The one process of the pid file's owner that is a server and started when this one did; None when there are none or more."""
     try:
         owner = pid_file.lstat().st_uid
-        entries = [int(name) for name in os.listdir(proc) if name.isascii() and name.isdigit()]
     except (OSError, ValueError):
         return None
-    candidates = [
-        pid
-        for pid in entries
-        if _program(pid, proc) in SERVER_PROGRAMS
-        and process_owner(pid, proc) == owner
-        and (age := _process_age_seconds(pid, proc)) is not None
-        and _fits(age, uptime_seconds)
-    ]
+    candidates = [pid for pid in server_processes(uptime_seconds, proc) if process_owner(pid, proc) == owner]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def server_processes(uptime_seconds: float | None, proc: Path) -> list[int]:
+    """The processes of this machine that run a server's program and started when this server did, whoever's they are; the nearest in age first."""
+    try:
+        entries = [int(name) for name in os.listdir(proc) if name.isascii() and name.isdigit()]
+    except OSError:
+        return []
+    ages = {pid: _process_age_seconds(pid, proc) for pid in entries if program_of(pid, proc) in SERVER_PROGRAMS}
+    fitting = [
+        (abs(age - (uptime_seconds or 0.0)), pid)
+        for pid, age in ages.items()
+        if age is not None and _fits(age, uptime_seconds)
+    ]
+    return [pid for _, pid in sorted(fitting)]
 
 
 def _fits(age_seconds: float, uptime_seconds: float | None) -> bool:
@@ -108,11 +119,19 @@ def _fits(age_seconds: float, uptime_seconds: float | None) -> bool:
     )
 
 
-def _program(pid: int, proc: Path) -> str:
+def program_of(pid: int, proc: Path) -> str:
+    """The name of its program, as the kernel has it; empty when there is no such process."""
     try:
         return bounded_text(proc / str(pid) / "comm", "utf-8").strip()
     except OSError:
         return ""
+
+
+def _is_of_system(pid: int, proc: Path) -> bool:
+    """The first process of all, who listens for others, and threads of the kernel's: proc(5), field 4 of stat is the parent."""
+    if pid in (_INIT, _KERNEL) or program_of(pid, proc) in LISTENERS_FOR_OTHERS:
+        return True
+    return _stat_field(pid, 4, proc) == _KERNEL
 
 
 def process_owner(pid: int, proc: Path) -> int | None:
@@ -134,8 +153,13 @@ def process_numbers(pid: int, proc: Path) -> frozenset[int]:
 
 def _process_age_seconds(pid: int, proc: Path) -> float | None:
     """Seconds since the process started, or None when there is none: proc(5), field 22 of stat, in clock ticks since boot."""
+    ticks = _stat_field(pid, 22, proc)
+    return None if ticks is None else time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stat_field(pid: int, number: int, proc: Path) -> int | None:
+    """A number of proc(5)'s stat; the second field is the program's name, which may hold anything."""
     try:
-        ticks = int(bounded_text(proc / str(pid) / "stat").rpartition(")")[2].split()[19])
+        return int(bounded_text(proc / str(pid) / "stat").rpartition(")")[2].split()[number - 3])
     except (OSError, ValueError, IndexError):
         return None
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.server.server_process import process_numbers, server_process
+from myisam_exporter.server.server_process import process_numbers, server_process, server_processes
 
 UPTIME = 100.0
 
 
-def process(proc: Path, pid: int, program: str, age_seconds: float) -> None:
+def process(proc: Path, pid: int, program: str, age_seconds: float, parent: int = 0) -> None:
     folder = proc / str(pid)
     folder.mkdir(parents=True)
     (folder / "comm").write_text(f"{program}\n")
     ticks = int((time.clock_gettime(time.CLOCK_BOOTTIME) - age_seconds) * os.sysconf("SC_CLK_TCK"))
-    (folder / "stat").write_text(f"{pid} ({program}) S " + " ".join(["0"] * 18) + f" {ticks} 0 0\n")
+    (folder / "stat").write_text(f"{pid} ({program}) S {parent} " + " ".join(["0"] * 17) + f" {ticks} 0 0\n")
 
 
 @pytest.fixture
@@ -77,6 +77,28 @@ def test_on_a_host_a_server_may_have_any_name_but_is_not_ourselves(proc: Path, t
     process(proc, os.getpid(), "myisam-advisor", UPTIME)
     pid_file.write_text(f"{os.getpid()}\n")
     assert isinstance(server_process(pid_file, UPTIME, None, proc), Unknown)
+
+
+@pytest.mark.parametrize(("pid", "program", "parent"), [(1, "systemd", 0), (1, "init", 0), (70, "kworker/0:1", 2), (70, "systemd", 1)])
+def test_a_number_of_a_container_is_no_process_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pid: int, program: str, parent: int) -> None:
+    """Its server started with this machine, and its pid file says the number that it has in there."""
+    monkeypatch.delenv("container", raising=False)
+    proc, pid_file = tmp_path / "proc", tmp_path / "server.pid"
+    process(proc, pid, program, UPTIME + 10, parent)
+    pid_file.write_text(f"{pid}\n")
+    named = server_process(pid_file, UPTIME, None, proc)
+    assert isinstance(named, Unknown)
+    assert f"is {program} here, and no server" in named.reason
+    # Where we are in that container, it is the first process.
+    process(tmp_path / "inside", pid, "mysqld", UPTIME + 10, parent)
+    assert server_process(pid_file, UPTIME, None, tmp_path / "inside") == pid
+
+
+def test_servers_as_old_as_this_one_are_found_the_nearest_first(proc: Path) -> None:
+    process(proc, 50, "mysqld", UPTIME + 60)
+    assert server_processes(UPTIME, proc) == [20, 50]
+    assert server_processes(40_000 - 10, proc) == [30]
+    assert server_processes(None, proc) == server_processes(UPTIME, proc / "missing") == []
 
 
 def test_a_process_has_a_number_in_each_container_around_it(proc: Path) -> None:
