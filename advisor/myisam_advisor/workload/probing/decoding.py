@@ -17,6 +17,7 @@ from myisam_advisor.workload.probing.program import (
     LARGEST_TEXT_BYTES,
     SCHEMA_AT,
     SCHEMA_BYTES,
+    SUSPENDED,
     TEXT_AT,
 )
 from myisam_advisor.workload.probing.ring import Record
@@ -92,34 +93,46 @@ class Decoder:
 
     def __init__(self, since: int, executions: Executions | None = None) -> None:
         self._since, self._executions = since, executions
+        # By their threads; and by their sessions those that wait without one.
         self._open: dict[int, _Open] = {}
+        self._suspended: dict[int, _Open] = {}
 
     def events(self, records: Iterable[Record], reading: Reading) -> Iterator[Event]:
         """Each statement when it has ended; those that go on, at the end and without a duration."""
         yield from self.ended(records, reading)
-        for thread in list(self._open):
-            yield from self._ended(thread, None, reading)
+        for one in (*self._open.values(), *self._suspended.values()):
+            yield from self._told(one, None, reading)
 
     def ended(self, records: Iterable[Record], reading: Reading) -> Iterator[Event]:
         """Each statement when it has ended; those that go on are kept for the records to come."""
         for record in records:
+            former = self._open.pop(record.thread, None)
+            if record.kind == SUSPENDED and former is not None:
+                self._suspended[former.begun.session] = former
+            elif former is not None:
+                yield from self._told(former, record.time if record.kind == END else None, reading)
             if record.kind == BEGIN:
-                yield from self._ended(record.thread, None, reading)
-                # What it says of later ones counts from now on, in whichever threads those are.
-                self._open[record.thread] = self._opened(begun(record))
-            elif record.kind == END:
-                yield from self._ended(record.thread, record.time, reading)
+                yield from self._begins(record, reading)
 
     def going_on(self) -> Iterator[Event]:
         """Those that have not ended, without a duration."""
-        for one in self._open.values():
+        for one in (*self._open.values(), *self._suspended.values()):
             if one.left_out is None:
                 yield self._event(one, None)
 
-    def _ended(self, thread: int, end: int | None, reading: Reading) -> Iterator[Event]:
-        statement = self._open.pop(thread, None)
-        if statement is None:
+    def _begins(self, record: Record, reading: Reading) -> Iterator[Event]:
+        """It is one that waited, in whichever thread it goes on; where that one's end was lost, another."""
+        new = begun(record)
+        waited = self._suspended.pop(new.session, None)
+        if waited is not None and (waited.begun.command, waited.begun.text) == (new.command, new.text):
+            self._open[record.thread] = waited
             return
+        if waited is not None:
+            yield from self._told(waited, None, reading)
+        # What it says of later ones counts from now on, in whichever threads those are.
+        self._open[record.thread] = self._opened(new)
+
+    def _told(self, statement: _Open, end: int | None, reading: Reading) -> Iterator[Event]:
         reading.entries += 1
         if statement.left_out is not None:
             reading.left_out[statement.left_out] += 1

@@ -58,6 +58,7 @@ class Layout:
         length: its length, 32 bits; empty where `union` has it.
         union: the address of a union whose first member is the text's address, the second its length.
         commands: those that have a text, or what was sent, there.
+        may_suspend: it may return before a statement has ended, with a value that says so, and is called anew to end it.
     """
 
     command: str
@@ -66,13 +67,16 @@ class Layout:
     length: str = ""
     union: str = ""
     commands: frozenset[Command] = TEXTS
+    may_suspend: bool = False
 
 
 _PACKET = Layout("di", "si", "dx", "cx", commands=TEXTS | PACKETS)
+# MariaDB 10.6 and later, in a pool of threads: who commits lets its thread go until the log is written.
+_SUSPENDED = Layout("di", "si", "dx", "cx", commands=TEXTS | PACKETS, may_suspend=True)
 _UNION = Layout("dx", "di", union="si")
 LAYOUTS = {
     f"{PREFIX}19enum_server_commandP3THDPcj": _PACKET,
-    f"{PREFIX}19enum_server_commandP3THDPcjb": _PACKET,
+    f"{PREFIX}19enum_server_commandP3THDPcjb": _SUSPENDED,
     f"{PREFIX}19enum_server_commandP3THDPcjbb": _PACKET,
     f"{PREFIX}P3THDPK8COM_DATA19enum_server_command": _UNION,
 }

@@ -16,9 +16,9 @@ from myisam_advisor.workload.probing.place import PACKETS, Command, Layout, Offs
 
 LARGEST_TEXT_BYTES = 1 << 16
 SCHEMA_BYTES = 64
-BEGIN, END = 1, 2
+BEGIN, END, SUSPENDED = 1, 2, 3
 # Where pt_regs has a register.
-_REGISTERS = {"di": 112, "si": 104, "dx": 96, "cx": 88, "r8": 72, "r9": 64}
+_REGISTERS = {"ax": 80, "di": 112, "si": 104, "dx": 96, "cx": 88, "r8": 72, "r9": 64}
 _CLASSES = (128, 512, 2048, 8192, 32768, LARGEST_TEXT_BYTES)
 # time, thread, kind | session, command, length, connection, length of the schema's name, whether something could not be read, how many
 # were prepared | schema | text
@@ -31,6 +31,8 @@ TEXT_AT = SCHEMA_AT + SCHEMA_BYTES
 _PAIR, _ASKED = -16, -24
 # Nobody is woken: the rings are emptied by the clock.
 _WITHOUT_WAKEUP = 1
+# DISPATCH_COMMAND_WOULDBLOCK of MariaDB's sql/sql_parse.h.
+_WOULD_BLOCK = 2
 # What could not be noted, by kind: two numbers of 64 bits in the map of counters.
 COUNTERS = {BEGIN: 0, END: 8}
 COUNTER_BYTES = 16
@@ -62,12 +64,17 @@ def begin_program(maps: Maps, layout: Layout, offsets: Offsets | None) -> bytes:
     return code.assembled()
 
 
-def end_program(maps: Maps) -> bytes:
-    """At the end of a statement: in which thread."""
+def end_program(maps: Maps, layout: Layout) -> bytes:
+    """At the end of a statement: in which thread; and whether it only waits there, without a thread, to be ended by a further call."""
     code = Assembler()
+    code.load(Register.KEPT_A, Register.FIRST, _REGISTERS["ax"], 4)
     _reserve_of(code, maps, COMMON.size)
     code.jump_if(Register.ANSWER, Compared.EQUAL, 0, "lost")
     code.copy(Register.KEPT_D, Register.ANSWER)
+    if layout.may_suspend:
+        code.jump_if(Register.KEPT_A, Compared.UNEQUAL, _WOULD_BLOCK, "ended")
+        _submit(code, SUSPENDED)
+        code.label("ended")
     _submit(code, END)
     _end(code, maps, END)
     return code.assembled()

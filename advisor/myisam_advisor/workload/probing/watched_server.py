@@ -91,7 +91,7 @@ class WatchedServer:
             ring = opened.enter_context(Ring(maps.ring, RING_BYTES, file))
             # The end first: no begin is seen whose end is not.
             programs = (
-                (end_program(maps), True),
+                (end_program(maps, self._place.layout), True),
                 (begin_program(maps, self._place.layout, self._offsets), False),
             )
             for code, at_return in programs:

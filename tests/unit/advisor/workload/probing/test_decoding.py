@@ -11,20 +11,20 @@ from myisam_advisor.workload.probing.decoding import (
 )
 from myisam_advisor.workload.probing.executions import CUT_OFF, NOT_SEEN, Executions
 from myisam_advisor.workload.probing.parameters import Style
-from myisam_advisor.workload.probing.program import ABOUT, BEGIN, COMMON, END
+from myisam_advisor.workload.probing.program import ABOUT, BEGIN, COMMON, END, SUSPENDED
 from myisam_advisor.workload.probing.ring import Record
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, Reading
 
 
-def begin(time: int, thread: int, text: bytes, command: int = 3, length: int | None = None, schema: bytes = b"shop", failed: int = 0, counted: int = 0) -> Record:
+def begin(time: int, thread: int, text: bytes, command: int = 3, length: int | None = None, schema: bytes = b"shop", failed: int = 0, counted: int = 0, session: int = 77) -> Record:
     head = COMMON.pack(time, thread, BEGIN)
-    about = ABOUT.pack(77, command, len(text) if length is None else length, thread + 1000, len(schema), failed, counted)
+    about = ABOUT.pack(session, command, len(text) if length is None else length, session + 924 if session > 77 else thread + 1000, len(schema), failed, counted)
     # Behind a text stands what the ring had there before.
     return Record(time, thread, BEGIN, head + about + schema[:64].ljust(64, b"?") + text + (b"?" * 20 if length is None else b""))
 
 
-def end(time: int, thread: int) -> Record:
-    return Record(time, thread, END, COMMON.pack(time, thread, END))
+def end(time: int, thread: int, kind: int = END) -> Record:
+    return Record(time, thread, kind, COMMON.pack(time, thread, kind))
 
 
 def decoded(*records: Record, executions: Executions | None = None) -> tuple[list[tuple[object, ...]], dict[str, int]]:
@@ -50,6 +50,21 @@ def test_what_was_not_seen_whole_is_left_out_by_name() -> None:
 def test_lost_ends_and_begins_do_not_mix_statements_up() -> None:
     told, _ = decoded(end(500, 1), begin(1000, 1, b"SELECT 1"), begin(2000, 1, b"SELECT 2"), end(3000, 1), begin(4000, 1, b"SELECT 3"))
     assert [(event[2], event[4]) for event in told] == [(None, b"SELECT 1"), (1, b"SELECT 2"), (None, b"SELECT 3")]
+
+
+def test_what_waits_without_a_thread_is_one_statement_in_whichever_thread_it_ends() -> None:
+    commit = begin(1000, 1, b"COMMIT", session=80)
+    parts = [commit, end(2000, 1, SUSPENDED), begin(2500, 1, b"SELECT 1", session=90), end(3500, 1), begin(4000, 2, b"COMMIT", session=80), end(9000, 2)]
+    assert decoded(*parts) == ([(1014, 1_000_002, 1, b"shop", b"SELECT 1"), (1004, 1_000_001, 8, b"shop", b"COMMIT")], {})
+    # It waits still; its further call was lost; it is the same again, when it has ended.
+    assert [(event[2], event[4]) for event in decoded(*parts[:2])[0]] == [(None, b"COMMIT")]
+    told, _ = decoded(*parts[:2], begin(4000, 2, b"SELECT 2", session=80), end(5000, 2))
+    assert [(event[2], event[4]) for event in told] == [(None, b"COMMIT"), (1, b"SELECT 2")]
+    told, _ = decoded(*parts, begin(10_000, 2, b"COMMIT", session=80), end(11_000, 2))
+    assert [(event[2], event[4]) for event in told] == [(1, b"SELECT 1"), (8, b"COMMIT"), (1, b"COMMIT")]
+    decoder = Decoder(1_000_000)
+    assert list(decoder.ended(parts[:2], Reading())) == []
+    assert [event.statement for event in decoder.going_on()] == [b"COMMIT"]
 
 
 def test_sessions_are_told_with_their_texts() -> None:

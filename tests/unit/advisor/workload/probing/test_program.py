@@ -11,7 +11,7 @@ from myisam_advisor.workload.probing.program import Maps, begin_program, end_pro
 from myisam_exporter.errors import UserError
 
 
-@pytest.mark.parametrize("layout", sorted(set(LAYOUTS.values()), key=str), ids=lambda layout: "union" if layout.union else "packet")
+@pytest.mark.parametrize("layout", sorted(set(LAYOUTS.values()), key=str), ids=lambda layout: "union" if layout.union else "suspended" if layout.may_suspend else "packet")
 @pytest.mark.parametrize("offsets", [None, Offsets(4000, 16000), Offsets(4000, 16000, 9648, Packet(6184, 96, 88))], ids=["learning", "learned", "all learned"])
 def test_the_kernel_takes_each_program(layout: Layout, offsets: Offsets | None) -> None:
     with ExitStack() as opened:
@@ -19,7 +19,7 @@ def test_the_kernel_takes_each_program(layout: Layout, offsets: Offsets | None) 
             maps = made_maps(1 << 16, opened)
         except UserError as error:
             pytest.skip(str(error))
-        for code in (begin_program(maps, layout, offsets), end_program(maps)):
+        for code in (begin_program(maps, layout, offsets), end_program(maps, layout)):
             os.close(loaded(code))
         assert counted(maps) == (0, 0)
 
@@ -30,4 +30,4 @@ def test_where_a_session_has_what_is_in_the_program() -> None:
     learned = begin_program(Maps(3, 4), layout, Offsets(4000, 16000))
     assert (4000).to_bytes(4, "little") in learned
     assert (4000).to_bytes(4, "little") not in learning
-    assert len(learned) > len(learning) > len(end_program(Maps(3, 4)))
+    assert len(learned) > len(learning) > len(end_program(Maps(3, 4), layout))
