@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from myisam_advisor.workload.log_settings import assignment, changed_since, give_back, identity, present_settings
+from myisam_advisor.workload.server_end import end_of
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
@@ -75,7 +76,7 @@ def _given_back(
 ) -> list[str]:
     """Give the settings back, over a new connection where the old one is gone; what could not be."""
     begin, (longest, meanwhile) = time.monotonic(), trying
-    has_ended, pause, is_told = _end_of(duty.server), 1.0, False
+    has_ended, pause, is_told = end_of(duty.server), 1.0, False
     while not has_ended():
         try:
             session = session or _reached(target, timeout_seconds, duty)
@@ -114,24 +115,6 @@ def _reached(target: Target, timeout_seconds: int, duty: Duty) -> Session:
         session.close()
         raise
     return session
-
-
-def _end_of(pid: int | None) -> Callable[[], bool]:
-    """Says whether this process has ended; of one that is not known, never."""
-    import psutil
-
-    try:
-        process = None if pid is None else psutil.Process(pid)
-    except psutil.NoSuchProcess:
-        return lambda: True
-
-    def has_ended() -> bool:
-        try:
-            return process is not None and (not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
-        except psutil.NoSuchProcess:
-            return True
-
-    return has_ended
 
 
 def remove_as(uid: int, gid: int, directory: int, name: str) -> str | None:

@@ -29,7 +29,8 @@ from myisam_advisor.workload.log_settings import (
     wanted_settings,
 )
 from myisam_advisor.workload.recording import NothingRecordedError, Recorded, Told, record_log, source_named
-from myisam_exporter.errors import ByHandError, StatementRefusedError, UserError
+from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, end_of, ends_now
+from myisam_exporter.errors import ByHandError, ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.location import locate
@@ -103,8 +104,10 @@ class LiveRecording:
         self._guardian = self._closing.enter_context(Guardian(target, timeout_seconds))
         try:
             self._session = self._closing.enter_context(Session(target, timeout_seconds))
+            self._session.stay()
             self._present = present_settings(self._session)
             self._directory, self._path, self._owner, self._pid = self._place()
+            self._has_ended = end_of(self._pid)
             # Nobody else records from here on: what is found now are the site's own settings.
             self._guarded_by = self._guardian.hold(self._path, self._owner[0])
             self._present = present_settings(self._session)
@@ -166,7 +169,7 @@ class LiveRecording:
             log = self._opened(name)
             begin, before, used = time.monotonic(), self._questions(), self._processor_seconds()
             stopped = self._wait(log, prospect, tick)
-            lasted, asked = time.monotonic() - begin, self._questions() - before
+            lasted, (asked, has_ended) = time.monotonic() - begin, self._asked_since(before)
             share = _share(used, self._processor_seconds(), lasted)
         finally:
             problems, left = self._put_back(duty)
@@ -174,7 +177,8 @@ class LiveRecording:
                 os.close(log)
         if problems:
             raise ByHandError(_not_as_it_was(problems))
-        later = dict(_cost(prospect, asked / lasted, share, lasted))
+        later = dict(_cost(prospect, None if asked is None else asked / lasted, share, lasted))
+        stopped = stopped or (ENDED if has_ended else "")
         if stopped:
             later["stopped early"] = stopped
         if left:
@@ -249,6 +253,8 @@ class LiveRecording:
             tick(max(0.0, left))
             if self._guardian.is_gone():
                 return "the process that gives the settings back was ended: they were given back at once"
+            if self._has_ended():
+                return ENDED
             if self._free_bytes() < _SPARE_BYTES:
                 return f"the disk of {self._path} was nearly full"
             if os.fstat(log).st_size > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
@@ -261,6 +267,13 @@ class LiveRecording:
 
     def _questions(self) -> float:
         return self._number("Questions")
+
+    def _asked_since(self, before: float) -> tuple[float | None, bool]:
+        """How many statements, and whether the server has ended; where our connection was ended, what was recorded is kept nevertheless."""
+        try:
+            return self._questions() - before, False
+        except ServerLostError:
+            return None, ends_now(self._has_ended)
 
     def _number(self, name: str) -> float:
         return self._session.status_number(name) or 0.0
@@ -285,16 +298,15 @@ def _share(before: float | None, after: float | None, lasted: float) -> float | 
     return None if before is None or after is None else max(0.0, after - before) / lasted
 
 
-def _cost(prospect: Prospect, during: float, share: float | None, lasted: float) -> Iterator[tuple[str, str]]:
+def _cost(prospect: Prospect, during: float | None, share: float | None, lasted: float) -> Iterator[tuple[str, str]]:
     """What it cost the server: what it did and used before, and meanwhile."""
-    yield (
-        "load",
-        f"{rounded(prospect.statements_per_second)} statements a second before, {rounded(during)} meanwhile",
-    )
+    meanwhile = f"; {NOT_COUNTED}" if during is None else f", {rounded(during)} meanwhile"
+    yield "load", f"{rounded(prospect.statements_per_second)} statements a second before{meanwhile}"
     if share is not None:
         before = "" if prospect.processor_share is None else f"{percent(prospect.processor_share)} of one before, "
         yield "processor", f"the server used {before}{percent(share)}{'' if before else ' of one'} meanwhile"
-    yield "counted", f"the server counted {number_of(round(during * lasted), 'statement')} meanwhile"
+    if during is not None:
+        yield "counted", f"the server counted {number_of(round(during * lasted), 'statement')} meanwhile"
 
 
 def _notes(prospect: Prospect) -> Mapping[str, str]:
@@ -307,7 +319,7 @@ def _notes(prospect: Prospect) -> Mapping[str, str]:
     return {"connections": f"{count(prospect.connections)} were there before, and their statements are not in it"}
 
 
-def _nothing(prospect: Prospect, lasted: float, asked: float, left_out: Mapping[str, int], stopped: str) -> str:
+def _nothing(prospect: Prospect, lasted: float, asked: float | None, left_out: Mapping[str, int], stopped: str) -> str:
     """Why a recording came to nothing; the log, which is gone, is not named."""
     reasons = ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
     its = "its" if prospect.connections == 1 else "their"
@@ -316,10 +328,11 @@ def _nothing(prospect: Prospect, lasted: float, asked: float, left_out: Mapping[
         if prospect.connections
         else ""
     )
+    counted = "" if asked is None else f" The server counted {number_of(round(asked), 'statement')} meanwhile."
     early = f" It was stopped early: {stopped}." if stopped else ""
     again = "Run this again" if stopped else "Record for longer (--seconds)"
     return (
-        f"nothing was recorded in {duration(lasted)}, and no file was written.{early} The server counted {number_of(round(asked), 'statement')} meanwhile. "
+        f"nothing was recorded in {duration(lasted)}, and no file was written.{early}{counted} "
         f"No connection made in that time sent one that can be replayed{f' (left out: {reasons})' if reasons else ''}.{kept} "
         f"{again}, or let the application connect anew meanwhile."
     )

@@ -179,6 +179,12 @@ class Session:
         user, _, host = self.row("SELECT CURRENT_USER()", 1)[0].rpartition("@")
         return quote_account(user, host)
 
+    def stay(self) -> None:
+        """Have it kept where nothing is asked for long: some sites end a connection that was idle for half a minute. Raises as `rows` does."""
+        # A proxy may know nothing of it, or allow less.
+        with contextlib.suppress(StatementRefusedError):
+            self.rows("SET SESSION wait_timeout=86400")
+
     def peer_process(self) -> int | None:
         """The process at the other end of a UNIX socket, as the kernel knows it; None for TCP or another PID namespace."""
         return None if self.target.socket is None else self._connection.peer_process

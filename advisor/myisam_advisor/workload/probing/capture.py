@@ -26,8 +26,9 @@ from myisam_advisor.workload.probing.known_statements import known_statements
 from myisam_advisor.workload.probing.ring import Records, Ring
 from myisam_advisor.workload.probing.watched_server import WatchedServer
 from myisam_advisor.workload.recording import Recorded, Told, keep
+from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, ends_now
 from myisam_advisor.workload.sources.base import Reading
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.server.target import Target
 
 # What a statement costs the server (docs/decisions/045).
@@ -103,8 +104,13 @@ class Probing:
             )
         return prospect
 
-    def record(self, prospect: Prospect, begun: Callable[[], None] = lambda: None) -> Recorded:
-        """Do it, and call `begun` when the server is watched. Raises UserError."""
+    def record(
+        self,
+        prospect: Prospect,
+        begun: Callable[[], None] = lambda: None,
+        tick: Callable[[float], None] = lambda _: None,
+    ) -> Recorded:
+        """Do it; call `begun` when the server is watched, and `tick` with the seconds that are left. Raises UserError."""
         reading = Reading(resolution_microseconds=1)
         began = time.time()
         since = time.time_ns() - time.monotonic_ns()
@@ -115,7 +121,7 @@ class Probing:
         )
         with contextlib.ExitStack() as opened:
             file = opened.enter_context(_nameless(self._output.parent))
-            lost, later = self._captured(prospect, file, begun)
+            lost, later = self._captured(prospect, file, begun, tick)
             executions = server.executions(is_lossy=bool(lost), known=self._known)
             writer = opened.enter_context(WorkloadWriter(self._output, header))
             keep(
@@ -137,7 +143,9 @@ class Probing:
             )
         return Recorded(self._output, header, totals)
 
-    def _captured(self, prospect: Prospect, file: BinaryIO, begun: Callable[[], None]) -> tuple[int, dict[str, str]]:
+    def _captured(
+        self, prospect: Prospect, file: BinaryIO, begun: Callable[[], None], tick: Callable[[float], None]
+    ) -> tuple[int, dict[str, str]]:
         """Let the kernel write; how many statements it lost, and what is to be known."""
         later = {}
         with self._server.probes(file) as (ring, maps):
@@ -145,16 +153,13 @@ class Probing:
             self._known = known_statements(self._server.session)
             begun()
             used, begin, asked = _own_seconds(), time.monotonic(), self._server.questions
-            stopped = self._wait(ring, begin + prospect.seconds)
+            stopped = self._wait(ring, begin + prospect.seconds, tick)
             lasted, own = time.monotonic() - begin, _own_seconds() - used
             lost, endless = counted(maps)
+        if not stopped:
+            stopped, later["load"] = self._load(prospect, asked, lasted)
         if stopped:
             later["stopped early"] = stopped
-        else:
-            during = (self._server.questions - asked) / lasted
-            later["load"] = (
-                f"{rounded(prospect.statements_per_second)} statements a second before, {rounded(during)} meanwhile"
-            )
         if endless:
             later["ends"] = f"of {count(endless)} statements the end was lost: how long they took is not known"
         later["cost"] = (
@@ -162,7 +167,15 @@ class Probing:
         )
         return lost, later
 
-    def _wait(self, ring: Ring, end: float) -> str:
+    def _load(self, prospect: Prospect, asked: float, lasted: float) -> tuple[str, str]:
+        """Whether it ended at the last moment, and what it did before and meanwhile. What was recorded is kept, whether it answers or not."""
+        before = f"{rounded(prospect.statements_per_second)} statements a second before"
+        try:
+            return "", f"{before}, {rounded((self._server.questions - asked) / lasted)} meanwhile"
+        except ServerLostError:
+            return ENDED if ends_now(lambda: not self._server.is_there) else "", f"{before}; {NOT_COUNTED}"
+
+    def _wait(self, ring: Ring, end: float, tick: Callable[[float], None]) -> str:
         """Empty the ring until the time is over; why it was stopped before, if it was."""
         stopped, looked = "", 0.0
         while (left := end - (now := time.monotonic())) > 0 and not stopped:
@@ -171,8 +184,9 @@ class Probing:
             if now - looked < _LOOK_SECONDS:
                 continue
             looked = now
+            tick(left)
             if not self._server.is_there:
-                stopped = "the server ended; what one that was started since is asked is not in it"
+                stopped = ENDED
             elif _free_bytes(self._output.parent) < _SPARE_BYTES:
                 stopped = f"the disk of {self._output.parent} was nearly full"
         ring.empty()

@@ -41,6 +41,8 @@ class WatchedServer:
     def __init__(self, target: Target, timeout_seconds: int, file: BinaryIO) -> None:
         with contextlib.ExitStack() as opened:
             self._sessions = [opened.enter_context(Session(target, timeout_seconds)) for _ in range(2)]
+            for session in self._sessions:
+                session.stay()
             self.present = present_settings(self._sessions[0])
             self.pid = self._process()
             self._place = place_of(self.pid)

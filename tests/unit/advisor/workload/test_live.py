@@ -30,6 +30,8 @@ def test_what_it_cost_is_told_beside_what_was_before() -> None:
     assert told["counted"] == "the server counted 660 statements meanwhile"
     assert dict(live._cost(PROSPECT, 11.0, 0.5, 60.0))["processor"] == "the server used 50 % of one meanwhile"
     assert "processor" not in dict(live._cost(PROSPECT, 11.0, None, 60.0))
+    told = dict(live._cost(PROSPECT, None, None, 60.0))
+    assert told == {"load": "12 statements a second before; how many meanwhile is not known: our connection was ended before it could ask"}
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,11 @@ def test_a_recording_of_nothing_says_how_long_it_was_and_who_was_not_seen(connec
     assert ".log" not in told
     assert ("from before" in told) == bool(connections)
     assert "It was stopped" not in told
+
+
+def test_a_recording_of_nothing_says_no_number_that_nobody_knows() -> None:
+    told = live._nothing(PROSPECT, 60.0, None, {}, "")
+    assert "no file was written. No connection made in that time" in told
 
 
 def test_a_recording_of_nothing_says_why_it_was_stopped() -> None:
