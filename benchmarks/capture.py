@@ -51,9 +51,16 @@ def main() -> None:
             sender.join()
             left_out = dict(recorded.totals.left_out)
             print(
-                f"with: {told[0]}; {recorded.totals.statements} recorded, left out {left_out}, {recorded.totals.note['cost']}",
+                f"with: {told[0]}; {recorded.totals.statements} recorded, left out {left_out}, {recorded.totals.note['cost']}; "
+                f"at most {_peak_mib():.0f} MiB of memory until now",
                 flush=True,
             )
+
+
+def _peak_mib() -> float:
+    """Of this process, which is the recorder: proc(5), VmHWM."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    return int(found[1]) / 1024 if found else 0.0
 
 
 def _round(server: PrivateServer, sysbench: list[str]) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.options import ServerOptions
+from myisam_advisor.cli.progress import recording_progress
 from myisam_advisor.cli.recording import expect_somebody_to_ask, record_live, record_probed, record_watched_source
 from myisam_exporter.errors import UserError
 
@@ -115,7 +116,8 @@ def _probe(wanted: Wanted, opened: ExitStack) -> Callable[[], Recorded]:
     def record() -> Recorded:
         for sentence in prospect.sentences():
             _say(sentence)
-        return probing.record(prospect, lambda: _say("It has begun."))
+        with recording_progress(wanted.seconds) as tick:
+            return probing.record(prospect, lambda: _say("It has begun."), tick)
 
     return record
 
@@ -133,7 +135,12 @@ def _slow_log(wanted: Wanted, opened: ExitStack) -> Callable[[], Recorded]:
         _say(sentence)
     if not wanted.is_sure and not click.confirm("Do it?", err=True):
         raise UserError("you said no.")
-    return lambda: recording.record(wanted.output, prospect)
+
+    def record() -> Recorded:
+        with recording_progress(wanted.seconds) as tick:
+            return recording.record(wanted.output, prospect, tick)
+
+    return record
 
 
 def _general_log(wanted: Wanted, opened: ExitStack) -> Callable[[], Recorded]:

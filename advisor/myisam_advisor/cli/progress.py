@@ -87,6 +87,31 @@ def trial_progress(budget_seconds: float | None, runs: int = 0) -> Iterator[List
         yield Shown()
 
 
+@contextmanager
+def recording_progress(seconds: float) -> Iterator[Callable[[float], None]]:
+    """What is told the seconds that are left of a recording: from the first time on a bar on a terminal (on standard error); nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    # Drawn when it is told, not by a thread: a recording forks.
+    columns = (TextColumn("recording"), BarColumn(), TextColumn("{task.fields[left]}"))
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+    task = bar.add_task("", total=seconds, left="")
+
+    def tell(left: float) -> None:
+        bar.start()
+        bar.update(task, completed=seconds - left, left=time_left(left), refresh=True)
+
+    try:
+        yield tell
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+
+
 def time_left(seconds: float) -> str:
     """An upper limit in words: `at most 3:07 left`."""
     minutes, rest = divmod(round(seconds), 60)

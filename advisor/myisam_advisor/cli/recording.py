@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.options import ServerOptions
+from myisam_advisor.cli.progress import recording_progress
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def record_probed(output: Path, seconds: float, server: ServerOptions) -> Record
         prospect = probing.prospect()
         for sentence in prospect.sentences():
             click.echo(sentence, err=True)
-        return probing.record(prospect, lambda: click.echo("It has begun.", err=True))
+        with recording_progress(seconds) as tick:
+            return probing.record(prospect, lambda: click.echo("It has begun.", err=True), tick)
 
 
 def record_live(output: Path, seconds: float, maximum_rate: int, is_sure: bool, server: ServerOptions) -> Recorded:
@@ -56,4 +58,5 @@ def record_live(output: Path, seconds: float, maximum_rate: int, is_sure: bool, 
             click.echo(sentence, err=True)
         if not is_sure:
             click.confirm("Do it?", abort=True, err=True)
-        return recording.record(output, prospect)
+        with recording_progress(seconds) as tick:
+            return recording.record(output, prospect, tick)

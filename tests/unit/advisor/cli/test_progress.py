@@ -3,10 +3,11 @@
 import io
 import re
 import sys
+import threading
 
 import pytest
 
-from myisam_advisor.cli.progress import time_left, trial_progress
+from myisam_advisor.cli.progress import recording_progress, time_left, trial_progress
 
 
 class Terminal(io.StringIO):
@@ -46,8 +47,31 @@ def test_rounds_without_a_budget_promise_no_time(monkeypatch: pytest.MonkeyPatch
     assert "at most" not in text
 
 
+def test_a_recording_shows_what_is_left_of_it_from_its_begin_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    for name, value in (("COLUMNS", "80"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with recording_progress(60.0) as tick:
+        assert terminal.getvalue() == ""
+        threads = threading.active_count()
+        tick(59.0)
+        tick(30.0)
+        assert threading.active_count() == threads
+        text = terminal.getvalue()
+        assert "recording" in text
+        assert text.index("at most 0:59 left") < text.index("at most 0:30 left")
+    assert terminal.getvalue() != text
+    terminal.truncate(0)
+    with recording_progress(60.0):
+        pass
+    assert terminal.getvalue() == ""
+
+
 def test_nothing_is_shown_but_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with trial_progress(300.0) as listener:
         listener.doing("inserts")
         listener.left(5.0)
+    with recording_progress(60.0) as tick:
+        tick(5.0)
     assert capsys.readouterr() == ("", "")
