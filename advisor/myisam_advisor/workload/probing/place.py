@@ -9,14 +9,17 @@ Sources: sql/sql_parse.cc of MySQL 5.5 to 9.x and MariaDB 10.5 to 11.8; include/
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
 from myisam_advisor.workload.probing.elf import X86_64, Elf, NoElfError
+from myisam_advisor.workload.probing.layers import DELETED, named_below
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.bounded_reading import KERNEL_TEXT_BYTES, first_bytes
+from myisam_exporter.server.server_process import SERVER_PROGRAMS, program_of
 
 PREFIX = "_Z16dispatch_command"
 _LANDING_PAD = b"\xf3\x0f\x1e\xfa"
@@ -130,6 +133,18 @@ class Place:
     layout: Layout
     build_id: str
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether that file has no name any more: an upgrade put another in its place."""
+        try:
+            return os.readlink(os.fsencode(self.binary)).endswith(DELETED)  # noqa: PTH115
+        except OSError:
+            return False
+
+
+class _NoFunctionError(NoElfError):
+    """A program has none of the functions that a server is probed at: it is no server, or an unknown one."""
+
 
 def place_of(pid: int, proc: Path = Path("/proc")) -> Place:
     """Where the statements of this process go through. Raises UserError where nobody knows."""
@@ -137,16 +152,38 @@ def place_of(pid: int, proc: Path = Path("/proc")) -> Place:
     try:
         return _probed(binary)
     except NoElfError as error:
-        # What a loader that was called by name has loaded.
-        for mapped in _mapped(proc / str(pid)):
-            with contextlib.suppress(NoElfError, OSError):
-                return _probed(mapped)
-        raise UserError(
-            f"the server's binary cannot be probed: {error}. Record with the slow log: leave --source out."
-        ) from None
+        refused = error
     except OSError as error:
         why = error.strerror or "it is gone"
         raise UserError(f"the server's binary ({binary}) cannot be read: {why}. Run this as root.") from None
+    # What a loader that was called by name has loaded.
+    for mapped in _mapped(proc / str(pid)):
+        try:
+            return _probed(mapped)
+        except NoElfError as error:
+            refused = error
+        except OSError:
+            continue
+    program = program_of(pid, proc)
+    if isinstance(refused, _NoFunctionError) and program not in SERVER_PROGRAMS:
+        raise UserError(
+            f"process {pid} ({program or 'which is gone'}) is no server: its program has no dispatch_command. Name the server's own socket (--socket), not a proxy's. {INSTEAD}"
+        )
+    raise UserError(f"the server's binary cannot be probed: {refused}. Record with the slow log: leave --source out.")
+
+
+def places_of(pid: int, proc: Path = Path("/proc")) -> list[Place]:
+    """`place_of`; and where that program was replaced, the same one in each layer of a container's files. Raises UserError."""
+    first = place_of(pid, proc)
+    found = [first]
+    if first.is_replaced:
+        for path in named_below(first.binary, proc / str(pid)):
+            with contextlib.suppress(NoElfError, OSError):
+                below = _probed(path)
+                # That it runs is proved by what is seen there.
+                if (below.build_id, below.offset) == (first.build_id, first.offset):
+                    found.append(below)
+    return found
 
 
 def _probed(binary: str) -> Place:
@@ -176,7 +213,7 @@ def _found(elf: Elf, binary: str) -> Place:
     known = [function for function in functions if function.name in LAYOUTS]
     if len(known) != 1:
         names = ", ".join(function.name[:120] for function in functions) or "none"
-        raise NoElfError(
+        raise (NoElfError if functions else _NoFunctionError)(
             f"it is an unknown build ({build}; its functions dispatch_command: {names}). To add it, write that name and where its arguments are "
             "into LAYOUTS of workload/probing/place.py"
         )

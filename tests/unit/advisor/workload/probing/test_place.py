@@ -63,7 +63,7 @@ def test_the_text_of_newer_servers_is_in_a_union(tmp_path: Path) -> None:
     ("program", "said"),
     [
         (made("_Z16dispatch_commandP3THDPw"), "unknown build.*abcdef01.*_Z16dispatch_commandP3THDPw.*LAYOUTS"),
-        (made("main"), "functions dispatch_command: none"), (made(kind=1), "functions dispatch_command: none"),
+        (made("main"), r"process 7 \(which is gone\) is no server: .*Name the server's own socket"), (made(kind=1), "is no server"),
         (made(code=b"\x48\x89\x5c\x24"), "begins with 48895c24, no push"), (made(machine=183), "another processor"),
         (b"", "too long"), (b"#!/bin/sh\n".ljust(100), "no ELF"), (made()[:-1], "outside of the file"),
         (made()[:40] + struct.pack("<Q", 1 << 62) + made()[48:], "outside of the file|no known form"),
@@ -74,6 +74,15 @@ def test_the_text_of_newer_servers_is_in_a_union(tmp_path: Path) -> None:
 def test_what_is_not_known_is_refused_with_the_reason(program: bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=said):
         found(program, tmp_path)
+
+
+@pytest.mark.parametrize(("comm", "said"), [("mysqld", "unknown build.*functions dispatch_command: none"), ("proxysql", r"process 7 \(proxysql\) is no server")])
+def test_who_has_no_such_function_is_a_server_by_its_name_alone(comm: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "comm").write_text(f"{comm}\n", "ascii")
+    (tmp_path / "7" / "exe").write_bytes(made("main"))
+    with pytest.raises(UserError, match=said):
+        place.place_of(7, tmp_path)
 
 
 def test_no_byte_of_a_broken_program_does_harm() -> None:
@@ -94,6 +103,24 @@ def test_what_a_loader_has_loaded_is_found(tmp_path: Path) -> None:
     (tmp_path / "7" / "maps").write_bytes(b"400000-500000 r-xp 00000000 00:01 7   /usr/sbin/mysqld (deleted)\n600000-700000 r-xp 0 00:01 8 /lib/libc.so\n")
     (tmp_path / "7" / "map_files" / "400000-500000").write_bytes(made())
     assert place.place_of(7, tmp_path).binary.endswith("map_files/400000-500000")
+
+
+def test_an_unknown_build_that_a_loader_has_loaded_is_named(tmp_path: Path) -> None:
+    (tmp_path / "7" / "map_files").mkdir(parents=True)
+    (tmp_path / "7" / "exe").write_bytes(made("main"))
+    (tmp_path / "7" / "maps").write_bytes(b"400000-500000 r-xp 00000000 00:01 7   /usr/sbin/mysqld\n")
+    (tmp_path / "7" / "map_files" / "400000-500000").write_bytes(made("_Z16dispatch_commandP3THDPw"))
+    with pytest.raises(UserError, match=r"unknown build.*_Z16dispatch_commandP3THDPw"):
+        place.place_of(7, tmp_path)
+
+
+def test_a_program_that_has_no_name_any_more_is_a_replaced_one(tmp_path: Path) -> None:
+    told = found(made(), tmp_path)
+    assert not told.is_replaced
+    exe = Path(told.binary)
+    exe.unlink()
+    exe.symlink_to("/usr/sbin/mysqld (deleted)")
+    assert told.is_replaced
 
 
 def test_a_process_that_is_gone_is_said(tmp_path: Path) -> None:
