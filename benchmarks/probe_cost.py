@@ -32,11 +32,19 @@ THREADS = 4
 @contextlib.contextmanager
 def busy(server: PrivateServer, seconds: int) -> Iterator[None]:
     """Point selects on a few connections, as fast as they go."""
-    command = ["sysbench", "oltp_point_select", f"--mysql-socket={server.socket}", "--mysql-user=root", "--mysql-storage-engine=myisam"]
+    command = [
+        "sysbench",
+        "oltp_point_select",
+        f"--mysql-socket={server.socket}",
+        "--mysql-user=root",
+        "--mysql-storage-engine=myisam",
+    ]
     command += ["--table-size=10000", "--db-ps-mode=disable", "--skip-trx=on"]
     server.execute("CREATE DATABASE sbtest")
     subprocess.run([*command, "prepare"], check=True, stdout=subprocess.DEVNULL)
-    with subprocess.Popen([*command, f"--threads={THREADS}", f"--time={seconds}", "run"], stdout=subprocess.DEVNULL) as running:
+    with subprocess.Popen(
+        [*command, f"--threads={THREADS}", f"--time={seconds}", "run"], stdout=subprocess.DEVNULL
+    ) as running:
         time.sleep(SETTLED_SECONDS)
         yield
         if running.poll() is not None:
@@ -62,7 +70,10 @@ def window(watched: WatchedServer, file: BinaryIO, with_probe: bool) -> tuple[fl
 
 def main() -> None:
     """One line."""
-    kind, pairs = sys.argv[1] if len(sys.argv) > 1 else "mariadb-10.11", int(sys.argv[2]) if len(sys.argv) > 2 else PAIRS
+    kind, pairs = (
+        sys.argv[1] if len(sys.argv) > 1 else "mariadb-10.11",
+        int(sys.argv[2]) if len(sys.argv) > 2 else PAIRS,
+    )
     # The probe needs root, and this server is nobody's but ours.
     unprivileged.root_may_control = True
     found = find_server(kind)

@@ -32,12 +32,20 @@ class Round:
 
     def line(self, name: str) -> str:
         """As a row of the table."""
-        return f"| {name} | {self.statements / SECONDS:,.0f} | {self.microseconds_each:.1f} | {self.milliseconds_95:.2f} |"
+        return (
+            f"| {name} | {self.statements / SECONDS:,.0f} | {self.microseconds_each:.1f} | {self.milliseconds_95:.2f} |"
+        )
 
 
 def sysbench(server: PrivateServer, *words: str) -> str:
     """Point selects on new connections, at the rate."""
-    command = ["sysbench", "oltp_point_select", f"--mysql-socket={server.socket}", "--mysql-user=root", "--mysql-storage-engine=myisam"]
+    command = [
+        "sysbench",
+        "oltp_point_select",
+        f"--mysql-socket={server.socket}",
+        "--mysql-user=root",
+        "--mysql-storage-engine=myisam",
+    ]
     command += ["--table-size=10000", "--db-ps-mode=disable", "--skip-trx=on", *words]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -63,7 +71,18 @@ def state(server: PrivateServer) -> tuple[dict[str, str], set[str]]:
 
 def recorded(server: PrivateServer, output: Path) -> tuple[Round, str]:
     """A round that is recorded, and what the recorder says of it."""
-    words = ["record", "--seconds", str(SECONDS + MARGIN_SECONDS), "--yes", "--output", str(output), "--socket", str(server.socket), "--user", "root"]
+    words = [
+        "record",
+        "--seconds",
+        str(SECONDS + MARGIN_SECONDS),
+        "--yes",
+        "--output",
+        str(output),
+        "--socket",
+        str(server.socket),
+        "--user",
+        "root",
+    ]
     with subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as recorder:
         while recorder.poll() is None and float(str(server.execute("SELECT @@global.long_query_time")[0][0])):
             time.sleep(0.05)
@@ -86,13 +105,18 @@ def main() -> None:
         server.execute("CREATE DATABASE sbtest")
         sysbench(server, "prepare")
         before = state(server)
-        print(f"{kind}\n\n| | statements/s | us of the server's processor each | 95 % within, ms |\n|---|---|---|---|", flush=True)
+        print(
+            f"{kind}\n\n| | statements/s | us of the server's processor each | 95 % within, ms |\n|---|---|---|---|",
+            flush=True,
+        )
         for number in range(ROUNDS):
             print(measured(server).line("without"), flush=True)
             one, said = recorded(server, Path(folder) / str(number))
             print(one.line("recorded"), flush=True)
         changed = {name for name, value in state(server)[0].items() if before[0].get(name) != value}
-        print(f"\nchanged variables: {sorted(changed) or 'none'}; new files: {sorted(state(server)[1] - before[1]) or 'none'}\n\n{said}")
+        print(
+            f"\nchanged variables: {sorted(changed) or 'none'}; new files: {sorted(state(server)[1] - before[1]) or 'none'}\n\n{said}"
+        )
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ WRONG = {
     BUSY_EQUALS: (WORTH_IT, WORSE), BUSY_FASTER: (WORSE, NO_DIFFERENCE),
 }  # fmt: skip
 BUDGET_SECONDS, BUDGET_OF_EQUALS_SECONDS = 60.0, 300.0
+# Of a trial's pairs the first are kept: enough to draw from.
+KEPT_PAIRS = 100
 Variant = Callable[[], Run]
 Pair = tuple[float, float]
 
@@ -131,7 +133,7 @@ def _trial(load: Load, case: str, options: TrialOptions) -> Message:
         "case": case, "workload": load.name, "verdict": one.verdict, "ratio": one.ratio, "low": one.low, "high": one.high, "rounds": course.rounds,
         "warm_up_rounds": course.warm_up_rounds, "disturbed_rounds": course.disturbed_rounds, "seconds": round(course.seconds, 2),
         "noise": course.noise.median, "others_cpu_share": course.others_cpu_share, "ended_by": course.ended_by, "run_seconds": options.seconds,
-        "pairs": [[float(f"{before:.5g}"), float(f"{after:.5g}")] for before, after in zip(*rates, strict=True)],
+        "pairs": [[float(f"{before:.5g}"), float(f"{after:.5g}")] for before, after in zip(*(one[:KEPT_PAIRS] for one in rates), strict=True)],
     }  # fmt: skip
 
 
