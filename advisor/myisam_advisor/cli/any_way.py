@@ -55,6 +55,9 @@ class Way:
 
 def record_running(source: str, wanted: Wanted) -> Recorded:
     """Record the running server by this one of SOURCES. Raises UserError where that is not possible, and click's Abort."""
+    from myisam_advisor.workload.file_writer import expect_place
+
+    expect_place(wanted.output)
     if source == AUTO:
         return record_any_way(wanted)
     if source == PROBE:

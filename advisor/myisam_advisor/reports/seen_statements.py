@@ -19,6 +19,10 @@ SHOWN_KINDS = 10
 SCANNED_ROWS = 1000
 UNKNOWN = "-"
 HEADINGS = ("held", "waited", "per s", "rows read", "no index")
+# Where nobody tells how long they waited.
+TOGETHER = "held or waited"
+# Of a statement with hundreds of columns the begin and the end are shown: what it reads from is behind them.
+SHOWN_CHARACTERS, SHOWN_END = 240, 120
 SCANS = "  scans"
 LOCKS = ("lock tables ", "lock table ")
 EXCLUSIVE = re.compile(r"^insert (?:high|low)_priority |\bon duplicate key update\b")
@@ -76,7 +80,8 @@ def heading(seen: SeenStatements) -> str:
 def remarks(seen: SeenStatements, more_in: str = "") -> list[str]:
     """What is not in the table, and where more of it is."""
     told = []
-    more = seen.kinds[SHOWN_KINDS:]
+    shown = shown_kinds(seen)
+    more = [kind for kind in seen.kinds if kind not in shown]
     if more:
         held = sum(kind.held_seconds for kind in more) / seen.seconds
         told.append(f"{number_of(len(more), 'further kind')} held locks for {percent(held)} together{more_in}.")
@@ -97,12 +102,31 @@ def _together(name: str, sums: Sums, seconds: float) -> str:
 def kinds_table(seen: SeenStatements) -> Table:
     """Those that held locks longest: share of the time, of which waited before, how often, what they read, and the kind with its tables."""
     table = Table(box=None, pad_edge=False)
-    for name in HEADINGS:
+    for name in headings(seen):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("kind", overflow="fold", ratio=1)
-    for kind in seen.kinds[:SHOWN_KINDS]:
+    for kind in shown_kinds(seen):
         table.add_row(*cells(kind, seen.seconds), _told(kind))
     return table
+
+
+def headings(seen: SeenStatements) -> tuple[str, ...]:
+    """Of the numbers: the first is not called held where nobody tells how much of it was waiting."""
+    tells_waits = any(kind.sums.lock_wait_seconds is not None for kind in seen.kinds)
+    return HEADINGS if tells_waits or not seen.kinds else (TOGETHER, *HEADINGS[1:])
+
+
+def shown_kinds(seen: SeenStatements) -> list[SeenKind]:
+    """Those that held locks longest; and LOCK TABLES, whose time does not tell how long it held."""
+    first = list(seen.kinds[:SHOWN_KINDS])
+    return first + [kind for kind in seen.kinds[SHOWN_KINDS:] if kind.fingerprint.startswith(LOCKS)][:SHOWN_KINDS]
+
+
+def shortened(fingerprint: str) -> str:
+    """The begin and the end of a long one."""
+    if len(fingerprint) <= SHOWN_CHARACTERS:
+        return fingerprint
+    return f"{fingerprint[: SHOWN_CHARACTERS - SHOWN_END]} … {fingerprint[-SHOWN_END:]}"
 
 
 def cells(kind: SeenKind, seconds: float) -> tuple[str, ...]:
@@ -152,7 +176,7 @@ def is_concurrent(kind: SeenKind) -> bool:
 
 
 def _told(kind: SeenKind) -> Text:
-    said = Text(printable(kind.fingerprint) or "(its text is not told)")
+    said = Text(printable(shortened(kind.fingerprint)) or "(its text is not told)")
     if is_scan(kind):
         said.append(SCANS, style="bold yellow")
     return said.append("\n").append(printable(locks_of(kind)), style="dim")

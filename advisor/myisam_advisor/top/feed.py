@@ -14,6 +14,8 @@ from myisam_exporter.errors import UserError
 REST_PER_LOOK = 4.0
 GLANCE_SECONDS = 0.5
 RETRY_SECONDS = 1.0
+# A look that waited for the server cost it nothing meanwhile: after one that hung for 15 s nobody rests for a minute.
+LONGEST_REST_SECONDS = 10.0
 
 
 class Looks(Protocol):
@@ -86,7 +88,7 @@ class Feed(threading.Thread):
         took = time.monotonic() - started if self.last is not None else 0.0
         self.last, self.failure = moment, None
         self._wake()
-        return max(started + self.interval_seconds, time.monotonic() + REST_PER_LOOK * took)
+        return max(started + self.interval_seconds, time.monotonic() + min(REST_PER_LOOK * took, LONGEST_REST_SECONDS))
 
     def _rest(self, due: float) -> None:
         while (rest := due - time.monotonic()) > 0 and not self._ended.is_set():

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.reports.seen_statements import (
-    HEADINGS,
     SCANS,
-    SHOWN_KINDS,
     cells,
     heading,
+    headings,
     is_scan,
     locks_of,
     remarks,
+    shortened,
+    shown_kinds,
 )
 from myisam_advisor.texts.templates import count, percent, size
 from myisam_advisor.top.columns import COLUMNS, names_of
@@ -107,12 +108,18 @@ def _statements(scene: Scene) -> Iterable[Part]:
     if not seen.seconds:
         yield Part(heading(seen), paragraphs=seen.notes)
         return
-    shown = list(enumerate(seen.kinds[:SHOWN_KINDS], 1))
-    rows = [(f"{number}.", *cells(kind, seen.seconds), kind.fingerprint[:KIND_WIDTH]) for number, kind in shown]
-    yield Part(heading(seen), grid=[("", *HEADINGS, "kind"), *rows] if rows else ())
+    shown = list(enumerate(shown_kinds(seen), 1))
+    rows = [(f"{number}.", *cells(kind, seen.seconds), _clipped(kind.fingerprint)) for number, kind in shown]
+    yield Part(heading(seen), grid=[("", *headings(seen), "kind"), *rows] if rows else ())
     for number, kind in shown:
-        yield Part(f"{number}. {kind.fingerprint}{SCANS if is_scan(kind) else ''}", paragraphs=(locks_of(kind),))
+        yield Part(
+            f"{number}. {shortened(kind.fingerprint)}{SCANS if is_scan(kind) else ''}", paragraphs=(locks_of(kind),)
+        )
     yield Part("What is not in it", paragraphs=remarks(seen))
+
+
+def _clipped(fingerprint: str) -> str:
+    return fingerprint if len(fingerprint) <= KIND_WIDTH else f"{fingerprint[: KIND_WIDTH - 1]}…"
 
 
 def _finding(finding: Finding) -> Part:

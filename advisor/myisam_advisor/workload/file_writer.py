@@ -9,12 +9,14 @@ import contextlib
 import gzip
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from myisam_advisor.texts.templates import size
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import (
@@ -30,7 +32,25 @@ _BUFFER_BYTES = 1 << 20
 # The lowest level: statements repeat themselves, and higher ones cost several times as much for a tenth.
 _COMPRESSION = 1
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+# With less the disk is as good as full.
+LEAST_FREE_BYTES = 16 << 20
 LONG_LINE = f"longer than {MAXIMUM_LINE_BYTES >> 20} MiB as a workload file writes it"
+
+
+def expect_place(path: Path) -> None:
+    """Refuse before anything is recorded what would be refused when all of it is. Raises UserError."""
+    try:
+        with OutputDirectory(path.parent) as directory:
+            if directory.holds(path.name):
+                raise UserError(f"{path} is there already. Give another --output, or remove it.")
+        disk = os.statvfs(path.parent)
+    except OSError as error:
+        raise UserError(f"cannot write into {path.parent}: {error.strerror}. Give another --output.") from None
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write into {path.parent}: you may not. Give another --output.")
+    free = disk.f_bavail * disk.f_frsize
+    if free < LEAST_FREE_BYTES:
+        raise UserError(f"{path.parent} has {size(free)} free, and a recording needs more. Give an --output elsewhere.")
 
 
 class WorkloadWriter:

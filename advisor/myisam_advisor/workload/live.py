@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from myisam_advisor.texts.templates import count, duration, number_of, percent, rounded, size
+from myisam_advisor.workload.file_writer import expect_place
 from myisam_advisor.workload.giving_back import Duty, fulfil
 from myisam_advisor.workload.guardian import Guardian, GuardianGoneError
 from myisam_advisor.workload.log_settings import (
@@ -154,8 +155,7 @@ class LiveRecording:
 
     def record(self, output: Path, prospect: Prospect, tick: Callable[[float], None] = lambda _: None) -> Recorded:
         """Do it. Raises UserError; whatever it raises, the settings are given back."""
-        if os.path.lexists(output):
-            raise UserError(f"{output} is there already. Give another --output, or remove it.")
+        expect_place(output)
         name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
         duty = Duty(prospect.former, self._path, name, self._owner, self._pid, identity(self._present))
         ours = frozenset((self._session.connection_number(), self._guarded_by))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from myisam_advisor.texts.templates import count, duration, number_of, percent
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import Header, Totals
-from myisam_advisor.workload.file_writer import WorkloadWriter
+from myisam_advisor.workload.file_writer import WorkloadWriter, expect_place
 from myisam_advisor.workload.log_settings import flavour_of, present_settings
 from myisam_advisor.workload.recording import Recorded, keep
 from myisam_advisor.workload.sources import live_sources
@@ -26,8 +25,7 @@ def live_source_named(name: str) -> LiveSource:
 
 def record_watched(source: LiveSource, session: Session, output: Path, seconds: float) -> Recorded:
     """Ask for so long, and write what was answered. Raises UserError for a server that does not keep it, and where nothing came."""
-    if os.path.lexists(output):
-        raise UserError(f"{output} is there already. Give another --output, or remove it.")
+    expect_place(output)
     reading = Reading(resolution_microseconds=1)
     watch = source.watch(session)
     present = present_settings(session)

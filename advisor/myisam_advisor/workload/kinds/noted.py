@@ -13,7 +13,10 @@ from myisam_advisor.workload.probing.parameters import NotDecodedError
 from myisam_advisor.workload.probing.ring import Record
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, Reading
 
-HELD = "How long a statement waited for its tables the probe does not tell: it counts as having held them."
+HELD = (
+    "How long a statement waited for its tables the probe does not tell: who waits looks like who holds. "
+    "Statements that had begun before it was set are not seen."
+)
 # As a recording has it, of which there is none here.
 _IN_OTHER_WORDS = {NOT_SEEN: "prepared before they were watched, with a text that is not known"}
 

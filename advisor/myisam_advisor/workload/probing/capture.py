@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.texts.templates import count, duration, percent, rounded, size
-from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_advisor.workload.file_format import Header, Totals
-from myisam_advisor.workload.file_writer import WorkloadWriter
+from myisam_advisor.workload.file_writer import WorkloadWriter, expect_place
 from myisam_advisor.workload.log_settings import flavour_of
 from myisam_advisor.workload.probing.decoding import Decoder
 from myisam_advisor.workload.probing.kernel import counted
@@ -77,12 +76,8 @@ class Probing:
     """
 
     def __init__(self, target: Target, timeout_seconds: int, seconds: float, output: Path) -> None:
-        if os.path.lexists(output):
-            raise UserError(f"{output} is there already. Give another --output, or remove it.")
+        expect_place(output)
         self._seconds, self._output = seconds, output
-        # Refused now, and not when all is recorded.
-        with contextlib.suppress(OSError), OutputDirectory(output.parent):
-            pass
         with _nameless(output.parent) as file:
             self._server = WatchedServer(target, timeout_seconds, file)
 

@@ -2,7 +2,18 @@
 
 import pytest
 
-from myisam_advisor.reports.seen_statements import SHOWN_KINDS, heading, locks_of, remarks
+from myisam_advisor.reports.seen_statements import (
+    HEADINGS,
+    SHOWN_CHARACTERS,
+    SHOWN_KINDS,
+    TOGETHER,
+    heading,
+    headings,
+    locks_of,
+    remarks,
+    shortened,
+    shown_kinds,
+)
 from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums, not_told
 
 
@@ -44,3 +55,25 @@ def test_what_began_just_now_or_could_not_be_told_is_not_none() -> None:
     seen = not_told("lost the server.")
     assert heading(seen) == "Statements on MyISAM tables: not told"
     assert remarks(seen) == ["The statements could not be told: lost the server."]
+
+
+def test_lock_tables_is_shown_however_short_its_own_time_is() -> None:
+    kinds = (*(kind("delete from posts", number=number) for number in range(SHOWN_KINDS + 2)), kind("lock tables posts write", number=99))
+    seen = SeenStatements("a test", 10.0, kinds)
+    assert [one.fingerprint for one in shown_kinds(seen)][-1] == "lock tables posts write"
+    assert len(shown_kinds(seen)) == SHOWN_KINDS + 1
+    assert remarks(seen)[0] == "2 further kinds held locks for 20 % together."
+
+
+def test_time_is_not_called_held_where_nobody_tells_how_much_of_it_was_waiting() -> None:
+    assert headings(SeenStatements("a probe", 10.0, (kind("delete from posts"),)))[0] == TOGETHER
+    told = SeenKind("1", "delete from posts", Sums(1, 1.0, 0.5), (), ("forum.posts",))
+    assert headings(SeenStatements("digests", 10.0, (told, kind("delete from posts")))) == HEADINGS
+
+
+def test_of_a_statement_with_hundreds_of_columns_its_begin_and_its_end_are_shown() -> None:
+    long = f"select {', '.join(f't.column_{number}' for number in range(200))} from posts t where id = ?"
+    assert shortened(long).startswith("select t.column_0, ")
+    assert shortened(long).endswith(" from posts t where id = ?")
+    assert len(shortened(long)) <= SHOWN_CHARACTERS + 3
+    assert shortened("select 1 from posts") == "select 1 from posts"

@@ -116,6 +116,14 @@ def test_it_never_looks_for_more_than_a_fifth_of_the_time() -> None:
     assert looks.taken[3] - looks.taken[2] >= 0.2 * (1 + feeds.REST_PER_LOOK)
 
 
+def test_after_a_look_that_hung_it_rests_no_longer_than_anybody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "LONGEST_REST_SECONDS", 0.01)
+    monkeypatch.setattr(feeds, "REST_PER_LOOK", 1e6)
+    looks = Scripted(good, slow)
+    with fed(looks):
+        until(lambda: len(looks.taken) > 3)
+
+
 def test_while_it_is_paused_nothing_is_asked() -> None:
     looks = Scripted(good)
     with fed(looks) as (feed, _):

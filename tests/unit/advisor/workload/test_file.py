@@ -21,7 +21,7 @@ from myisam_advisor.workload.file_format import (
     MAXIMUM_STATEMENT_BYTES,
     Header,
 )
-from myisam_advisor.workload.file_writer import WorkloadWriter
+from myisam_advisor.workload.file_writer import WorkloadWriter, expect_place
 from myisam_exporter.errors import UserError
 
 EVERY_BYTE = bytes(range(256))
@@ -269,3 +269,15 @@ def test_a_pipe_is_no_workload_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UserError, match="no regular file"):
         read_workload(tmp_path / "pipe")
+
+
+def test_what_would_be_refused_at_the_end_is_refused_before_anything_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expect_place(tmp_path / "w")
+    (tmp_path / "there").symlink_to("nowhere")
+    with pytest.raises(UserError, match="is there already"):
+        expect_place(tmp_path / "there")
+    with pytest.raises(UserError, match=r"cannot write into .*/none: No such file or directory\. Give another --output"):
+        expect_place(tmp_path / "none" / "w")
+    monkeypatch.setattr(file_writer, "LEAST_FREE_BYTES", 1 << 62)
+    with pytest.raises(UserError, match=r"free, and a recording needs more\. Give an --output elsewhere"):
+        expect_place(tmp_path / "w")
