@@ -30,8 +30,8 @@ THREADS = 4
 
 
 @contextlib.contextmanager
-def busy(server: PrivateServer, seconds: int) -> Iterator[None]:
-    """Point selects on a few connections, as fast as they go."""
+def busy(server: PrivateServer, seconds: int, rate: int) -> Iterator[None]:
+    """Point selects on a few connections, so many a second, or (0) as fast as they go."""
     command = [
         "sysbench",
         "oltp_point_select",
@@ -43,7 +43,7 @@ def busy(server: PrivateServer, seconds: int) -> Iterator[None]:
     server.execute("CREATE DATABASE sbtest")
     subprocess.run([*command, "prepare"], check=True, stdout=subprocess.DEVNULL)
     with subprocess.Popen(
-        [*command, f"--threads={THREADS}", f"--time={seconds}", "run"], stdout=subprocess.DEVNULL
+        [*command, f"--threads={THREADS}", f"--time={seconds}", f"--rate={rate}", "run"], stdout=subprocess.DEVNULL
     ) as running:
         time.sleep(SETTLED_SECONDS)
         yield
@@ -70,10 +70,8 @@ def window(watched: WatchedServer, file: BinaryIO, with_probe: bool) -> tuple[fl
 
 def main() -> None:
     """One line."""
-    kind, pairs = (
-        sys.argv[1] if len(sys.argv) > 1 else "mariadb-10.11",
-        int(sys.argv[2]) if len(sys.argv) > 2 else PAIRS,
-    )
+    given = dict(enumerate(sys.argv[1:]))
+    kind, pairs, rate = given.get(0, "mariadb-10.11"), int(given.get(1, PAIRS)), int(given.get(2, 0))
     # The probe needs root, and this server is nobody's but ours.
     unprivileged.root_may_control = True
     found = find_server(kind)
@@ -82,7 +80,7 @@ def main() -> None:
     draw, rates, lost = random.Random(kind), [], 0  # noqa: S311 -- repeatable, not secret
     with contextlib.ExitStack() as opened:
         server, file = opened.enter_context(PrivateServer(found)), opened.enter_context(tempfile.TemporaryFile())
-        opened.enter_context(busy(server, 600 + pairs))
+        opened.enter_context(busy(server, 600 + pairs, rate))
         watched = opened.enter_context(WatchedServer(Target(user="root", socket=Path(server.socket)), 10, file))
         for _ in range(pairs):
             pair = {}
