@@ -13,10 +13,11 @@ from pathlib import Path
 
 import psutil
 
+from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tools.fetched_servers import find_server, keep_place
 
-RATE, SECONDS, ROUNDS = 5_000, 60, 3
+RATE, SECONDS, ROUNDS = 5_000, 60, 2
 # It looks before it begins, and reads the log when the time is over.
 MARGIN_SECONDS = 4
 PROGRAM = Path(".venv/bin/myisam-advisor")
@@ -101,6 +102,8 @@ def main() -> None:
     if found is None:
         sys.exit(f"{kind} is not in the cache: run script/servers {kind}")
     said = ""
+    # Its log is read as the server's own user or root, and this server is nobody's but ours.
+    unprivileged.root_may_control = True
     with PrivateServer(found) as server, tempfile.TemporaryDirectory(prefix="myisam-bench-") as folder:
         server.execute("CREATE DATABASE sbtest")
         sysbench(server, "prepare")

@@ -142,7 +142,7 @@ class Wanted:
 @click.option(
     "--seconds",
     type=Duration(),
-    help="Length of one run [default: 0.1 to 0.25, as the budget bears; 1 with --rounds alone].",
+    help="Length of one run [default: 0.05 to 0.25, as the budget bears; 1 with --rounds alone].",
 )
 @click.option(
     "--rounds",
