@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.common import point_selects
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.workload.probing.capture import Probing
@@ -31,15 +33,8 @@ def main() -> None:
         sys.exit(f"{kind} is not in the cache: run script/servers {kind}")
     with PrivateServer(found) as server, tempfile.TemporaryDirectory() as folder:
         server.execute("CREATE DATABASE sbtest")
-        sysbench = [
-            "sysbench",
-            "oltp_point_select",
-            f"--mysql-socket={server.socket}",
-            "--mysql-user=root",
-            "--mysql-storage-engine=myisam",
-        ]
-        sysbench += ["--table-size=10000", "--db-ps-mode=disable", "--skip-trx=on", "--threads=4", f"--time={SECONDS}"]
-        subprocess.run([*sysbench, "prepare"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(point_selects(server, "prepare"), check=True, stdout=subprocess.DEVNULL)
+        sysbench = point_selects(server, "--threads=4", f"--time={SECONDS}", "run")
         for number in range(ROUNDS):
             print(f"without: {_round(server, sysbench)}", flush=True)
             target = Target(user="root", socket=Path(server.socket))
@@ -58,15 +53,14 @@ def main() -> None:
 
 
 def _peak_mib() -> float:
-    """Of this process, which is the recorder: proc(5), VmHWM."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
-    return int(found[1]) / 1024 if found else 0.0
+    """Of this process, which is the recorder: getrusage(2) tells KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _round(server: PrivateServer, sysbench: list[str]) -> str:
     process = psutil.Process(server.pid)
     before = process.cpu_times()
-    done = subprocess.run([*sysbench, "run"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    done = subprocess.run(sysbench, check=True, stdout=subprocess.PIPE, text=True).stdout
     after = process.cpu_times()
     queries = re.search(r"total:\s+(\d+)", done)
     if queries is None:

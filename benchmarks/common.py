@@ -36,6 +36,19 @@ class Line:
     met: bool | None
 
 
+def point_selects(server: PrivateServer, *words: str) -> list[str]:
+    """Sysbench's point selects on a MyISAM table, with further words of its command line."""
+    command = ["sysbench", "oltp_point_select", f"--mysql-socket={server.socket}", "--mysql-user=root"]
+    return [
+        *command,
+        "--mysql-storage-engine=myisam",
+        "--table-size=10000",
+        "--db-ps-mode=disable",
+        "--skip-trx=on",
+        *words,
+    ]
+
+
 @contextmanager
 def in_background(work: Callable[[threading.Event], None]) -> Iterator[None]:
     """The work on a thread of its own; at the end its event is set, and it is waited for."""

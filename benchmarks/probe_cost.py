@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from benchmarks.common import point_selects
 from myisam_advisor.trial.comparison import compare_pairs
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -32,24 +33,17 @@ THREADS = 4
 @contextlib.contextmanager
 def busy(server: PrivateServer, seconds: int, rate: int) -> Iterator[None]:
     """Point selects on a few connections, so many a second, or (0) as fast as they go."""
-    command = [
-        "sysbench",
-        "oltp_point_select",
-        f"--mysql-socket={server.socket}",
-        "--mysql-user=root",
-        "--mysql-storage-engine=myisam",
-    ]
-    command += ["--table-size=10000", "--db-ps-mode=disable", "--skip-trx=on"]
     server.execute("CREATE DATABASE sbtest")
-    subprocess.run([*command, "prepare"], check=True, stdout=subprocess.DEVNULL)
-    with subprocess.Popen(
-        [*command, f"--threads={THREADS}", f"--time={seconds}", f"--rate={rate}", "run"], stdout=subprocess.DEVNULL
-    ) as running:
-        time.sleep(SETTLED_SECONDS)
-        yield
-        if running.poll() is not None:
-            sys.exit("bench: sysbench ended before the measurement")
-        running.kill()
+    subprocess.run(point_selects(server, "prepare"), check=True, stdout=subprocess.DEVNULL)
+    command = point_selects(server, f"--threads={THREADS}", f"--time={seconds}", f"--rate={rate}", "run")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
+        try:
+            time.sleep(SETTLED_SECONDS)
+            yield
+            if running.poll() is not None:
+                sys.exit("bench: sysbench ended before the measurement")
+        finally:
+            running.kill()
 
 
 def window(watched: WatchedServer, file: BinaryIO, with_probe: bool) -> tuple[float, int]:

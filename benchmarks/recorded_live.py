@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.common import point_selects
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tools.fetched_servers import find_server, keep_place
@@ -40,15 +41,7 @@ class Round:
 
 def sysbench(server: PrivateServer, *words: str) -> str:
     """Point selects on new connections, at the rate."""
-    command = [
-        "sysbench",
-        "oltp_point_select",
-        f"--mysql-socket={server.socket}",
-        "--mysql-user=root",
-        "--mysql-storage-engine=myisam",
-    ]
-    command += ["--table-size=10000", "--db-ps-mode=disable", "--skip-trx=on", *words]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(point_selects(server, *words), check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def measured(server: PrivateServer) -> Round:

@@ -21,7 +21,6 @@ from myisam_advisor.trial.statements.replay_result import Difference, KindShare,
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
 from myisam_advisor.trial.upgrade.recorded_result import DIFFERENCES, RecordedUpgrade
 from myisam_advisor.trial.upgrade.upgrade_result import VERDICTS, WAYS, NotTried, Problem, UpgradedTable
-from myisam_advisor.workload.kinds.seen import Sums
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
@@ -40,6 +39,7 @@ from tools.json_shapes import (
     or_null,
     shape_of,
 )
+from tools.json_statements import seen_statements
 
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
 # What a finding has in the document in the place of its remedy.
@@ -104,47 +104,13 @@ def _check() -> Schema:
         "notes": list_of(an_object({"reason": TEXT, "remedy": TEXT})),
         "past": or_null(_past())
         | {"description": "What was found in the last day, where a daemon keeps a history of this server; else null."},
-        "statements": or_null(_statements())
+        "statements": or_null(seen_statements())
         | {
             "description": "With --statements: the kinds that were seen meanwhile, the one that held locks longest first; else null."
         },
         "rule_seconds": {"type": "object", "additionalProperties": NUMBER, "description": "With --verbose."},
     }
     return a_document("Findings", "`check --format json`, and /advice.json.", properties, ["rule_seconds"])
-
-
-def _statements() -> Schema:
-    sums = shape_of(Sums)["properties"]
-    whole: Schema = {
-        "type": "boolean",
-        "description": "Its text was seen to its end, and understood: it names no further table.",
-    }
-    kind = an_object(
-        {
-            "id": TEXT,
-            "fingerprint": TEXT,
-            **sums,
-            "held_seconds": NUMBER,
-            "reads": TEXTS,
-            "writes": TEXTS,
-            "is_whole": whole,
-        }
-    )
-    return an_object(
-        {
-            "source": TEXT | {"description": "Empty where nothing could be told: the notes say why."},
-            "seconds": NUMBER,
-            "kinds": list_of(kind),
-            "others": an_object(sums) | {"description": "Of statements that name no MyISAM table."},
-            "unknown": an_object(sums)
-            | {"description": "Of statements of which it is not known which tables they use."},
-            "tables_unknown": {
-                "type": ["string", "null"],
-                "description": "Why it is not known of all tables whether they are MyISAM tables.",
-            },
-            "notes": TEXTS,
-        }
-    )
 
 
 def _facts() -> Schema:

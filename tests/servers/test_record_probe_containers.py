@@ -190,21 +190,26 @@ def test_behind_a_proxy_a_server_that_is_not_found_is_asked_for(tmp_path: Path) 
         assert status == 0, errors
 
 
+def expect_recorded_on(server: PrivateServer, folder: Path) -> None:
+    """Its program is replaced while it is recorded; and it is recorded again."""
+    with recording(server, "--output", str(folder / "w"), "--seconds", "3") as recorder:
+        server.execute(ASKED)
+        replaced(server.binaries.mysqld)
+        server.execute("SELECT 'after it'")
+        _, errors = recorder.communicate()
+        assert recorder.returncode == 0, errors
+    with recording(server, "--output", str(folder / "v"), "--seconds", "2") as recorder:
+        server.execute(ASKED)
+        _, errors = recorder.communicate()
+        assert recorder.returncode == 0, errors
+    assert {ASKED.encode(), b"SELECT 'after it'"} <= statements(folder / "w")
+    assert ASKED.encode() in statements(folder / "v")
+
+
 @pytest.mark.parametrize("kind", ["mysql-5.6", "mariadb-11.8"])
 def test_a_program_that_was_replaced_on_disk_is_recorded_on(kind: str, tmp_path: Path) -> None:
     with with_a_program_of_its_own(kind, folder_for_all(tmp_path, "program")) as server:
-        with recording(server, "--output", str(tmp_path / "w"), "--seconds", "3") as recorder:
-            server.execute(ASKED)
-            replaced(server.binaries.mysqld)
-            server.execute("SELECT 'after it'")
-            _, errors = recorder.communicate()
-            assert recorder.returncode == 0, errors
-        with recording(server, "--output", str(tmp_path / "v"), "--seconds", "2") as recorder:
-            server.execute(ASKED)
-            _, errors = recorder.communicate()
-            assert recorder.returncode == 0, errors
-    assert {ASKED.encode(), b"SELECT 'after it'"} <= statements(tmp_path / "w")
-    assert ASKED.encode() in statements(tmp_path / "v")
+        expect_recorded_on(server, tmp_path)
 
 
 @contextmanager
@@ -227,18 +232,7 @@ def test_a_program_that_was_replaced_in_a_container_is_found_in_the_layer_below(
         server = with_a_program_of_its_own(kind, lower)
         server.binaries = replace(server.binaries, mysqld=merged / server.binaries.mysqld.name)
         with server:
-            with recording(server, "--output", str(tmp_path / "w"), "--seconds", "3") as recorder:
-                server.execute(ASKED)
-                replaced(server.binaries.mysqld)
-                server.execute("SELECT 'after it'")
-                _, errors = recorder.communicate()
-                assert recorder.returncode == 0, errors
-            with recording(server, "--output", str(tmp_path / "v"), "--seconds", "2") as recorder:
-                server.execute(ASKED)
-                _, errors = recorder.communicate()
-                assert recorder.returncode == 0, errors
-            assert {ASKED.encode(), b"SELECT 'after it'"} <= statements(tmp_path / "w")
-            assert ASKED.encode() in statements(tmp_path / "v")
+            expect_recorded_on(server, tmp_path)
             # Where it is not there, what to do is said.
             (lower / server.binaries.mysqld.name).unlink()
             done = subprocess.run(command(server, "--from", "probe", "--output", str(tmp_path / "u"), "--seconds", "1"), capture_output=True, text=True, check=False)

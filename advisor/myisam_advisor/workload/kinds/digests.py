@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from myisam_advisor.texts.templates import count, number_of
@@ -61,14 +61,7 @@ _Numbers = tuple[int, int, int, int, int, int]
 class Connected(Protocol):
     """A connection with the server: a Session."""
 
-    def rows(
-        self,
-        statement: str,
-        arguments: Sequence[str] | None = None,
-        maximum_rows: int = MAXIMUM_ROWS,
-        *,
-        columns: int | None = None,
-    ) -> list[Row]:
+    def rows(self, statement: str, *, maximum_rows: int = MAXIMUM_ROWS, columns: int | None = None) -> list[Row]:
         """The rows of an answer, which have so many columns."""
 
     def close(self) -> None:
