@@ -27,6 +27,8 @@ def seeds(name: str) -> Iterable[bytes]:  # noqa: PLR0911 - one for each that is
         from tests.support.myi import header
 
         return [header(), header(options=1, keys=((0, ((3, 0, 4), (8, 1, 40))), (2, ((15, 9, 100),))))]
+    if name == "fulltext_pages":
+        return [path.read_bytes() for path in sorted((ROOT / "tests" / "recorded" / "tables").glob("*/shop/posts.MYI"))]
     if name == "frm_definition":
         from tests.support.frm import definition
 

@@ -43,6 +43,18 @@ def myi_header(data: bytes) -> None:
     assert len(repr(header)) < 10_000_000
 
 
+def fulltext_pages(data: bytes) -> None:
+    """A whole index file with words in it."""
+    from myisam_exporter.files.fulltext_pages import sample_words
+
+    path = scratch(data, ".MYI")
+    for words in sample_words(str(path.parent), path.stem, None, [45]):
+        assert words.entries > 0
+        assert words.different[0] > 0
+        assert abs(sum(words.words_by_letter) - 1) < 0.01
+        assert abs(sum(words.entries_by_letter) - 1) < 0.01
+
+
 def frm_definition(data: bytes) -> None:
     """A table's definition."""
     from myisam_exporter.files.frm_definition import FrmError, parse_definition
@@ -371,5 +383,5 @@ def workload_file(data: bytes) -> None:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     function.__name__: function
-    for function in (myi_header, frm_definition, frm_keys, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server, statement_log, workload_file)
+    for function in (myi_header, fulltext_pages, frm_definition, frm_keys, merge_list, file_name, option_file, login_file, facts_file, rule_file, configuration, http_request, process_state, munin_document, history_entry, server, statement_log, workload_file)
 }

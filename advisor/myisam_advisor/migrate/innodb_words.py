@@ -3,7 +3,8 @@
 MyISAM keeps an entry for each word of each row: the word, its weight, where the row is. InnoDB gathers the words in a cache; when that is
 full, each word in it becomes a row, with a list of documents and places behind it. A copying ALTER does so row by row, in the thread that
 copies (fts_add_doc_from_tuple): the same texts become the same pages each time, to the byte, on MariaDB 10.11 and MySQL 9.7 alike. How many
-rows there are is decided by how often words come again while the cache fills, which no header tells: both ends are told.
+rows there are is decided by how often words come again while the cache fills. No header tells that: pages of the index do (sampled_words.py), and
+where these cannot be read, both ends are told, as here.
 
 Sources: storage/innobase/include/fts0fts.h (FTS_NUM_AUX_INDEX, FTS_NUM_AUX_COMMON), fts0fts.cc (fts_create_one_index_table: word,
 first_doc_id, last_doc_id, doc_count, ilist; fts_tokenizer_word_get and fts_cache_node_add_positions: what the cache is reckoned to hold),
@@ -97,7 +98,7 @@ def words_bytes(
     known = max(myisam_bytes, 0.0) / ENTRY_BYTES / len(indexes)
     if not known:
         return empty, empty
-    cache = _written_at_once(here) / len(indexes)
+    cache = written_at_once(here) / len(indexes)
     is_long = known > rows * LONG_TEXT_ENTRIES
     free = free_extents(here.is_mariadb, here.version)
     found = []
@@ -114,7 +115,7 @@ def words_bytes(
     return min(found), max(found)
 
 
-def _written_at_once(here: ServerKind) -> float:
+def written_at_once(here: ServerKind) -> float:
     """How many bytes of the cache are written at once."""
     share = COPYING_SHARE if here.since(*COPYING_SINCE) else SHARE if here.since(*SHARE_SINCE) else OLD_SHARE
     return here.words_cache_bytes * share
@@ -139,5 +140,10 @@ def _list_bytes(entries: float, words: float, is_long: bool) -> float:
 
 
 def _tables_filled(structure: Structure, index: Index, letters: int) -> int:
+    return 1 if in_one_table(structure, index) else letters
+
+
+def in_one_table(structure: Structure, index: Index) -> bool:
+    """Whether all words of letters are in one table."""
     collation = structure.columns[index.parts[0].column].collation
-    return 1 if any(collation in some for some in ONE_TABLE_COLLATIONS) else letters
+    return any(collation in some for some in ONE_TABLE_COLLATIONS)

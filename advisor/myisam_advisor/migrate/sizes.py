@@ -39,9 +39,11 @@ from myisam_advisor.migrate.myisam_keys import (
     full_bytes,
 )
 from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
+from myisam_advisor.migrate.sampled_words import sampled_words_bytes
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
-from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, widths_of, within_index
+from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, text_bytes, widths_of, within_index
 from myisam_exporter.files import structure as types
+from myisam_exporter.files.fulltext_pages import IndexWords
 from myisam_exporter.files.structure import Index, Structure
 
 BOX_BYTES = 33  # what a SPATIAL index has of a shape: four corners, and their length
@@ -62,6 +64,8 @@ class Contents:
     row_format: str
     # Nothing ever sorted its indexes: no statistics were ever made of them, and whatever sorts makes some.
     never_sorted: bool = False
+    # Of its FULLTEXT indexes what their pages tell; () where these tell nothing.
+    words: tuple[IndexWords, ...] = ()
 
     @property
     def total_bytes(self) -> int:
@@ -102,7 +106,11 @@ def _file(structure: Structure, contents: Contents, here: ServerKind, widths: Wi
     myisam = others - trees if most else (others - trees / AT_RANDOM) * VARYING_AT_RANDOM
     if contents.never_sorted:
         myisam = (others - trees) * VARYING_AT_RANDOM if most else (others - trees / AT_RANDOM) * WORDS_BY_ROW
-    words = words_bytes(structure, contents.rows, myisam, here, _least_file(here))
+    if contents.words:
+        texts = [text_bytes(structure, index, widths) for index in structure.of_kind(types.FULLTEXT)]
+        words = sampled_words_bytes(structure, contents.rows, texts, contents.words, here, _least_file(here))
+    else:
+        words = words_bytes(structure, contents.rows, myisam, here, _least_file(here))
     return file_bytes(pages, free, least) + words[most]
 
 

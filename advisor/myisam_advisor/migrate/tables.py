@@ -13,8 +13,9 @@ from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema
+from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
 from myisam_exporter.files.schema_reader import TableFile
-from myisam_exporter.files.structure import Structure
+from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, named_in, read_structures
 
 TableName = tuple[str, str]
@@ -162,6 +163,7 @@ def _take(
             sum(header.free_bytes for header in headers),
             headers[0].row_format,
             any(header.not_analyzed for header in headers),
+            _words(structure, files, scan.owner),
         )
         if headers and not problem
         else None
@@ -171,6 +173,15 @@ def _take(
     crashed = any(header.crashed for header in headers)
     elsewhere = any(Path(file.directory, f"{file.stem}{INDEX}").is_symlink() for file in files)
     found.tables.append(FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere))
+
+
+def _words(structure: Structure, files: Sequence[TableFile], owner: int | None) -> tuple[IndexWords, ...]:
+    """What pages of FULLTEXT indexes tell; nothing of a table in partitions."""
+    indexes = structure.of_kind(FULLTEXT)
+    if not indexes or len(files) != 1:
+        return ()
+    collations = [structure.columns[index.parts[0].column].collation for index in indexes]
+    return sample_words(files[0].directory, files[0].stem, owner, collations)
 
 
 def _cut(file: TableFile, now: float) -> str:

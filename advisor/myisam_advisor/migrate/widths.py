@@ -193,3 +193,13 @@ def part_bytes(column: Column, length: int, widths: Widths) -> float:
 def key_bytes(structure: Structure, index: Index, widths: Widths) -> float:
     """All columns of an index."""
     return sum(part_bytes(structure.columns[part.column], part.length, widths) for part in index.parts)
+
+
+def text_bytes(structure: Structure, index: Index, widths: Widths) -> float:
+    """What the texts of an index's columns have in a row, on average: their part of what is no number, by the room that each has."""
+    columns = list(stored(structure))
+    texts = widths.values - sum(column.maximum_bytes for column in columns if is_fixed(column))
+    within = {structure.columns[part.column].name for part in index.parts}
+    rooms = {column.name: _room(column) for column in columns if not is_fixed(column)}
+    room = sum(rooms.values())
+    return max(texts, 0.0) * sum(rooms.get(name, 0.0) for name in within) / room if room else 0.0

@@ -13,6 +13,7 @@ from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, De
 
 __all__ = [
     "FIRST_READ_BYTES", "OPEN_COUNT_BYTES", "OPEN_COUNT_POSITION", "Header", "HeaderError", "header_length", "parse_header",
+    "tree_pointers",
 ]  # fmt: skip
 
 MAGIC = b"\xfe\xfe\x07\x01"
@@ -22,6 +23,7 @@ OPEN_COUNT_POSITION, OPEN_COUNT_BYTES = 24, 2
 STATE_LENGTH_KNOWN = 176  # state_info_length of 5.5 to 9.7; what exceeds it stands before the key roots
 KEY_MAP_AFTER_FREE_LISTS = 12  # sec_index_changed, sec_index_used and version stand between
 ROWS_PER_KEY_AFTER_KEY_MAP = 40  # the map itself, three times and rec_per_key_rows stand between
+POINTERS_IN_BASE = 72  # rec_reflength and key_reflength, behind five long numbers and eight short ones
 NO_HOLE = 0xFFFF_FFFF_FFFF_FFFF
 
 OPTION_PACK_RECORD, OPTION_COMPRESS_RECORD, OPTION_DELAY_KEY_WRITE = 1, 4, 64
@@ -118,6 +120,22 @@ def parse_header(data: bytes, definitions: Definitions | None = None, length: in
         bool(options & OPTION_DELAY_KEY_WRITE),
         rows > 0 and _lacks_statistics(data[key_map + ROWS_PER_KEY_AFTER_KEY_MAP : base_position], part_count),
         definition,
+    )
+
+
+def tree_pointers(data: bytes) -> tuple[tuple[int, ...], int, int]:
+    """Where the tree of each index begins, and how many bytes a pointer to a row and one to an index page take, of a header that was parsed."""
+    state_length, base_position, key_count = (
+        int.from_bytes(data[8:10], "big"),
+        int.from_bytes(data[12:14], "big"),
+        data[18],
+    )
+    roots = STATE_FIXED_BYTES + max(state_length - STATE_LENGTH_KNOWN, 0)
+    pointers = base_position + POINTERS_IN_BASE
+    return (
+        struct.unpack_from(f">{key_count}Q", data.ljust(roots + 8 * key_count, b"\0"), roots),
+        data[pointers],
+        data[pointers + 1],
     )
 
 

@@ -1,0 +1,154 @@
+"""What FULLTEXT indexes take in InnoDB where pages of MyISAM's told how often words come again (fulltext_pages.py).
+
+The cache is written when it holds so many bytes; so many parts the rows are cut into, and each word of a part becomes a row with its list. Which
+part a word is in was counted, so texts that speak of one thing for a while are reckoned with as they lie. What MyISAM's index has not is
+estimated: words of three letters and its stopwords, by how much of the texts its words leave over (a list leaves nothing, language half and
+more), and how often a word is in one text, by the same.
+
+Sources: as in innodb_words.py; fts0vlc (fts_encode_int: seven bits a byte), FTS_ILIST_MAX_SIZE, btr0cur (a list longer than half a page gets
+pages of its own, and for these no extents are kept free).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, exp, log2
+
+from myisam_advisor.catalogue.innodb_pages import PAGE_BYTES, Filling, file_bytes, free_extents, tree_pages
+from myisam_advisor.migrate.innodb_words import (
+    CACHED_PLACE_BYTES,
+    CACHED_WORD_BYTES,
+    COMMON_TABLES,
+    LETTER_TABLES,
+    ROW_BYTES,
+    TABLES_OF_WORDS,
+    in_one_table,
+    written_at_once,
+)
+from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.fulltext_pages import IndexWords
+from myisam_exporter.files.structure import Structure
+
+# Of language MyISAM's index has six tenths of the bytes, each word as often as it is there; of what it leaves over, words of three letters
+# and stopwords make 1.18 to 1.31 times as many entries (nine sorts of texts in four languages), and half as many more rows.
+LANGUAGE_SHARE, MOST_MORE_ENTRIES, MORE_ROWS = 0.62, 0.3, 0.5
+SHORT_WORD_BYTES, TAKEN = 4.0, 0.3
+MOST_TIMES = 6.0
+# How full pages are at most and at least: of words that come again in many writings (0.51 to 0.66), and of those that hardly do (0.64 to 0.7).
+COMING_AGAIN, COMING_ONCE = (Filling(0.66), Filling(0.54)), (Filling(0.71), Filling(0.59))
+MANY_WRITINGS = 1.5
+# The first document of a list is told as a number of its own: more than how far one is behind another.
+FIRST_DOCUMENT_BYTES, SEVEN_BITS = 2.0, 128.0
+LONGEST_LIST_BYTES, LONGEST_ROW_BYTES, PART_OF_EXTENT = 65_536, PAGE_BYTES / 2, 0.5
+# How far the estimate of what MyISAM's index has not is wrong, of the number of rows.
+MARGIN = 0.04
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """What is in one index, as InnoDB takes it: `entries`, a text's bytes, how often a word of it is there, how many words there are for each of MyISAM's."""
+
+    entries: float
+    bytes: float
+    times: float
+    more: float
+
+
+def sampled_words_bytes(
+    structure: Structure, rows: int, text_bytes: Sequence[float], words: Sequence[IndexWords], here: ServerKind, least_file: float
+) -> tuple[float, float]:  # fmt: skip
+    """All tables of words, at least and at most. `text_bytes` are those of a row's columns in each index."""
+    indexes = structure.of_kind(types.FULLTEXT)
+    least = most = (COMMON_TABLES + TABLES_OF_WORDS * len(indexes)) * least_file
+    free = free_extents(here.is_mariadb, here.version)
+    for index, one, bytes_ in zip(indexes, words, text_bytes, strict=True):
+        texts = _texts(one, rows, bytes_)
+        writings = _writings(one, texts, written_at_once(here) / len(indexes))
+        different = _different(one, writings) * texts.more
+        wrong = MARGIN + (one.stands_for * texts.more / different) ** 0.5
+        # What is in the cache at the end is written when the server stops.
+        written = int(writings) / writings if writings > 1 else 0.0
+        entry = _entry_bytes(texts, rows * different / max(writings, 1.0) / texts.entries)
+        row = ROW_BYTES + one.word_bytes
+        again = _different(one, writings) > MANY_WRITINGS * one.different[0]
+        fullest, emptiest = COMING_AGAIN if again else COMING_ONCE
+        for own, entries in _by_table(one, texts, in_one_table(structure, index)):
+            lists = texts.entries * entries * entry / (different * own) + FIRST_DOCUMENT_BYTES if own else 0.0
+            least += _file(different * own * (1 - wrong) * written, row, lists, fullest, free, least_file)
+            most += _file(different * own * (1 + wrong), row, lists, emptiest, free, least_file)
+    return least, most
+
+
+def _texts(words: IndexWords, rows: int, text_bytes: float) -> _Texts:
+    entries = words.entries / rows
+    told = min(entries * (words.word_bytes + 1) / text_bytes, 1.0) if text_bytes else 1.0
+    left = (1 - told) * text_bytes / SHORT_WORD_BYTES / entries
+    more = min(left * TAKEN, MOST_MORE_ENTRIES)
+    times = min(max(LANGUAGE_SHARE / told, 1.0), MOST_TIMES)
+    return _Texts(words.entries * (1 + more), text_bytes, times, 1 + more * MORE_ROWS)
+
+
+def _by_table(words: IndexWords, texts: _Texts, in_one: bool) -> list[tuple[float, float]]:
+    """Which shares of the words and of the entries go into each table; those that MyISAM has not are spread evenly over the tables of letters."""
+    if in_one:
+        return [(1.0, 1.0)]
+    words_known, entries_known = 1 / texts.more, words.entries / texts.entries
+    found = []
+    for number, (own, entries) in enumerate(zip(words.words_by_letter, words.entries_by_letter, strict=True)):
+        even = 1 / LETTER_TABLES if number else 0.0
+        found.append(
+            (own * words_known + even * (1 - words_known), entries * entries_known + even * (1 - entries_known))
+        )
+    return found
+
+
+def _different(words: IndexWords, parts: float) -> float:
+    """How many different words so many parts have, added up: between what was counted of 1, 2, 4 and so on."""
+    power = min(max(log2(max(parts, 1.0)), 0.0), len(words.different) - 1.001)
+    before, behind = words.different[int(power)], words.different[int(power) + 1]
+    return before ** (1 - power % 1) * behind ** (power % 1)
+
+
+def _writings(words: IndexWords, texts: _Texts, cache: float) -> float:
+    """How often the cache is full; 0 where it never is."""
+    least, most = 1.0, 2.0 ** (len(words.different) - 1)
+
+    def taken(parts: float) -> float:
+        return (_different(words, parts) * texts.more * CACHED_WORD_BYTES + texts.entries * CACHED_PLACE_BYTES) / parts
+
+    if taken(1.0) < cache:
+        return 0.0
+    for _ in range(40):
+        middle = (least * most) ** 0.5
+        least, most = (middle, most) if taken(middle) > cache else (least, middle)
+    return most
+
+
+def _entry_bytes(texts: _Texts, documents_apart: float) -> float:
+    """What an entry takes in its list: how far its document is behind the last one, how far each place is behind the last one, a zero."""
+    places = _number_bytes(texts.bytes) + (texts.times - 1) * _number_bytes(texts.bytes / texts.times)
+    return 1 + exp(-SEVEN_BITS / max(documents_apart, 1.0)) + places + 1
+
+
+def _number_bytes(most: float) -> float:
+    """Of a number up to so many, on average: seven bits a byte."""
+    if most <= SEVEN_BITS:
+        return 1.0
+    return _number_bytes(most / SEVEN_BITS) + 1 - SEVEN_BITS / most
+
+
+def _file(words: float, row: float, lists: float, filling: Filling, free: float, least_file: float) -> float:
+    """One table of words, beside what it takes when it is empty. `lists` is what one takes."""
+    if words < 1:
+        return 0.0
+    if row + lists <= LONGEST_ROW_BYTES:
+        pages = tree_pages(ceil(words), row + lists, row - ROW_BYTES, filling)
+    else:
+        words *= max(lists / LONGEST_LIST_BYTES, 1.0)
+        pages = tree_pages(ceil(words), row, row - ROW_BYTES, filling) + ceil(
+            words * (min(lists, LONGEST_LIST_BYTES) / PAGE_BYTES + 0.5)
+        )
+        free = PART_OF_EXTENT
+    return max(file_bytes(pages, free, least_file) - least_file, 0.0)
