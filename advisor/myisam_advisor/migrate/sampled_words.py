@@ -12,7 +12,7 @@ pages of its own, and for these no extents are kept free).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, exp, log2
 
 from myisam_advisor.catalogue.innodb_pages import PAGE_BYTES, Filling, file_bytes, free_extents, tree_pages
@@ -20,6 +20,7 @@ from myisam_advisor.migrate.innodb_words import (
     CACHED_PLACE_BYTES,
     CACHED_WORD_BYTES,
     COMMON_TABLES,
+    COPYING_SINCE,
     LETTER_TABLES,
     ROW_BYTES,
     TABLES_OF_WORDS,
@@ -42,6 +43,9 @@ MANY_WRITINGS = 1.5
 # The first document of a list is told as a number of its own: more than how far one is behind another.
 FIRST_DOCUMENT_BYTES, SEVEN_BITS = 2.0, 128.0
 LONGEST_LIST_BYTES, LONGEST_ROW_BYTES, PART_OF_EXTENT = 65_536, PAGE_BYTES / 2, 0.5
+# An entry of a word that has a tree of its own: weight and place, and its share of pages that are not full. By so many times their number in
+# the sample may be wrong; and the number of such words is known less well, as each stands for many rows.
+POPULAR_ENTRY_BYTES, MOST_WRONG, POPULAR_MARGIN = 11.0, 4.0, 0.08
 # How far the estimate of what MyISAM's index has not is wrong, of the number of rows.
 MARGIN = 0.04
 
@@ -59,7 +63,7 @@ class _Texts:
 def sampled_words_bytes(
     structure: Structure, rows: int, text_bytes: Sequence[float], words: Sequence[IndexWords], here: ServerKind, least_file: float
 ) -> tuple[float, float]:  # fmt: skip
-    """All tables of words, at least and at most. `text_bytes` are those of a row's columns in each index."""
+    """All tables of words, at least and at most. `text_bytes` are those of a row's columns in each index; `with_popular` told the entries."""
     indexes = structure.of_kind(types.FULLTEXT)
     least = most = (COMMON_TABLES + TABLES_OF_WORDS * len(indexes)) * least_file
     free = free_extents(here.is_mariadb, here.version)
@@ -67,9 +71,10 @@ def sampled_words_bytes(
         texts = _texts(one, rows, bytes_)
         writings = _writings(one, texts, written_at_once(here) / len(indexes))
         different = _different(one, writings) * texts.more
-        wrong = MARGIN + (one.stands_for * texts.more / different) ** 0.5
-        # What is in the cache at the end is written when the server stops.
-        written = int(writings) / writings if writings > 1 else 0.0
+        wrong = MARGIN + (POPULAR_MARGIN if one.popular else 0.0) + (one.stands_for * texts.more / different) ** 0.5
+        # What is in the cache at the end is written when the server stops; where another thread writes, it may be one behind.
+        behind = 0 if here.since(*COPYING_SINCE) else 1
+        written = max(int(writings) - behind, 0) / max(writings, 1.0)
         entry = _entry_bytes(texts, rows * different / max(writings, 1.0) / texts.entries)
         row = ROW_BYTES + one.word_bytes
         again = _different(one, writings) > MANY_WRITINGS * one.different[0]
@@ -79,6 +84,17 @@ def sampled_words_bytes(
             least += _file(different * own * (1 - wrong) * written, row, lists, fullest, free, least_file)
             most += _file(different * own * (1 + wrong), row, lists, emptiest, free, least_file)
     return least, most
+
+
+def with_popular(words: Sequence[IndexWords], myisam_bytes: float) -> list[IndexWords]:
+    """The same with as many entries in trees of popular words as the indexes' bytes leave for them: of the few that have most, none may be in a sample."""
+    sampled = sum(one.popular for one in words)
+    if not sampled:
+        return list(words)
+    used = myisam_bytes * sum(one.full for one in words) / len(words)
+    told = (used - sum(one.used_bytes for one in words)) / POPULAR_ENTRY_BYTES / sampled
+    times = min(max(told, 1 / MOST_WRONG), MOST_WRONG)
+    return [replace(one, entries=one.entries + (times - 1) * one.popular) for one in words]
 
 
 def _texts(words: IndexWords, rows: int, text_bytes: float) -> _Texts:
@@ -108,7 +124,7 @@ def _different(words: IndexWords, parts: float) -> float:
     """How many different words so many parts have, added up: between what was counted of 1, 2, 4 and so on."""
     power = min(max(log2(max(parts, 1.0)), 0.0), len(words.different) - 1.001)
     before, behind = words.different[int(power)], words.different[int(power) + 1]
-    return before ** (1 - power % 1) * behind ** (power % 1)
+    return float(before ** (1 - power % 1) * behind ** (power % 1))
 
 
 def _writings(words: IndexWords, texts: _Texts, cache: float) -> float:

@@ -39,7 +39,7 @@ from myisam_advisor.migrate.myisam_keys import (
     full_bytes,
 )
 from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
-from myisam_advisor.migrate.sampled_words import sampled_words_bytes
+from myisam_advisor.migrate.sampled_words import sampled_words_bytes, with_popular
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, text_bytes, widths_of, within_index
 from myisam_exporter.files import structure as types
@@ -108,7 +108,8 @@ def _file(structure: Structure, contents: Contents, here: ServerKind, widths: Wi
         myisam = (others - trees) * VARYING_AT_RANDOM if most else (others - trees / AT_RANDOM) * WORDS_BY_ROW
     if contents.words:
         texts = [text_bytes(structure, index, widths) for index in structure.of_kind(types.FULLTEXT)]
-        words = sampled_words_bytes(structure, contents.rows, texts, contents.words, here, _least_file(here))
+        told = with_popular(contents.words, others - (trees if most else trees / AT_RANDOM))
+        words = sampled_words_bytes(structure, contents.rows, texts, told, here, _least_file(here))
     else:
         words = words_bytes(structure, contents.rows, myisam, here, _least_file(here))
     return file_bytes(pages, free, least) + words[most]

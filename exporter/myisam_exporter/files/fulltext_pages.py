@@ -60,6 +60,7 @@ class IndexWords:
 
     `different[n]`: where the rows are cut into 2 ** n parts, the sum of how many different words each has. Into the six tables of InnoDB, by
     their first letter, go these shares of them (`words_by_letter`) and of the entries. Each that was counted stands for so many (`stands_for`).
+    Of the entries `popular` are in trees of their own; the pages of the others have `used_bytes`, and are `full` to this share.
     """
 
     entries: float
@@ -68,14 +69,19 @@ class IndexWords:
     words_by_letter: tuple[float, ...]
     entries_by_letter: tuple[float, ...]
     stands_for: float
+    popular: float = 0.0
+    used_bytes: float = 0.0
+    full: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Entries in their order; a page with pages below has one more of these than entries."""
+    """Entries in their order; a page with pages below has one more of these than entries. So many of its bytes are used, of so many."""
 
     entries: tuple[Entry, ...]
     below: tuple[int, ...]
+    used_bytes: int = PAGE_UNIT
+    bytes: int = PAGE_UNIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +179,7 @@ def parse_page(data: bytes, longest: int, row_pointer: int, page_pointer: int) -
         raise PageError from None
     if not entries or at != used:
         raise PageError
-    return Page(tuple(entries), tuple(below))
+    return Page(tuple(entries), tuple(below), used, len(data))
 
 
 def _word(data: bytes, at: int, before: bytes) -> tuple[bytes, int]:
@@ -258,7 +264,7 @@ def _counted(read: Sequence[tuple[_Place, Page]], stands_for: float, rows_end: i
             all_by_letter[table] += rows or 1
             word_bytes += (rows or 1) * len(word)
             before, part_before = folded, part
-    entries = sum(all_by_letter)
+    entries, used_bytes = sum(all_by_letter), sum([page.used_bytes for _, page in read])
     different = [(one + other) * stands_for for one, other in zip(accumulate(first_in[:-1]), popular, strict=True)]
     least, most = _bounds([_folded(page.entries[0][0], is_utf8) for _, page in read], first_in[0])
     different = [min(max(count, least), most * (1 << power)) for power, count in enumerate(different)]
@@ -269,6 +275,9 @@ def _counted(read: Sequence[tuple[_Place, Page]], stands_for: float, rows_end: i
         _shares(new_by_letter if any(new_by_letter) else all_by_letter),
         _shares(all_by_letter),
         stands_for,
+        (entries - sum(first_in)) * stands_for,
+        used_bytes * stands_for,
+        used_bytes / sum([page.bytes for _, page in read]),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from myisam_advisor.migrate.sampled_words import with_popular
 from myisam_advisor.migrate.server_kind import of_variables
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_exporter.files import structure as types
@@ -53,6 +54,14 @@ def test_a_larger_cache_writes_a_word_fewer_times() -> None:
     larger = of_variables("mariadb", (10, 11), {"innodb_alter_copy_bulk": "ON", "innodb_ft_cache_size": "80000000"})
     ends = [bytes_after(TEXTS, replace(contents, words=(words,)), "InnoDB", here) for here in (SORTING, larger)]
     assert ends[1][1] < ends[0][0]
+
+
+def test_entries_of_popular_words_are_told_by_the_bytes_that_they_take() -> None:
+    words = IndexWords(900_000.0, 7.0, (1000.0,) * 21, (1.0,) * 6, (1.0,) * 6, 10.0, popular=500_000.0, used_bytes=5e6, full=0.5)
+    (more,) = with_popular([words], 30e6)
+    assert more.entries == 400_000 + (30e6 * 0.5 - 5e6) / 11
+    assert with_popular([replace(words, popular=0.0)], 30e6) == [replace(words, popular=0.0)]
+    assert with_popular([words], 0.0)[0].entries == 400_000 + 500_000 / 4
 
 
 def test_few_texts_stay_in_the_cache_until_the_server_stops() -> None:

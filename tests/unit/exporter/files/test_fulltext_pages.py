@@ -102,10 +102,10 @@ def page(body: bytes, node: bool = False) -> bytes:
 def test_entries_are_unpacked() -> None:
     body = key(b"word", 5) + key(b"word", 9, 0) + key(b"worse", 7, 3) + key(b"x" * 20, 1, rows=3000)
     assert parse_page(page(body), LONGEST, ROW_POINTER, PAGE_POINTER) == Page(
-        ((b"word", 0, 5), (b"word", 0, 9), (b"worse", 0, 7), (b"x" * 20, 3000, 1)), ()
+        ((b"word", 0, 5), (b"word", 0, 9), (b"worse", 0, 7), (b"x" * 20, 3000, 1)), (), len(body) + 2
     )
     node = (3).to_bytes(4, "big") + key(b"word", 5) + (4).to_bytes(4, "big")
-    assert parse_page(page(node, True), LONGEST, ROW_POINTER, PAGE_POINTER) == Page(((b"word", 0, 5),), (3072, 4096))
+    assert parse_page(page(node, True), LONGEST, ROW_POINTER, PAGE_POINTER) == Page(((b"word", 0, 5),), (3072, 4096), len(node) + 2)
     for wrong in (key(b"word", 5, 3), key(b"a", 5) + key(b"abcdefg", 5, 2), key(b"x" * 300, 5), b"\0", b"", key(b"word", 5)[:-1]):
         with pytest.raises(PageError):
             parse_page(page(wrong), LONGEST, ROW_POINTER, PAGE_POINTER)
@@ -174,7 +174,7 @@ def test_words_that_differ_in_case_and_accents_are_one() -> None:
 def test_a_word_with_a_tree_of_its_own_counts_as_its_rows() -> None:
     pages, root = tree([(b"aaaa", 5000, 1), (b"bbbb", 0, 7), (b"bbbb", 0, 99)])
     found = sampled(pages.__getitem__, root, 100, LATIN1)
-    assert (found.entries, round(found.different[0]), round(found.different[3])) == (5002, 2, 10)
+    assert (found.entries, found.popular, round(found.different[0]), round(found.different[3])) == (5002, 5000, 2, 10)
 
 
 def test_a_tree_without_an_end_ends() -> None:
