@@ -98,6 +98,22 @@ def test_partitions_merge_tables_and_computed_columns(server: PrivateServer) -> 
         assert [column.text_default for column in structure_of(server, name, "d").columns] == [True, False]
 
 
+def test_types_that_have_a_name_and_columns_that_are_compressed(server: PrivateServer) -> None:
+    if "mariadb" not in server.binaries.name:
+        pytest.skip("MySQL has no such types")
+    uuid = "u UUID NOT NULL, f INET4, UNIQUE KEY (u), " if server.binaries.name != "mariadb-10.5" else ""
+    columns = f"{uuid}i INET6, x TEXT COMPRESSED, t TINYTEXT COMPRESSED, m MEDIUMBLOB COMPRESSED, l LONGTEXT COMPRESSED, v VARCHAR(300) COMPRESSED, KEY (i)"
+    with schema(server, "structured") as name:
+        server.execute(f"CREATE TABLE n ({columns}) ENGINE=MyISAM CHARSET=latin1", database=name)
+        found = structure_of(server, name, "n")
+        assert not [part for index in found.indexes for part in index.parts if part.prefix]
+        sizes = {column.name: (column.type, column.maximum_bytes) for column in found.columns}
+        named = {"u": (types.FIXED_BINARY, 16), "f": (types.FIXED_BINARY, 4), "i": (types.FIXED_BINARY, 16)}
+        texts = {"x": (types.BLOB, 65_535), "t": (types.TINY_BLOB, 255), "m": (types.MEDIUM_BLOB, 16_777_215), "l": (types.LONG_BLOB, 4_294_967_295)}
+        # A byte more than it was declared with says how it is compressed.
+        assert sizes == {column: size for column, size in {**named, **texts, "v": (types.VARCHAR, 301)}.items() if column in sizes}
+
+
 @needs_applications()
 @pytest.mark.parametrize("application", ["oscar", "vicidial", "opencaching", "torrentpier"])
 def test_tables_of_applications_are_what_the_server_says(server: PrivateServer, application: str) -> None:

@@ -55,8 +55,22 @@ DEFAULT_NOW = frozenset({18, 21, 23})  # its default is the present moment
 # my_base.h, HA_OPTION_...
 OPTION_BITS = {"PACK_KEYS": 2, "CHECKSUM": 32, "DELAY_KEY_WRITE": 64}
 PACKED_RECORD, NO_PACK_KEYS = 1, 128
-# sql/unireg.h of MariaDB, enum extra2_frm_value_type: which columns hold the period of SYSTEM VERSIONING.
-SYSTEM_PERIOD = 4
+# sql/unireg.h of MariaDB, enum extra2_frm_value_type: which columns hold the period of SYSTEM VERSIONING; the types that have a name and no number.
+SYSTEM_PERIOD, TYPE_NAMES = 4, 130
+# plugin/type_uuid and type_inet of MariaDB: described as the text that they are shown as, kept in so many bytes.
+NAMED_BYTES = {b"uuid": 16, b"inet6": 16, b"inet4": 4}
+# sql/field.h of MariaDB, enum enum_field_types: a column that is COMPRESSED, of which BLOBs of all sizes have one number, and their size is told as
+# that of a number is (sql/field.h, pack_length_to_packflag).
+BLOB_COMPRESSED, VARCHAR_COMPRESSED = 140, 141
+COMPRESSED_BLOBS = {
+    types.TINY: types.TINY_BLOB,
+    types.SHORT: types.BLOB,
+    types.INT24: types.MEDIUM_BLOB,
+    types.LONG: types.LONG_BLOB,
+}
+PACK_SHIFT, PACK_MASK = 3, 15
+# sql/net_serv.cc, net_field_length: what a first byte from 252 on says is how many bytes the number has behind it.
+PACKED_NUMBERS = {252: 2, 253: 3, 254: 8}
 EXPRESSIONS_SINCE_VERSION = (
     11  # sql/unireg.h of MariaDB, FRM_VER_EXPRESSSIONS: 10.2 and later, where a column may have any
 )
@@ -99,7 +113,8 @@ def parse_structure(read: Pieces) -> Structure:
         raise FrmError("its columns are described as before MySQL 4.1")
     form = _form(start, read)
     expressions = _expressions(start, read, form)
-    columns = tuple(_columns(start, read, form, expressions))
+    extras = dict(_extras(start, read))
+    columns = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
     version = int.from_bytes(start[51:55], "little")
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
     engine = (start[61] or start[3]) if partitioned else start[3]
@@ -112,7 +127,7 @@ def parse_structure(read: Pieces) -> Structure:
         partitioned,
         columns,
         tuple(_index(key, columns) for key in parse_full_keys(read)),
-        SYSTEM_PERIOD in _extra_kinds(start, read),
+        SYSTEM_PERIOD in extras,
         any(kinds & OF_CHECKS for kinds in expressions.values()),
     )
 
@@ -134,8 +149,8 @@ def _form(start: bytes, read: Pieces) -> _Form:
     return _Form(position + FORM_BYTES + screens, count, names, intervals, comments, expressions)
 
 
-def _extra_kinds(start: bytes, read: Pieces) -> Iterator[int]:
-    """The kinds of what MariaDB 10.1 and later put between the header and the form: each has its kind, its length, its bytes."""
+def _extras(start: bytes, read: Pieces) -> Iterator[tuple[int, bytes]]:
+    """What MariaDB 10.1 and later put between the header and the form, by kind: each has its kind, its length, its bytes."""
     data = piece(start, read, HEAD_BYTES, int.from_bytes(start[4:6], "little"), "options")
     if data.startswith(b"/"):  # a name of a screen, as older servers have it there
         return
@@ -146,11 +161,34 @@ def _extra_kinds(start: bytes, read: Pieces) -> Iterator[int]:
         if not length:
             length = int.from_bytes(data[position : position + 2], "little")
             position += 2
-        yield kind
+        yield kind, data[position : position + length]
         position += length
 
 
-def _columns(start: bytes, read: Pieces, form: _Form, expressions: Mapping[int, frozenset[int]]) -> Iterator[Column]:
+def _named_types(data: bytes) -> dict[int, bytes]:
+    """The names of types that have no number, by the number of their column (sql/unireg.cc, Field_data_type_info_image)."""
+    found: dict[int, bytes] = {}
+    position = 0
+    while position < len(data):
+        number, position = _packed_number(data, position)
+        length, position = _packed_number(data, position)
+        found[number] = data[position : position + length].lower()
+        position += length
+    return found
+
+
+def _packed_number(data: bytes, position: int) -> tuple[int, int]:
+    """The number that stands there, and where it ends; of one that is cut off, what there is of it."""
+    first, position = int.from_bytes(data[position : position + 1], "little"), position + 1
+    if first not in PACKED_NUMBERS:
+        return first, position
+    end = position + PACKED_NUMBERS[first]
+    return int.from_bytes(data[position:end], "little"), end
+
+
+def _columns(
+    start: bytes, read: Pieces, form: _Form, expressions: Mapping[int, frozenset[int]], named_types: Mapping[int, bytes]
+) -> Iterator[Column]:  # fmt: skip
     described = piece(start, read, form.columns_position, form.count * _COLUMN.size, COLUMNS)
     names = _names(piece(start, read, form.names_position, form.names_bytes, COLUMNS), form.count)
     defaults = _default_row(start, read)
@@ -169,11 +207,13 @@ def _columns(start: bytes, read: Pieces, form: _Form, expressions: Mapping[int, 
             raise FrmError("it has computed columns as MariaDB before 10.2 wrote them")
         unsigned = not packed & SIGNED
         decimals = packed >> DECIMALS_SHIFT & DECIMALS_MASK
-        size = (
-            bytes_of_list(kind, members[of_members - 1] if 0 < of_members <= len(members) else 0)
-            if kind in (types.ENUM, types.SET)
-            else bytes_of(kind, length, decimals, unsigned=unsigned)
-        )
+        kind = _plain_type(kind, packed)
+        if named_types.get(number) in NAMED_BYTES:
+            kind, size = types.FIXED_BINARY, NAMED_BYTES[named_types[number]]
+        elif kind in (types.ENUM, types.SET):
+            size = bytes_of_list(kind, members[of_members - 1] if 0 < of_members <= len(members) else 0)
+        else:
+            size = bytes_of(kind, length, decimals, unsigned=unsigned)
         yield Column(
             name,
             kind,
@@ -187,6 +227,13 @@ def _columns(start: bytes, read: Pieces, form: _Form, expressions: Mapping[int, 
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
         )  # fmt: skip
+
+
+def _plain_type(kind: int, packed: int) -> int:
+    """The type that a COMPRESSED column has without it; any other one as it is."""
+    if kind == BLOB_COMPRESSED:
+        return COMPRESSED_BLOBS.get(packed >> PACK_SHIFT & PACK_MASK, types.LONG_BLOB)
+    return types.VARCHAR if kind == VARCHAR_COMPRESSED else kind
 
 
 class _NullBits:

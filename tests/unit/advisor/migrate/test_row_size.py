@@ -6,8 +6,9 @@ import pytest
 
 from myisam_advisor.migrate.innodb_formats import compressed_page_bytes, effective_row_format
 from myisam_advisor.migrate.refusals import refusals
-from myisam_advisor.migrate.row_size import counted_trees
+from myisam_advisor.migrate.row_size import counted_bytes, counted_trees, has_row_identity, is_fixed
 from myisam_advisor.migrate.server_kind import by_default, of_variables
+from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
 
@@ -64,3 +65,14 @@ def test_pages_are_compressed_to_half_where_nothing_else_is_said() -> None:
 def test_the_rows_of_pages_of_64_kb_are_as_long_as_those_of_32() -> None:
     wide = replace(MYSQL, page_bytes=65_536)
     assert next(counted_trees(table(), wide, "DYNAMIC")).allowed == 16_383
+
+
+def test_a_uuid_is_sixteen_bytes_and_identifies_rows() -> None:
+    uuid = Column("u", types.FIXED_BINARY, 16, 63, False)
+    made = table(uuid, indexes=(index((0, 16), unique=True),))
+    assert has_row_identity(made)
+    assert is_fixed(uuid)
+    assert counted_bytes(made, MARIADB, "DYNAMIC") == counted_bytes(table(indexes=(index((0, 4), unique=True),)), MARIADB, "DYNAMIC") + 12
+    low, high = bytes_after(table(uuid, replace(uuid, name="v"), integer()), Contents(2_000_000, 74_000_000, 1024, 0, "fixed"), "InnoDB", MARIADB)
+    assert high < 200_000_000, "two of them and an INT; as texts of 36 letters each they were told to take more"
+    assert high / low < 1.2

@@ -8,9 +8,28 @@ import pytest
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, decimal_bytes, is_zero_date
 from myisam_exporter.files.frm_definition import FrmError
-from myisam_exporter.files.frm_structure import parse_structure
+from myisam_exporter.files.frm_structure import (
+    BLOB_COMPRESSED,
+    TYPE_NAMES,
+    VARCHAR_COMPRESSED,
+    _named_types,
+    parse_structure,
+)
 from myisam_exporter.files.sdi_structure import SdiError, parse_sdi
-from myisam_exporter.files.structure import DATETIME2, ENUM, FULLTEXT, SET, SPATIAL, TIME2, Structure
+from myisam_exporter.files.structure import (
+    BLOB,
+    DATETIME2,
+    ENUM,
+    FIXED_BINARY,
+    FULLTEXT,
+    LONG_BLOB,
+    SET,
+    SPATIAL,
+    TIME2,
+    TINY_BLOB,
+    VARCHAR,
+    Structure,
+)
 from tests.support.frm import pieces
 from tests.support.repository import ROOT
 
@@ -105,3 +124,53 @@ def test_character_sets_by_collations() -> None:
     assert [character_set(number) for number in (8, 33, 45, 255, 1057, 2304, 12345)] == [
         ("latin1", 1, 1), ("utf8mb3", 1, 3), ("utf8mb4", 1, 4), ("utf8mb4", 1, 4), ("utf8mb3", 1, 3), ("utf8mb4", 1, 4), ("", 1, 1),
     ]  # fmt: skip
+
+
+MARIADB_FRM = ROOT / "tests" / "recorded" / "structures" / "mariadb-10.11.frm"
+
+
+def described(whole: bytes) -> int:
+    """Where the columns are described, 17 bytes each."""
+    extras = int.from_bytes(whole[4:6], "little")
+    form = int.from_bytes(whole[64 + extras : 68 + extras], "little")
+    return form + 288 + int.from_bytes(whole[form + 260 : form + 262], "little")
+
+
+def with_type_names(whole: bytes, names: bytes) -> bytes:
+    """As MariaDB writes the names of types: one more part between the header and the form."""
+    extras = int.from_bytes(whole[4:6], "little")
+    added = bytes((TYPE_NAMES, len(names))) + names
+    changed = bytearray(whole[: 64 + extras] + added + whole[64 + extras :])
+    changed[4:6] = (extras + len(added)).to_bytes(2, "little")
+    for place, size in ((6, 2), (64 + extras + len(added), 4)):  # where the indexes and the form begin
+        moved = int.from_bytes(changed[place : place + size], "little") + len(added)
+        changed[place : place + size] = moved.to_bytes(size, "little")
+    return bytes(changed)
+
+
+def test_types_that_have_a_name_and_no_number_have_their_own_length() -> None:
+    whole = MARIADB_FRM.read_bytes()
+    names = [column.name for column in parse_structure(pieces(whole)).columns]
+    said = b"".join(bytes((names.index(column), len(kind))) + kind for column, kind in (("c", b"uuid"), ("bi", b"INET4"), ("v", b"money")))
+    found = {column.name: (column.type, column.maximum_bytes) for column in parse_structure(pieces(with_type_names(whole, said))).columns}
+    assert (found["c"], found["bi"], found["v"]) == ((FIXED_BINARY, 16), (FIXED_BINARY, 4), (VARCHAR, 300))
+    (index,) = [index for index in parse_structure(pieces(with_type_names(whole, said))).indexes if index.name == "k"]
+    assert not index.parts[1].prefix
+
+
+@pytest.mark.parametrize("data", [b"\x01", b"\xfc", b"\xfe\x01", b"\x01\xfd\xff\xff\xffuuid", b"\x01\xfeuuiduuid", b"\xff" * 1000, bytes(60_000), b"\x01\xff"])
+def test_names_of_types_that_no_server_writes_are_borne(data: bytes) -> None:
+    assert not any(name == b"uuid" and number > 4096 for number, name in _named_types(data).items())
+
+
+def test_packed_numbers_of_columns() -> None:
+    assert _named_types(b"\x02\x04uuid\xfc\x00\x01\x05inet6") == {2: b"uuid", 256: b"inet6"}
+
+
+def test_compressed_columns_are_what_they_are_without() -> None:
+    whole = bytearray(MARIADB_FRM.read_bytes())
+    names = [column.name for column in parse_structure(pieces(bytes(whole))).columns]
+    for column, kind in (("x", BLOB_COMPRESSED), ("lb", BLOB_COMPRESSED), ("tb", BLOB_COMPRESSED), ("v", VARCHAR_COMPRESSED)):
+        whole[described(bytes(whole)) + 17 * names.index(column) + 13] = kind
+    found = {column.name: (column.type, column.maximum_bytes) for column in parse_structure(pieces(bytes(whole))).columns}
+    assert [found[name] for name in ("x", "lb", "tb", "v")] == [(BLOB, 65_535), (LONG_BLOB, 4_294_967_295), (TINY_BLOB, 255), (VARCHAR, 300)]
