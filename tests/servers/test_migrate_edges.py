@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 from MySQLdb import Error
 
-from myisam_advisor.migrate.prediction import Prediction, predict
+from myisam_advisor.migrate.prediction import Prediction, left_alone, predict
 from myisam_advisor.migrate.script import alter, back, runs
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.myi import header
 from tests.support.program import run
 
 from .conftest import schema
@@ -68,6 +70,9 @@ EDGES = {
     "a long prefix in COMPACT": Edge("a VARCHAR(1000), KEY (a(800))", options="CHARSET=latin1 ROW_FORMAT=COMPACT"),
     "twelve of TEXT in COMPACT": Edge(", ".join(f"c{n} TEXT NOT NULL" for n in range(12)), options="CHARSET=latin1 ROW_FORMAT=COMPACT"),
     "FIXED, pages of 4 kB": Edge("a INT", options="ROW_FORMAT=FIXED KEY_BLOCK_SIZE=4"),
+    "COMPRESSED columns": Edge("a INT, x TEXT COMPRESSED, y MEDIUMBLOB COMPRESSED, v VARCHAR(2000) COMPRESSED", options="CHARSET=latin1", mariadb=True),
+    "COMPRESSED columns, more than a page holds": Edge(", ".join(f"c{n} VARCHAR(250) COMPRESSED NOT NULL" for n in range(40)), options="CHARSET=latin1", mariadb=True),
+    "UUID and INET6 in an index": Edge("a INT, u UUID NOT NULL, i INET6, UNIQUE (u), KEY (i, u)", mariadb=True),
     **{f"default {name} [{mode}]": Edge(f"a INT, d {column}", sql_mode=mode) for name, column in DEFAULTS.items() for mode in MODES},
     **{f"row {row} [{mode}]": Edge("d DATE", sql_mode=mode, filled=(f"INSERT INTO t VALUES ('{row}')",), may="zero-dates") for row in ("2010-00-00", "0000-00-00") for mode in MODES[2:]},
 }  # fmt: skip
@@ -163,3 +168,39 @@ def test_rows_that_end_before_their_header_says_are_told(four: PrivateServer) ->
         assert told.errors[0].code == 1034
         assert "250 bytes" in told.errors[0].why
         assert told.errors[0].mend == "REPAIR TABLE `edges`.`t`;"
+
+
+@pytest.mark.parametrize(("ending", "left"), [(".MYI", None), (".MYD", None), (".MYI", b""), (".MYI", b"nothing"), (".MYI", header()[:100])], ids=["no index", "no rows", "empty", "another kind", "cut"])
+def test_a_table_of_which_a_file_is_gone_or_damaged_is_told(four: PrivateServer, ending: str, left: bytes | None) -> None:
+    with schema(four, "edges"):
+        four.execute("CREATE TABLE t (a INT, KEY (a)) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2)", "FLUSH TABLES", database="edges")
+        file = four.data_directory / "edges" / f"t{ending}"
+        if left is None:
+            file.unlink()
+        else:
+            file.write_bytes(left)
+            time.sleep(0.6)  # a file that was made this moment is one of a table that is being made
+        (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
+        assert (told.errors[0].code, told.bytes_after) == (happened(four, "", "ALTER TABLE t ENGINE=InnoDB"), None)
+        if told.errors[0].mend.endswith(";"):
+            four.execute(told.errors[0].mend.rstrip(";"))
+            assert happened(four, "", "ALTER TABLE t ENGINE=InnoDB") == 0
+            assert four.execute("SELECT COUNT(*) FROM t", database="edges") == [(2,)]
+        else:  # what cannot be opened may stay behind DROP
+            happened(four, "", "DROP TABLE t")
+            for one in (four.data_directory / "edges").glob("t.*"):
+                one.unlink()
+
+
+def test_a_merge_table_becomes_a_copy_and_the_view_that_is_given_does_not(four: PrivateServer) -> None:
+    with schema(four, "edges"):
+        made = ("CREATE TABLE a (i INT) ENGINE=MyISAM", "CREATE TABLE b (i INT) ENGINE=MyISAM", "CREATE TABLE m (i INT) ENGINE=MERGE UNION=(a, b) INSERT_METHOD=LAST", "INSERT INTO a VALUES (1)")
+        four.execute(*made, database="edges")
+        ((name, why),) = left_alone(find_tables(four.data_directory, None, ["edges.m"]).tables)
+        assert name == "edges.m"
+        four.execute("ALTER TABLE m ENGINE=InnoDB", "INSERT INTO a VALUES (2)", database="edges")
+        assert four.execute("SELECT COUNT(*) FROM m", database="edges") == [(1,)]
+        four.execute(*filter(None, why.partition("reading: ")[2].split(";")))
+        assert four.execute("SELECT COUNT(*) FROM m", database="edges") == [(2,)]
+        four.execute("INSERT INTO a VALUES (3)", database="edges")
+        assert four.execute("SELECT COUNT(*) FROM m", database="edges") == [(3,)]

@@ -17,6 +17,7 @@ from math import ceil
 
 from myisam_advisor.migrate import myisam_keys
 from myisam_advisor.migrate.myisam_keys import AT_RANDOM, VARYING_AT_RANDOM, full_bytes, of_numbers
+from myisam_advisor.migrate.widths import FIXED, PACKED
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 
@@ -30,6 +31,7 @@ LONGEST_TAIL_BYTES = PAGE_BYTES * 3 // 4
 LEAST_ROW_BYTES = 38  # with its four bytes in the page's directory
 # A flag, the length of the lengths, the directory: what a row has here beside its values. Of a dynamic row of MyISAM's its own header is less.
 ROW_BYTES, MYISAM_HEADER_BYTES = 6, 4.5
+LENGTH_BYTES = 2  # of a text, at most
 LONG_ROW_BYTES = 500  # from here on it matters how much rows differ in length
 # Rows that differ do so by this share of the mean, at least and at most.
 LEAST_SPREAD, MOST_SPREAD = 0.3, 0.9
@@ -61,11 +63,18 @@ def aria_bytes(
 
 def _row_lengths(structure: Structure, row_bytes: float, row_format: str) -> Iterable[tuple[float, bool]]:
     """What a row takes of its page, at least and at most, and whether rows differ in length."""
-    if row_format != "fixed":
+    if row_format not in (FIXED, PACKED):
         yield max(row_bytes - MYISAM_HEADER_BYTES + ROW_BYTES, LEAST_ROW_BYTES), True
         return
     columns = structure.columns
     bits = (len(columns) + 7) // 8
+    if row_format == PACKED:
+        # No shorter than myisampack left them, no longer than with every column full.
+        lengths = sum(LENGTH_BYTES for column in columns if column.type in types.VARIABLE)
+        full = sum(column.maximum_bytes for column in columns) + lengths + bits
+        for length in (min(row_bytes, full), full):
+            yield max(length + ROW_BYTES, LEAST_ROW_BYTES), True
+        return
     most = row_bytes + ROW_BYTES + bits
     # Here zeros and the spaces behind a text take room, there they do not.
     chars = sum(column.maximum_bytes for column in columns if column.type == types.STRING)

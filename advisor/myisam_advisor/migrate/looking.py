@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
-from myisam_advisor.migrate.prediction import Migration, in_order, predict
+from myisam_advisor.migrate.prediction import Migration, in_order, left_alone, predict
 from myisam_advisor.migrate.server_kind import INNODB, MARIADB, MYSQL, expect_later, of_variables, target_kind
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
@@ -41,7 +41,8 @@ def looked_at(
             "Nothing is asked of information_schema instead: it would open every table."
         )
     try:
-        found = find_tables(directory, location.owner, asked)
+        folds = variables.get("lower_case_table_names", "0") != "0"
+        found = find_tables(directory, location.owner, asked, folds=folds)
     except OSError as error:
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
@@ -52,7 +53,7 @@ def looked_at(
     predictions = predict(found.tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
-        here, later, to, tuple(predictions), in_order(predictions, idle), tuple(found.left_out),
+        here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
         whole_number(variables.get("key_buffer_size")), cache_bytes, _free_bytes(directory), tuple(found.not_found),
     )  # fmt: skip
 

@@ -31,13 +31,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The table, where it is, what it goes to, and the MERGE tables that it is a member of."""
+    """The table, where it is, what it goes to, the MERGE tables that it is a member of, and whether myisampack packed it."""
 
     name: TableName
     structure: Structure
     to: str
     kind: ServerKind
     merged_in: Sequence[TableName] = ()
+    packed: bool = False
 
     @property
     def table(self) -> Sql:
@@ -87,6 +88,12 @@ def _of_any(subject: Subject) -> Iterator[Change]:
             "merge-members",
             f"The MERGE table {'.'.join(merged)} loses this member: every statement on it fails with error 1168 from then on.",
             statement("SELECT COUNT(*) FROM {};", quote_table(*merged)),
+        )
+    if subject.packed:
+        yield Change(
+            "unpacked",
+            "It is packed, and read-only: converted, it can be written and takes more room, and the way back gives an unpacked one (myisampack it again).",
+            statement("SHOW TABLE STATUS LIKE {};", _pattern(subject)),
         )
     if kind.galera:
         yield Change(
@@ -282,8 +289,11 @@ def _to_aria(subject: Subject) -> Iterator[Change]:
 
 
 def _on_copy(subject: Subject, then: Sql) -> Sql:
-    """A statement that may change rows, on an empty table of the same kind that only its connection sees; a partitioned one has no such copy."""
-    if subject.structure.partitioned:
+    """A statement that may change rows, on an empty table of the same kind that only its connection sees.
+
+    A partitioned one has no such copy, and that of a MERGE table could have its members.
+    """
+    if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM":
         return statement("")
     return statement("CREATE TEMPORARY TABLE {} LIKE {}; {}", subject.shown, subject.table, then)
 

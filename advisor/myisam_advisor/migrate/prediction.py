@@ -9,18 +9,27 @@ from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.meaning import Change, Subject, TableName, changes
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals
+from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
-from myisam_advisor.migrate.tables import FoundTable
+from myisam_advisor.migrate.tables import DATA, FoundTable
 from myisam_advisor.migrate.times import Lasting, Machine, lasting
+from myisam_advisor.migrate.widths import PACKED, is_size_told
+from myisam_advisor.texts.templates import object_name
+from myisam_exporter.files.myi_header import NO_HEADER
 from myisam_exporter.files.structure import Column, Structure
-from myisam_exporter.server.sql import quote_table, statement
+from myisam_exporter.server.sql import Sql, quote_table, statement
 
 MERGE = "MRG_MyISAM"
 # The target refuses partitions of MyISAM; converted before the upgrade, they are none any more.
 OF_PARTITIONS = 1178
 # Refused by 10.5, 10.11 and 11.4; what 11.5 to 11.7 do was not tried.
 INDEX_DIRECTORY_PASSED_OVER = (11, 8)
+# Of a .MYI the server says that it is not there, of a .MYD the layer below it does (mysys/errors.c).
+NO_INDEX_FILE, NO_DATA_FILE = 1017, 29
+# my_base.h, HA_ERR_NOT_A_TABLE and HA_ERR_CRASHED, which the server passes on as they are.
+NO_TABLE, DAMAGED_HEADER = 130, 126
+MOST_IN_VIEW = 12  # members that a statement is written out for
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,9 @@ class Prediction:
     columns: tuple[Column, ...] = ()
     key_block_size: int = 0
     script_errors: tuple[Refusal, ...] = ()
+    # What a copy beside writers asks for, and what may stop it.
+    has_whole_key: bool = False
+    has_triggers: bool = False
 
     @property
     def fails(self) -> bool:
@@ -84,26 +96,51 @@ class Migration:
 def predict(
     found: Sequence[FoundTable], to: str, here: ServerKind, target: ServerKind | None, machine: Machine
 ) -> list[Prediction]:
-    """What becomes of each table, on this server; and what the target refuses besides."""
-    members = _members(found)
-    moved = {one.name for one in found if one.structure is not None and one.structure.engine != MERGE}
-    return [_one(table, to, here, target, machine, members, moved) for table in found]
+    """What becomes of each table, on this server; and what the target refuses besides. Of `left_alone` nothing does."""
+    members, moved = _members(found), _moved(found)
+    return [
+        _one(table, to, here, target, machine, members, moved) for table in found if not _is_left_alone(table, moved)
+    ]
+
+
+def left_alone(found: Sequence[FoundTable]) -> list[tuple[str, str]]:
+    """The MERGE tables whose members stay, and why nothing is to be converted of them: the ALTER would succeed, and make another thing of them."""
+    moved = _moved(found)
+    return [
+        (
+            object_name(*one.name),
+            "it is a MERGE table and holds no rows: converted, it becomes a copy of its members, which follows them no more. It stays while they stay MyISAM; "
+            f"once they are converted, a view takes its place for reading: {_as_view(one).rstrip(';')}",
+        )
+        for one in found
+        if _is_left_alone(one, moved)
+    ]
+
+
+def _is_left_alone(table: FoundTable, moved: set[TableName]) -> bool:
+    return table.structure.engine == MERGE and not any(member in moved for member in table.union)
+
+
+def _moved(found: Sequence[FoundTable]) -> set[TableName]:
+    return {one.name for one in found if one.structure.engine != MERGE}
 
 
 def _one(
     table: FoundTable, to: str, here: ServerKind, target: ServerKind | None, machine: Machine,
     members: Mapping[TableName, list[TableName]], moved: set[TableName],
 ) -> Prediction:  # fmt: skip
-    assert table.structure is not None
     first = [*_of_state(table, here), *_of_merge(table, moved), *_of_place(table, to, here)]
     errors = _of_structure(table, table.structure, first, to, here, target)
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
-    subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()))
-    after = bytes_after(table.structure, table.contents, to, here) if table.contents else None
-    lasts = lasting(table.contents, after, to, here, machine) if table.contents and after else None
+    packed = table.contents is not None and table.contents.row_format == PACKED
+    subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()), packed)
+    told = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
+    after = bytes_after(table.structure, told, to, here) if told else None
+    lasts = lasting(told, after, to, here, machine) if told and after else None
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), changes(subject), table.contents, lasts, after, table.structure.row_format,
         table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(_of_structure(table, bare, first, to, here, target)),
+        has_whole_key(table.structure), table.triggers,
     )  # fmt: skip
 
 
@@ -141,12 +178,29 @@ def _members(found: Sequence[FoundTable]) -> dict[TableName, list[TableName]]:
 
 
 def _of_state(table: FoundTable, here: ServerKind) -> list[Refusal]:
-    """A damaged table is not copied."""
+    """A damaged table is not copied, nor one of which a file is gone: in the order in which the server finds it. Tried on six of them, 5.6 to 11.8."""
+    if table.header_problem:
+        code = NO_TABLE if table.header_problem in NO_HEADER else DAMAGED_HEADER
+        return [Refusal(code, f"its index file (.MYI) is damaged: {table.header_problem}", _from_definition(table))]
+    if table.missing:
+        return [_of_missing(table)]
     if table.problem:
         return [Refusal(1034, table.problem, statement("REPAIR TABLE {};", quote_table(*table.name)))]
     if table.crashed and not here.recovers:
         return [Refusal(1194, "it is marked as crashed", statement("REPAIR TABLE {};", quote_table(*table.name)))]
     return []
+
+
+def _of_missing(table: FoundTable) -> Refusal:
+    """The .MYI can be made of the definition and the rows; the rows of nothing."""
+    if table.missing == DATA:
+        return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", "Restore them from a backup.")
+    return Refusal(NO_INDEX_FILE, "its index file (.MYI) is not there", _from_definition(table))
+
+
+def _from_definition(table: FoundTable) -> Sql:
+    """What makes the .MYI anew; REPAIR TABLE alone opens it first."""
+    return statement("REPAIR TABLE {} USE_FRM;", quote_table(*table.name))
 
 
 def _of_place(table: FoundTable, to: str, here: ServerKind) -> list[Refusal]:
@@ -169,20 +223,28 @@ def _of_merge(table: FoundTable, moved: set[TableName]) -> list[Refusal]:
     if not gone:
         return []
     named = ".".join(gone[0])
-    return [
-        Refusal(
-            1168,
-            f"it is a MERGE table, and its member {named} is converted in this run: it opens no more",
-            statement("DROP TABLE {};", quote_table(*table.name))
-            + " Make a view of its members instead, with UNION ALL.",
-        )
-    ]
+    why = f"it is a MERGE table, and its member {named} is converted in this run: it opens no more"
+    return [Refusal(1168, why, f"A view of its members takes its place for reading: {_as_view(table)}")]
+
+
+def _as_view(table: FoundTable) -> str:
+    """What takes the place of a MERGE table; dropping it leaves its members as they are."""
+    name = quote_table(*table.name)
+    drop = statement("DROP TABLE {};", name)
+    if not 0 < len(table.union) <= MOST_IN_VIEW:
+        return f"{drop} and CREATE VIEW with UNION ALL over its {len(table.union)} members."
+    first, *others = (quote_table(*member) for member in table.union)
+    view = statement("CREATE VIEW {} AS SELECT * FROM {}", name, first)
+    for member in others:
+        view = statement("{} UNION ALL SELECT * FROM {}", view, member)
+    return f"{drop} {view};"
 
 
 def in_order(predictions: Sequence[Prediction], idle: Mapping[TableName, float]) -> tuple[TableName, ...]:
-    """Small and unread first, each database's tables together: a transaction mostly stays within one database.
+    """Databases of few bytes first, each one's tables together; of one, by size in steps of four times, and of a step the longest unwritten first.
 
-    Those that fail come last, as they need work before. `idle` says how many seconds ago each was written.
+    Which tables one transaction changes no file tells: that they are of one database is all that is known. Those that fail come last, as
+    they need work before. `idle` says how many seconds ago each was written; who read it is not known.
     """
     by_schema: dict[str, float] = {}
     for one in predictions:
@@ -191,7 +253,8 @@ def in_order(predictions: Sequence[Prediction], idle: Mapping[TableName, float])
 
     def key(one: Prediction) -> tuple[object, ...]:
         size = one.contents.total_bytes if one.contents else 0
-        return (one.fails, by_schema[one.name[0]], one.name[0], size, -idle.get(one.name, 0.0), one.name[1])
+        step = size.bit_length() // 2
+        return (one.fails, by_schema[one.name[0]], one.name[0], step, -idle.get(one.name, 0.0), size, one.name[1])
 
     return tuple(one.name for one in sorted(predictions, key=key))
 

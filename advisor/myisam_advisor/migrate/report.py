@@ -24,7 +24,7 @@ PIPED_WIDTH = 120
 UNKNOWN = "not known"
 ELSEWHERE = "by rates measured on other machines, which differ by six to ten times; trial engine measures yours"
 # What somebody has to look at, table by table.
-NAMED = frozenset({"merge-members", "zero-dates", "full-row", "prefix-shortened"})
+NAMED = frozenset({"merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked"})
 
 
 def as_text(migration: Migration, reader: TextIO | None = None) -> str:
@@ -43,7 +43,10 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
         yield from _failing(one)
     if converting:
         yield Text("")
-        yield Text("In this order: small and unread first, each database together.", style="bold")
+        yield Text(
+            "In this order: small and long unwritten first, by database (which tables one transaction changes is not known).",
+            style="bold",
+        )
         yield _table(converting)
         yield Text("")
         yield Text("What means another thing afterwards; an ALTER that succeeds is no all-clear.", style="bold")

@@ -157,6 +157,14 @@ def has_row_identity(structure: Structure) -> bool:
     return row_identity(structure) is not None
 
 
+def has_whole_key(structure: Structure) -> bool:
+    """Whether some unique index tells each row from all others: none of its columns may be NULL."""
+    return any(
+        index.unique and not any(structure.columns[part.column].nullable for part in index.parts)
+        for index in structure.indexes
+    )
+
+
 def row_identity(structure: Structure) -> Index | None:
     """The key by which rows are kept: the primary, else a unique one without NULL and prefixes."""
     if structure.primary is not None:

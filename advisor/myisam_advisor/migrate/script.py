@@ -5,15 +5,15 @@ It applies nothing by itself. A statement that not every client reads alike stan
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from myisam_advisor.migrate.online import beside_writers
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.refusals import FOREIGN_ROW_FORMATS
-from myisam_advisor.migrate.server_kind import INNODB
+from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
-from myisam_advisor.texts.templates import duration, object_name, size
+from myisam_advisor.texts.templates import duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
 from myisam_exporter.server.sql import Sql, plain_words, quote_table, statement
@@ -24,8 +24,6 @@ LARGE_BYTES = 1 << 30
 TO_LOOK_AT = frozenset({"zero-dates", "full-row"})
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
-_PLAIN = re.compile(r"\w+", re.ASCII)
-GH_OST = "gh-ost does not fit a MyISAM table: it copies with LOCK IN SHARE MODE, which MyISAM does not know, and may lose rows that change meanwhile."
 
 
 def alter(one: Prediction) -> Sql:
@@ -67,7 +65,13 @@ def as_script(migration: Migration) -> str:
     ordered = [by_name[name] for name in migration.order]
     ready = [one for one in ordered if runs(one)]
     return "\n".join(
-        [*_head(migration, ready), *_batches(ready), *_not_run(one for one in ordered if not runs(one)), ""]
+        [
+            *_head(migration, ready),
+            *_batches(ready, migration.here),
+            *_not_run(one for one in ordered if not runs(one)),
+            *_left_out(migration),
+            "",
+        ]
     )
 
 
@@ -92,7 +96,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         )
 
 
-def _batches(ready: Sequence[Prediction]) -> Iterator[str]:
+def _batches(ready: Sequence[Prediction], here: ServerKind) -> Iterator[str]:
     batches = list(batched(ready))
     for number, batch in enumerate(batches, 1):
         room = sum(one.bytes_after[1] for one in batch if one.bytes_after)
@@ -101,7 +105,7 @@ def _batches(ready: Sequence[Prediction]) -> Iterator[str]:
             f"Batch {number} of {len(batches)}: {tables_of(len(batch))}, {_lasting(batch)}; up to {size(room)} of disk while it runs."
         )
         for one in batch:
-            yield from _table(one)
+            yield from _table(one, here)
 
 
 def _lasting(batch: Sequence[Prediction]) -> str:
@@ -131,7 +135,7 @@ def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:
         yield batch
 
 
-def _table(one: Prediction) -> Iterator[str]:
+def _table(one: Prediction, here: ServerKind) -> Iterator[str]:
     table = quote_table(*one.name)
     total = values_sum(one.columns)
     lines = [
@@ -158,18 +162,10 @@ def _table(one: Prediction) -> Iterator[str]:
     else:
         yield "\n".join(lines)
     yield in_comments(f"Back: {back(one)}")
+    if any(change.id == "unpacked" for change in one.changes):
+        yield in_comments("It was packed: that gives it unpacked; then FLUSH TABLES, myisampack and myisamchk -rq.")
     if one.to == INNODB and one.contents and one.contents.total_bytes >= LARGE_BYTES:
-        yield in_comments("\n".join(_online(one)))
-
-
-def _online(one: Prediction) -> Iterator[str]:
-    """What copies a large table beside writers, and what does not."""
-    if all(_PLAIN.fullmatch(part) for part in one.name):
-        schema, table = one.name
-        yield "Beside writers, in a shell (it needs a primary or unique key, and no triggers of its own before MySQL 5.7.2; try --dry-run first):"
-        yield f"pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0' D={schema},t={table} --execute"
-        yield "MyISAM's table lock is held for each of its chunks: --chunk-time 0.2 keeps them short."
-    yield GH_OST
+        yield in_comments("\n".join(beside_writers(one, here)))
 
 
 def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
@@ -177,3 +173,9 @@ def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
         errors = "\n".join(f"error {error.code}: {error.why}. {error.mend}" for error in one.script_errors)
         yield ""
         yield in_comments(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")
+
+
+def _left_out(migration: Migration) -> Iterator[str]:
+    for name, why in migration.left_out:
+        yield ""
+        yield in_comments(f"Nothing is done to {sentence(f'{name}: {why}')}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,15 +12,15 @@ from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
-from myisam_exporter.files.file_names import decode_schema
+from myisam_exporter.files.file_names import decode_schema, undivided
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.schema_reader import NOT_READ, TableFile
 from myisam_exporter.files.structure import FULLTEXT, Structure
-from myisam_exporter.files.structure_reader import FoundStructure, named_in, read_structures
+from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
-DATA, INDEX = ".MYD", ".MYI"
+DATA, INDEX, TRIGGERS = ".MYD", ".MYI", ".TRG"
 # A compressed file may lack these at its end (storage/myisam/mi_check.c, chk_size: MEMMAP_EXTRA_MARGIN).
 MARGIN_BYTES = 7
 # MariaDB 11.7 and later keep a VECTOR index in files of this ending, without a definition: they belong to their table, and go with it.
@@ -31,7 +31,11 @@ STEADY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written; `index_elsewhere`: it has an INDEX DIRECTORY."""
+    """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written; `index_elsewhere`: it has an INDEX DIRECTORY.
+
+    `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
+    `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere.
+    """
 
     name: TableName
     structure: Structure
@@ -42,6 +46,21 @@ class FoundTable:
     union: tuple[TableName, ...] = ()
     merged_in: tuple[TableName, ...] = ()
     index_elsewhere: bool = False
+    missing: str = ""
+    triggers: bool = False
+    header_problem: str = ""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What is asked for of one database: all of its tables, some by their names, or both."""
+
+    whole: bool = False
+    names: set[str] = field(default_factory=set)
+
+    def has(self, table: str) -> bool:
+        """Whether it is asked for."""
+        return self.whole or table in self.names
 
 
 @dataclass(slots=True)
@@ -58,52 +77,63 @@ class Found:
         self.not_found.append((name, why))
 
 
-def find_tables(directory: Path, owner: int | None, asked: Sequence[str]) -> Found:
-    """The tables that the words name (all, where there are none), each with what its files tell. Raises OSError."""
+def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, folds: bool = False) -> Found:
+    """The tables that the words name (all, where there are none), each with what its files tell. Raises OSError.
+
+    `folds`: small letters and capitals are the same to the server (lower_case_table_names).
+    """
     scan = scan_data_directory(directory, owner, reads_frm=False)
     folders = {
         decode_schema(name): name for name in read_root(directory, scan.owner if scan.owner is not None else -1).schemas
     }
     found = Found()
-    wanted = _wanted(asked, scan, folders, found)
+    wanted = _wanted(asked, scan, folders, found, str.lower if folds else str)
+    unread = _unread(scan)
     for schema in sorted(wanted):
-        _read_schema(directory / folders[schema], schema, wanted[schema], scan, found)
+        _read_schema(directory / folders[schema], schema, wanted[schema], scan, unread, found)
     return found
 
 
 def _wanted(
-    asked: Sequence[str], scan: DataDirectoryScan, folders: Mapping[str, str], found: Found
-) -> dict[str, set[str] | None]:
-    """Which tables of which databases: None stands for all of a database."""
+    asked: Sequence[str],
+    scan: DataDirectoryScan,
+    folders: Collection[str],
+    found: Found,
+    folded: Callable[[str], str],
+) -> dict[str, _Asked]:
+    """Which tables of which databases. `folded` is a name as the server compares it."""
     if not asked:
-        return dict.fromkeys(folders)
-    wanted: dict[str, set[str] | None] = {}
-    known = {(file.schema_name, file.table_name) for file in scan.files}
+        return {schema: _Asked(whole=True) for schema in folders}
+    wanted: dict[str, _Asked] = {}
+    schemas = {folded(schema): schema for schema in folders}
+    tables = {(file.schema_name, file.table_name) for file in scan.files}
+    known = {(folded(schema), folded(table)): (schema, table) for schema, table in tables}
     for text in asked:
-        names = possible_names(text)
-        if text in folders:
-            wanted[text] = None
+        if folded(text) in schemas:
+            wanted.setdefault(schemas[folded(text)], _Asked()).whole = True
             continue
-        name = next((one for one in names if one in known), next((one for one in names if one[0] in folders), None))
+        names = possible_names(folded(text))
+        name = next((known[one] for one in names if one in known), None)
+        name = name or next(((schemas[one[0]], one[1]) for one in names if one[0] in schemas), None)
         if name is None:
-            found.none_is(text, _no_such(text, names, folders, known))
+            found.none_is(text, _no_such(text, names, folders, tables))
             continue
-        tables = wanted.setdefault(name[0], set())
-        if tables is not None:
-            tables.add(name[1])
+        wanted.setdefault(name[0], _Asked()).names.add(name[1])
     return wanted
 
 
-def _no_such(text: str, names: Sequence[TableName], folders: Mapping[str, str], known: Collection[TableName]) -> str:
+def _no_such(text: str, names: Sequence[TableName], folders: Collection[str], known: Collection[TableName]) -> str:
     if text in SYSTEM_SCHEMAS or any(schema in SYSTEM_SCHEMAS for schema, _ in names):
         return "the server's own tables stay as they are"
     candidates = [*folders, *(object_name(*name) for name in known)]
     return f"there is no such database or table.{did_you_mean(text, candidates)}"
 
 
-def _read_schema(path: Path, schema: str, tables: set[str] | None, scan: DataDirectoryScan, found: Found) -> None:
+def _read_schema(
+    path: Path, schema: str, asked: _Asked, scan: DataDirectoryScan, unread: Mapping[str, str], found: Found
+) -> None:
     try:
-        structures = read_structures(str(path), schema, scan.owner, named_in(tables))
+        structures = read_structures(str(path), schema, scan.owner, asked.has)
     except OSError as error:
         found.left_out.append(
             (schema, f"its directory cannot be read ({error.strerror}): run as root, or as the server's user")
@@ -111,12 +141,13 @@ def _read_schema(path: Path, schema: str, tables: set[str] | None, scan: DataDir
         return
     files: dict[str, list[TableFile]] = {}
     for file in scan.files:
-        if file.schema_name == schema and (tables is None or file.table_name in tables):
+        if file.schema_name == schema and asked.has(file.table_name):
             files.setdefault(file.table_name, []).append(file)
     seen = set()
     for one in structures:
         seen.add(one.table_name)
-        _take(one, schema, files.get(one.table_name, []), scan, found, named=tables is not None)
+        why = unread.get(f"{schema}.{one.table_name}", "")
+        _take(one, schema, files.get(one.table_name, []), scan, why, found, named=one.table_name in asked.names)
     for table in sorted(name for name in files.keys() - seen if not OF_VECTORS.search(name)):
         found.left_out.append(
             (
@@ -124,7 +155,7 @@ def _read_schema(path: Path, schema: str, tables: set[str] | None, scan: DataDir
                 "there is no definition beside its rows (.frm or .sdi): nothing can be predicted",
             )
         )
-    for table in sorted((tables or set()) - seen - files.keys()):
+    for table in sorted(asked.names - seen - files.keys()):
         near = did_you_mean(table, files)
         found.none_is(
             object_name(schema, table), f"there is no MyISAM table of this name; it may be another engine's.{near}"
@@ -132,8 +163,9 @@ def _read_schema(path: Path, schema: str, tables: set[str] | None, scan: DataDir
 
 
 def _take(
-    one: FoundStructure, schema: str, files: Sequence[TableFile], scan: DataDirectoryScan, found: Found, *, named: bool
-) -> None:
+    one: FoundStructure, schema: str, files: Sequence[TableFile], scan: DataDirectoryScan, unread: str, found: Found, *,
+    named: bool,
+) -> None:  # fmt: skip
     label = object_name(schema, one.table_name)
     if one.structure is None:
         # Views are no tables of anybody's engine: only whoever names one is told.
@@ -150,10 +182,13 @@ def _take(
         if named:
             found.left_out.append((label, f"it is a table of {structure.engine}, not of MyISAM"))
         return
+    if unread:
+        found.left_out.append((label, f"its index file ({INDEX}) was not looked into: {unread}"))
+        return
     merged = tuple((merge.schema_name, merge.table_name) for merge in scan.merge_tables if name in merge.tables)
-    problem = next(
-        (file.problem for file in files if file.problem), "" if files else "its index file (.MYI) is not there"
-    ) or next(filter(None, (_cut(file, scan.now) for file in files)), "")
+    missing = _missing(files)
+    damaged = next((file.problem for file in files if file.problem), "")
+    problem = next(filter(None, (_cut(file, scan.now) for file in files)), "")
     headers = [file.header for file in files if file.header is not None]
     contents = (
         Contents(
@@ -165,14 +200,44 @@ def _take(
             any(header.not_analyzed for header in headers),
             _words(structure, files, scan.owner),
         )
-        if headers and not problem
+        if headers and not (problem or damaged or missing)
         else None
     )
     written = max((file.data_modified for file in files if file.data_modified is not None), default=None)
     idle = None if written is None else max(scan.now - written, 0.0)
     crashed = any(header.crashed for header in headers)
     elsewhere = any(Path(file.directory, f"{file.stem}{INDEX}").is_symlink() for file in files)
-    found.tables.append(FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere))
+    triggers = any(_is_there(file.directory, f"{undivided(file.stem)}{TRIGGERS}") for file in files)
+    found.tables.append(
+        FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere, missing, triggers, damaged)
+    )
+
+
+def _unread(scan: DataDirectoryScan) -> dict[str, str]:
+    """Why nothing is known of an index file that is there, by DATABASE.TABLE: that is no damage."""
+    failed = (file for file in scan.files if file.problem and file.problem.startswith(NOT_READ))
+    return {
+        **{f"{file.schema_name}.{file.table_name}": str(file.problem) for file in failed},
+        **{one.name: one.why for one in scan.left_out},
+        **dict.fromkeys(scan.unreadable, f"{NOT_READ}: run as root, or as the server's user"),
+    }
+
+
+def _missing(files: Sequence[TableFile]) -> str:
+    """The ending of the first file that is not there."""
+    if not files:
+        return INDEX
+    return "" if all(_is_there(file.directory, f"{file.stem}{DATA}") for file in files) else DATA
+
+
+def _is_there(directory: str, name: str) -> bool:
+    try:
+        Path(directory, name).stat()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        pass  # what cannot be looked at may be there
+    return True
 
 
 def _words(structure: Structure, files: Sequence[TableFile], owner: int | None) -> tuple[IndexWords, ...]:

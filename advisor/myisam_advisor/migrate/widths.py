@@ -16,7 +16,7 @@ from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Index, Structure
 
-FIXED = "fixed"
+FIXED, PACKED = "fixed", "compressed"
 HEADER_BYTES = 4.5  # three or four, and what fills the row up to a multiple of four
 LEAST_ROW_BYTES = 20
 NUMBERS = frozenset({
@@ -52,6 +52,8 @@ def widths_of(structure: Structure, row_bytes: float, row_format: str) -> tuple[
     columns = list(stored(structure))
     if row_format == FIXED:
         return _of_fixed_rows(columns)
+    if row_format == PACKED:
+        return _of_packed_rows(columns, row_bytes)
     return _Packed(structure, columns, row_bytes).ends()
 
 
@@ -66,6 +68,21 @@ def _of_fixed_rows(columns: Sequence[Column]) -> tuple[Widths, Widths]:
     )
     low, high = known - absent + max(least, LEAST_FULL * room), known + room
     return Widths(low, LEAST_FULL if room else 1.0, LEAST_PRESENT), Widths(high, 1.0)
+
+
+def is_size_told(structure: Structure, row_format: str) -> bool:
+    """Whether anything bounds the rows: how long a BLOB is that myisampack packed, no header tells, and nothing else does."""
+    return row_format != PACKED or not any(column.is_blob for column in structure.columns)
+
+
+def _of_packed_rows(columns: Sequence[Column], row_bytes: float) -> tuple[Widths, Widths]:
+    """As myisampack left them, which no column's length can be told of: no shorter than they are packed, no longer than with every column full."""
+    low, high = _of_fixed_rows(columns)
+    room = sum(column.maximum_bytes for column in columns if not is_fixed(column))
+    least = sum(_least_bytes(column) for column in columns if not is_fixed(column))
+    fixed = low.values - max(least, LEAST_FULL * room)
+    varying = min(max(least, row_bytes - high.values + room), float(room))
+    return Widths(fixed + varying, max(varying / room, 0.02) if room else 1.0, low.present), high
 
 
 def _least_bytes(column: Column) -> float:

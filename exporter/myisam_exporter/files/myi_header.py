@@ -12,10 +12,13 @@ from typing import NamedTuple
 from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, Definitions, HeaderError
 
 __all__ = [
-    "FIRST_READ_BYTES", "OPEN_COUNT_BYTES", "OPEN_COUNT_POSITION", "Header", "HeaderError", "header_length", "parse_header",
+    "FIRST_READ_BYTES", "NO_HEADER", "OPEN_COUNT_BYTES", "OPEN_COUNT_POSITION", "Header", "HeaderError", "header_length", "parse_header",
     "tree_pointers",
 ]  # fmt: skip
 
+# What is said of a file that is no .MYI at all; of any other it is that the header is damaged.
+EMPTY, ANOTHER_KIND = "the file is empty", "it does not begin as a .MYI file does"
+NO_HEADER = frozenset({EMPTY, ANOTHER_KIND})
 MAGIC = b"\xfe\xfe\x07\x01"
 FIRST_READ_BYTES = 4096  # holds the whole header of nearly every table
 STATE_FIXED_BYTES = 124
@@ -63,9 +66,9 @@ def header_length(start: bytes) -> int:
     Raises HeaderError when these are not the beginning of a .MYI file.
     """
     if not start:
-        raise HeaderError("the file is empty")
+        raise HeaderError(EMPTY)
     if start[:4] != MAGIC[: len(start[:4])]:
-        raise HeaderError("it does not begin as a .MYI file does")
+        raise HeaderError(ANOTHER_KIND)
     if len(start) < STATE_FIXED_BYTES:
         raise HeaderError(f"it ends after {len(start)} bytes, within its header")
     return int.from_bytes(start[6:8], "big")

@@ -29,6 +29,7 @@ from myisam_exporter.outside.numbers import bounded_sum
 
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
+NOT_READ = "it cannot be read"  # said of a header where reading failed: nothing is known of what is in it
 NANOSECONDS = 1_000_000_000  # of a second
 
 
@@ -206,7 +207,7 @@ class SchemaReader:
             raise
         except OSError as error:
             refuse_exhaustion(error)
-            problem, lasting = f"it cannot be read ({error.strerror})", False
+            problem, lasting = f"{NOT_READ} ({error.strerror})", False
         file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified, *noted)
         reading.files.append(file)
         reading.differing += stem not in before or before[stem][1] != file

@@ -6,7 +6,7 @@ A file that cannot be read, or says nothing that could be right, is told of with
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from myisam_exporter.files.file_names import decode_table
@@ -93,8 +93,3 @@ def _of_sdi(descriptor: int, name: str) -> FoundStructure:
     except UnicodeDecodeError:
         raise SdiError("it is no text") from None
     return FoundStructure(table, structure)
-
-
-def named_in(names: Collection[str] | None) -> Callable[[str], bool]:
-    """Whether a name is among these; of None, every one is."""
-    return (lambda _: True) if names is None else names.__contains__

@@ -352,10 +352,11 @@ def scripted(*found: FoundTable) -> Migration:
 
 
 def test_a_large_table_has_a_line_for_copying_beside_writers() -> None:
-    script = as_script(migration(FoundTable(("s", "big"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
+    keyed = table(indexes=(index((0, 4), name="PRIMARY", unique=True),))
+    script = as_script(migration(FoundTable(("s", "big"), keyed, Contents(10, 2 << 30, 1024, 0, "fixed"))))
     assert "-- pt-online-schema-change --alter 'ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0' D=s,t=big --execute" in script
     assert "gh-ost does not fit" in script
-    odd = as_script(migration(FoundTable(("s", "b g"), table(), Contents(10, 2 << 30, 1024, 0, "fixed"))))
+    odd = as_script(migration(FoundTable(("s", "b g"), keyed, Contents(10, 2 << 30, 1024, 0, "fixed"))))
     assert "pt-online-schema-change" not in odd
 
 
