@@ -1,17 +1,21 @@
-"""Twelve traps of meaning: each is named beforehand, and a statement that shows it behaves otherwise after the ALTER, on MariaDB and MySQL."""
+"""Traps of meaning: each is named beforehand, and a statement that shows it behaves otherwise after the ALTER, on MariaDB and MySQL."""
 
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import pytest
 from MySQLdb import Error
 
-from myisam_advisor.migrate.meaning import Subject, changes
+from myisam_advisor.migrate.change import Subject
+from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.migrate.script import values_sum
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.files.structure import Structure
 from myisam_exporter.files.structure_reader import read_structures
+from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import schema
+from .conftest import FLAVOURS, schema
 from .test_migrate_schemas import kind_of
 
 ROWS = "(1, 'the cat sat because of rain'), (2, 'the dog word word'), (3, 'word of the sea')"
@@ -33,6 +37,12 @@ def told(server: PrivateServer, *statements: str) -> list[tuple[object, ...]]:
     return answers
 
 
+def structures(server: PrivateServer) -> dict[str, Structure]:
+    """The tables of the database, by name."""
+    found = read_structures(str(server.data_directory / "traps"), "traps", None, lambda _: True)
+    return {one.table_name: one.structure for one in found if one.structure is not None}
+
+
 @dataclass(frozen=True)
 class Trap:
     """What is planted, and what shows it; the table is `t`."""
@@ -43,7 +53,16 @@ class Trap:
     options: str = ""
     filled: tuple[str, ...] = (f"INSERT INTO t (id, x) VALUES {ROWS}",)
     only: str = ""
+    to: str = "InnoDB"
 
+
+TWO = "id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, x TEXT, y TEXT, FULLTEXT (x, y)"
+SYNCS = "SELECT VARIABLE_VALUE INTO @{} FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Aria_transaction_log_syncs'"
+# The name of InnoDB's own tables differs: the server refuses the one that it does not have, before and after alike.
+HIDDEN = tuple(
+    f"SELECT COUNT(*) FROM information_schema.{tables} AS t JOIN information_schema.{indexes} AS i USING (TABLE_ID) WHERE t.NAME = 'traps/t' AND i.NAME = 'GEN_CLUST_INDEX'"
+    for tables, indexes in (("INNODB_SYS_TABLES", "INNODB_SYS_INDEXES"), ("INNODB_TABLES", "INNODB_INDEXES"))
+)
 
 TRAPS = (
     Trap("count-cost", ("EXPLAIN SELECT COUNT(*) FROM t",)),
@@ -61,38 +80,177 @@ TRAPS = (
     Trap("merge-members", ("SELECT COUNT(*) FROM both_of",), columns="id INT", filled=("INSERT INTO t VALUES (1)", "CREATE TABLE both_of (id INT) ENGINE=MERGE UNION=(t)")),
     Trap("key-cache", ("CACHE INDEX t IN default",)),
     Trap("insert-delayed", ("INSERT DELAYED INTO t () VALUES ()",), columns="id INT", filled=(), only="mariadb"),
+    Trap("fulltext-syntax", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('a@b' IN BOOLEAN MODE)",)),
+    Trap("fulltext-required", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('+the +word' IN BOOLEAN MODE)",)),
+    Trap("fulltext-columns", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('word' IN BOOLEAN MODE)",), columns=TWO),
+    Trap("fulltext-commit", ("START TRANSACTION", "INSERT INTO t (x) VALUES ('newcomer')", "SELECT x FROM t WHERE MATCH (x) AGAINST ('newcomer' IN BOOLEAN MODE)", "COMMIT")),
+    Trap("no-primary-key", HIDDEN, columns="id INT", filled=("INSERT INTO t VALUES (1)",)),
+    Trap("table-status", ("SELECT UPDATE_TIME IS NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'traps' AND TABLE_NAME = 't'",)),
+    Trap("aria-savepoint", ("START TRANSACTION", "SELECT 1 FROM t LIMIT 1", "SAVEPOINT a", "ROLLBACK"), only="mariadb", to="Aria"),
+    Trap("aria-commit", (SYNCS.format("before"), *["INSERT INTO t (x) VALUES ('one')"] * 10, SYNCS.format("after"), "SELECT @after - @before >= 10"), only="mariadb", to="Aria"),
+    Trap("insert-delayed", ("INSERT DELAYED INTO t () VALUES ()",), columns="id INT", filled=(), only="mariadb", to="Aria"),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.id)
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.id}-{trap.to}")
 def test_a_trap_is_named_and_shown(flavour: PrivateServer, trap: Trap) -> None:
     if trap.only not in flavour.binaries.name:
-        pytest.skip("MySQL 5.7 and later take INSERT DELAYED for INSERT, whatever the engine")
+        pytest.skip("MySQL has no Aria, and since 5.7 takes INSERT DELAYED for INSERT, whatever the engine")
     with schema(flavour, "traps"):
         flavour.execute(f"CREATE TABLE t ({trap.columns}) ENGINE=MyISAM {trap.options}", *trap.filled, database="traps")
-        found = {one.table_name: one.structure for one in read_structures(str(flavour.data_directory / "traps"), "traps", None, lambda _: True)}
-        structure = found["t"]
-        assert structure is not None
-        merged = [("traps", "both_of")] if "both_of" in found else []
-        named = {change.id: change for change in changes(Subject(("traps", "t"), structure, "InnoDB", kind_of(flavour, ""), merged))}
+        found = structures(flavour)
+        merged = [("traps", "both_of")] if trap.id == "merge-members" else []
+        named = {change.id: change for change in changes(Subject(("traps", "t"), found["t"], trap.to, kind_of(flavour, ""), merged))}
         assert trap.id in named
         before = _shown(flavour, trap)
-        flavour.execute("DROP TABLE IF EXISTS t", f"CREATE TABLE t ({trap.columns}) ENGINE=MyISAM {trap.options}", *[one for one in trap.filled if "MERGE" not in one], "ALTER TABLE t ENGINE=InnoDB", database="traps")
+        flavour.execute("DROP TABLE IF EXISTS t", f"CREATE TABLE t ({trap.columns}) ENGINE=MyISAM {trap.options}", *[one for one in trap.filled if "MERGE" not in one], f"ALTER TABLE t ENGINE={trap.to}", database="traps")
         after = _shown(flavour, trap)
         assert before != after
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.id)
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: f"{trap.id}-{trap.to}")
 def test_the_statement_that_is_given_runs_and_loses_nothing(flavour: PrivateServer, trap: Trap) -> None:
+    if trap.only not in flavour.binaries.name:
+        pytest.skip("MySQL has no Aria")
     with schema(flavour, "traps"):
         flavour.execute(f"CREATE TABLE t ({trap.columns}) ENGINE=MyISAM {trap.options}", *trap.filled, database="traps")
-        found = {one.table_name: one.structure for one in read_structures(str(flavour.data_directory / "traps"), "traps", None, lambda _: True)}
-        assert found["t"] is not None
         rows = flavour.execute("SELECT COUNT(*) FROM t", database="traps")
-        for change in changes(Subject(("traps", "t"), found["t"], "InnoDB", kind_of(flavour, ""))):
-            answers = told(flavour, "USE information_schema", *(part for part in map(str.strip, change.statement.split(";")) if part))
+        for change in changes(Subject(("traps", "t"), structures(flavour)["t"], trap.to, kind_of(flavour, ""))):
+            statements = change.statement.replace("SLEEP(10)", "SLEEP(0)").split(";")
+            answers = told(flavour, "USE information_schema", *(part for part in map(str.strip, statements) if part))
             assert not any(answer[0] == "error" and answer[1] not in (1062,) for answer in answers), (change, answers)
         assert flavour.execute("SELECT COUNT(*) FROM t", database="traps") == rows
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_what_is_shown_on_a_copy_shows_after_the_alter_too(flavour: PrivateServer, *, words: bool) -> None:
+    columns = "id INT PRIMARY KEY, x TEXT, y INT AS (id + 1) STORED"
+    with schema(flavour, "traps"):
+        flavour.execute(f"CREATE TABLE t ({columns}{', FULLTEXT (x)' if words else ''}) ENGINE=MyISAM", "INSERT INTO t (id) VALUES (1), (2)", database="traps")
+        named = {change.id: change for change in changes(Subject(("traps", "t"), structures(flavour)["t"], "InnoDB", kind_of(flavour, "")))}
+        flavour.execute("ALTER TABLE t ENGINE=InnoDB", database="traps")
+        for name, last in {"rollback": 0, "lock-tables": 1}.items():
+            answers = told(flavour, *(part for part in map(str.strip, named[name].statement.split(";")) if part))
+            assert answers == [(last,)], name
+
+
+WAITED = 1205
+
+
+@contextmanager
+def held(server: PrivateServer, *statements: str) -> Iterator[Callable[[str], object]]:
+    """A connection that has done so and is still there; it answers a question."""
+    with server.session("traps") as connection, closing(connection.cursor()) as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+            cursor.fetchall()
+
+        def asked(question: str) -> object:
+            cursor.execute(question)
+            return cursor.fetchall()
+
+        yield asked
+
+
+def waits(server: PrivateServer, engine: str) -> dict[str, object]:
+    """What a second connection meets while the first one is not done."""
+    server.execute("DROP TABLE IF EXISTS t", f"CREATE TABLE t (id INT PRIMARY KEY, a INT) ENGINE={engine}", "INSERT INTO t VALUES (1, 1), (2, 2)", database="traps")
+    patience = ("SET SESSION lock_wait_timeout = 1", "SET SESSION innodb_lock_wait_timeout = 1")
+    found: dict[str, object] = {}
+    with held(server, "LOCK TABLES t READ LOCAL"):
+        found["lock-tables"] = told(server, *patience, "INSERT INTO t VALUES (3, 3)")
+    with held(server, "START TRANSACTION", "UPDATE t SET a = 7 WHERE id = 1"):
+        found["lock-waits"] = told(server, *patience, "UPDATE t SET a = 8 WHERE id = 1")
+    with held(server, "START TRANSACTION", "SELECT COUNT(*) FROM t") as asked:
+        before = asked("SELECT COUNT(id + 0) FROM t")
+        told(server, "INSERT INTO t VALUES (4, 4)")
+        found["repeatable-read"] = asked("SELECT COUNT(id + 0) FROM t") == before
+    return found
+
+
+def test_what_others_wait_for_and_see(flavour: PrivateServer) -> None:
+    with schema(flavour, "traps"):
+        before, after = waits(flavour, "MyISAM"), waits(flavour, "InnoDB")
+        assert before == {"lock-tables": [], "lock-waits": [], "repeatable-read": False}
+        assert after == {"lock-tables": [("error", WAITED)], "lock-waits": [("error", WAITED)], "repeatable-read": True}
+        named = changes(Subject(("traps", "t"), structures(flavour)["t"], "InnoDB", kind_of(flavour, "")))
+        assert before.keys() <= {change.id for change in named}
+
+
+@pytest.mark.parametrize("name", [*FLAVOURS, "mysql-5.6"])
+def test_numbers_come_again_after_a_restart_where_that_is_told(name: str) -> None:
+    with CopiedServer(binaries_of(name)) as server, schema(server, "traps"):
+        server.execute("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2), (3)", database="traps")
+        named = {change.id for change in changes(Subject(("traps", "t"), structures(server)["t"], "InnoDB", kind_of(server, "")))}
+        given = []
+        for engine in ("MyISAM", "InnoDB"):
+            server.execute(f"ALTER TABLE t ENGINE={engine}", "DELETE FROM t WHERE id > 1", "INSERT INTO t VALUES (3)", "DELETE FROM t WHERE id = 3", database="traps")
+            server.restart()
+            server.execute("INSERT INTO t VALUES (NULL)", database="traps")
+            given.append(server.execute("SELECT MAX(id) FROM t", database="traps"))
+        again = "counter-after-restart" in named
+        assert again == (name == "mysql-5.6")
+        assert given == [[(4,)], [(2 if again else 4,)]]
+
+
+WORDS_SET = {"own": ["--ft-min-word-len=2", "--ft-stopword-file="], "alike": ["--ft-min-word-len=2", "--ft-stopword-file=", "--innodb-ft-min-token-size=2", "--innodb-ft-enable-stopword=OFF"]}
+
+
+@pytest.mark.parametrize("name", FLAVOURS)
+@pytest.mark.parametrize("settings", WORDS_SET)
+def test_words_are_told_by_the_servers_settings(name: str, settings: str) -> None:
+    asked = [f"SELECT COUNT(id + 0) FROM t WHERE MATCH (x) AGAINST ('{word}' IN BOOLEAN MODE)" for word in ("ox", "about", "+the +word")]
+    with CopiedServer(binaries_of(name), WORDS_SET[settings]) as server, schema(server, "traps"):
+        server.execute("CREATE TABLE t (id INT PRIMARY KEY, x TEXT, FULLTEXT (x)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 'an ox about the word')", database="traps")
+        named = {change.id: change.what for change in changes(Subject(("traps", "t"), structures(server)["t"], "InnoDB", kind_of(server, "")))}
+        assert told(server, *asked) == [(1,), (1,), (1,)]
+        server.execute("ALTER TABLE t ENGINE=InnoDB", database="traps")
+        if settings == "alike":
+            assert not named.keys() & {"fulltext-length", "fulltext-stopwords", "fulltext-required"}
+            assert told(server, *asked) == [(1,), (1,), (1,)]
+        else:
+            assert "no words of less than 3" in named["fulltext-length"]
+            assert "'about' and 'where' are not found any more" in named["fulltext-stopwords"]
+            assert told(server, *asked) == [(0,), (0,), (0,)]
+
+
+def test_signs_of_a_search_are_innodbs_own(flavour: PrivateServer) -> None:
+    asked = "SELECT GROUP_CONCAT(id ORDER BY id) FROM t WHERE MATCH (x) AGAINST ('word rain' IN BOOLEAN MODE)"
+    try:
+        flavour.execute("SET GLOBAL ft_boolean_syntax = ' |-><()~*:\"\"&^'")
+        with schema(flavour, "traps"):
+            flavour.execute("CREATE TABLE t (id INT PRIMARY KEY, x TEXT, FULLTEXT (x)) ENGINE=MyISAM", f"INSERT INTO t VALUES {ROWS}", database="traps")
+            named = {change.id for change in changes(Subject(("traps", "t"), structures(flavour)["t"], "InnoDB", kind_of(flavour, "")))}
+            assert "fulltext-operators" in named
+            assert told(flavour, asked) == [(None,)]
+            flavour.execute("ALTER TABLE t ENGINE=InnoDB", database="traps")
+            assert told(flavour, asked) == [("1,2,3",)]
+    finally:
+        flavour.execute("SET GLOBAL ft_boolean_syntax = DEFAULT")
+
+
+def test_aria_uses_the_options_that_are_not_told(flavour: PrivateServer) -> None:
+    if "mariadb" not in flavour.binaries.name:
+        pytest.skip("MySQL has no Aria")
+    with schema(flavour, "traps"):
+        flavour.execute("CREATE TABLE t (id INT) ENGINE=MyISAM CHECKSUM=1", "INSERT INTO t VALUES (1)", database="traps")
+        named = {change.id for change in changes(Subject(("traps", "t"), structures(flavour)["t"], "Aria", kind_of(flavour, "")))}
+        assert "options-ignored" not in named
+        flavour.execute("ALTER TABLE t ENGINE=Aria, ROW_FORMAT=PAGE, TRANSACTIONAL=1", database="traps")
+        ((_, kept),) = told(flavour, "CHECKSUM TABLE t QUICK")
+        assert kept is not None
+
+
+def test_defaults_of_texts_are_refused_or_vanish_in_mysql(flavour: PrivateServer) -> None:
+    made = "CREATE TABLE t (id INT, x TEXT DEFAULT 'y') ENGINE=MyISAM"
+    with schema(flavour, "traps"):
+        if "mariadb" in flavour.binaries.name:
+            flavour.execute(made, "ALTER TABLE t ENGINE=InnoDB", "INSERT INTO t (id) VALUES (1)", database="traps")
+            assert told(flavour, "SELECT x FROM t") == [("y",)], "kept within MariaDB, which is why nothing is told there"
+            return
+        assert told(flavour, "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", made) == [("error", 1101)]
+        assert ("warning", 1101) in told(flavour, "SET SESSION sql_mode = ''", made, "INSERT INTO t (id) VALUES (1)")
+        assert told(flavour, "SELECT x FROM t") == [(None,)]
 
 
 ALIKE = {
@@ -127,13 +285,10 @@ def test_the_statement_for_zeros_finds_each_kind(flavour: PrivateServer) -> None
     with schema(flavour, "traps"):
         rows = "INSERT INTO t VALUES ('2020-02-02', '2020-02-02'), ('2020-02-02', '2010-00-00'), ('0000-00-00', '2020-02-02'), ('2010-05-00', NULL)"
         flavour.execute("SET SESSION sql_mode = ''", "CREATE TABLE t (d DATE, e DATETIME) ENGINE=MyISAM", rows, database="traps")
-        (found,) = read_structures(str(flavour.data_directory / "traps"), "traps", None, lambda _: True)
-        assert found.structure is not None, found.problem
         kind = kind_of(flavour, "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE")
-        looks = next(one.statement for one in changes(Subject(("traps", "t"), found.structure, "InnoDB", kind)) if one.id == "zero-dates")
+        looks = next(one.statement for one in changes(Subject(("traps", "t"), structures(flavour)["t"], "InnoDB", kind)) if one.id == "zero-dates")
         assert told(flavour, "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'", looks.rstrip(";"))[-1] == (3,)
 
 
 def _shown(server: PrivateServer, trap: Trap) -> list[tuple[object, ...]]:
-
     return told(server, *trap.shown)

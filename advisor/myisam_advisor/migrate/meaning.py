@@ -1,59 +1,33 @@
 """What statements mean otherwise once the table is of another engine: each change with a statement that shows it.
 
 Sources: MySQL manual, "Converting Tables from MyISAM to InnoDB", "InnoDB Full-Text Indexes", "AUTO_INCREMENT Handling in InnoDB", "LOCK
-TABLES"; MariaDB's "Aria Storage Engine", "INSERT DELAYED". Twelve of them are shown on real servers in tests/servers/test_migrate_traps.py.
+TABLES", "SHOW TABLE STATUS"; MariaDB's "INSERT DELAYED"; Galera's "Differences from a Standalone MariaDB Server". What is of FULLTEXT stands in
+fulltext_meaning.py, what is of Aria in aria_meaning.py. Most are shown on real servers in tests/servers/test_migrate_traps.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
+from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
+from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.innodb_formats import effective_row_format
 from myisam_advisor.migrate.key_lengths import OLD_PART_BYTES
 from myisam_advisor.migrate.refusals import date_columns, refusals
-from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.row_size import has_row_identity
+from myisam_advisor.migrate.server_kind import INNODB
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
-TableName = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Something that succeeds, and means another thing. Without a statement ("") it shows in no single one."""
-
-    id: str
-    what: str
-    statement: Sql
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The table, where it is, what it goes to, the MERGE tables that it is a member of, and whether myisampack packed it."""
-
-    name: TableName
-    structure: Structure
-    to: str
-    kind: ServerKind
-    merged_in: Sequence[TableName] = ()
-    packed: bool = False
-
-    @property
-    def table(self) -> Sql:
-        """Its name as a statement has it."""
-        return quote_table(*self.name)
-
-    @property
-    def shown(self) -> Sql:
-        """The name of its temporary copy, with the database: none may be selected."""
-        return quote_table(self.name[0], "shown" if self.name[1] != "shown" else "shown_copy")
+# What InnoDB makes something else of, or nobody anything.
+KEPT_OPTIONS = frozenset({"KEY_BLOCK_SIZE", "AVG_ROW_LENGTH"})
 
 
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
-    found = _to_innodb if subject.to == INNODB else _to_aria
+    found = _to_innodb if subject.to == INNODB else aria_changes
     return (*_of_rows(subject), *_of_any(subject), *found(subject))
 
 
@@ -82,7 +56,7 @@ def _has_zero(structure: Structure) -> Sql:
 
 
 def _of_any(subject: Subject) -> Iterator[Change]:
-    structure, kind, table = subject.structure, subject.kind, subject.table
+    structure, present, table = subject.structure, subject.present, subject.table
     for merged in subject.merged_in:
         yield Change(
             "merge-members",
@@ -93,21 +67,24 @@ def _of_any(subject: Subject) -> Iterator[Change]:
         yield Change(
             "unpacked",
             "It is packed, and read-only: converted, it can be written and takes more room, and the way back gives an unpacked one (myisampack it again).",
-            statement("SHOW TABLE STATUS LIKE {};", _pattern(subject)),
+            _status(subject),
         )
-    if kind.galera:
+    if present.galera:
         yield Change(
             "galera-copies",
             "Galera does not replicate MyISAM's rows: other nodes may hold empty copies, and the ALTER runs on all of them.",
             statement("SELECT COUNT(*) FROM {};", table),
         )
-    if kind.group:
+    if present.group:
         yield Change(
             "group-members",
             "Members of the group may hold other rows of a MyISAM table, and the ALTER runs on all of them.",
             statement("SELECT COUNT(*) FROM {};", table),
         )
-    ignored = [name for name, _ in structure.options if name not in ("KEY_BLOCK_SIZE", "AVG_ROW_LENGTH")]
+    names = [name for name, _ in structure.options]
+    ignored = [
+        name for name in names if (name not in KEPT_OPTIONS if subject.to == INNODB else name in IGNORED_OPTIONS)
+    ]
     if ignored:
         shown = statement("CHECKSUM TABLE {} QUICK;" if "CHECKSUM" in ignored else "SHOW CREATE TABLE {};", table)
         yield Change(
@@ -122,6 +99,7 @@ def _of_any(subject: Subject) -> Iterator[Change]:
 
 def _to_innodb(subject: Subject) -> Iterator[Change]:
     structure, table = subject.structure, subject.table
+    yield from _of_identity(subject)
     yield Change(
         "count-cost",
         "COUNT(*) without WHERE is no number kept in the header any more: a whole index is read.",
@@ -135,31 +113,27 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     yield Change(
         "rollback",
         "In a transaction changes are no more there at once and for ever: ROLLBACK, or a connection that ends without COMMIT, undoes them.",
-        _on_copy(
+        on_copy(
             subject,
             statement(
-                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", _filled(subject), subject.shown
+                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", filled(subject), subject.shown
             ),
         ),
     )
-    yield Change(
-        "lock-tables",
-        "LOCK TABLES commits the transaction that is open, START TRANSACTION releases the locks; and a lock is waited for 50 seconds, then error 1205, or 1213 (deadlock).",
-        _on_copy(subject, statement("LOCK TABLES {} WRITE; START TRANSACTION; UNLOCK TABLES;", subject.shown)),
-    )
+    yield from _of_others(subject)
     yield Change(
         "repair",
         "REPAIR TABLE, myisamchk and copies of the files are no way back any more: only backups and the server's own recovery are.",
-        _on_copy(subject, statement("REPAIR TABLE {};", subject.shown)),
+        on_copy(subject, statement("REPAIR TABLE {};", subject.shown)),
     )
     yield Change(
         "disable-keys",
         "DISABLE KEYS does nothing (a note): loads build every index row by row.",
-        _on_copy(subject, statement("ALTER TABLE {} DISABLE KEYS; SHOW WARNINGS;", subject.shown)),
+        on_copy(subject, statement("ALTER TABLE {} DISABLE KEYS; SHOW WARNINGS;", subject.shown)),
     )
     yield from _of_unique_keys(subject)
     yield from _of_counter(subject)
-    yield from _of_words(subject)
+    yield from fulltext_changes(subject)
     if subject.kind.is_mariadb or subject.kind.version < (5, 7):
         yield Change(
             "insert-delayed",
@@ -172,24 +146,21 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
         yield Change(
             "compressed",
             f"KEY_BLOCK_SIZE={structure.option('KEY_BLOCK_SIZE')} was the size of MyISAM's index blocks; for InnoDB it means compressed pages.",
-            statement("SHOW TABLE STATUS LIKE {};", _pattern(subject)),
+            _status(subject),
         )
-    if subject.kind.gtid:
+    if subject.present.gtid:
         yield Change(
             "gtid",
             "With enforce_gtid_consistency a transaction may change this table beside others now (error 1785 before).",
             statement("SELECT @@global.enforce_gtid_consistency;"),
         )
-    if (
-        any(column.text_default for column in structure.columns)
-        and not subject.kind.is_mariadb
-        and subject.kind.version < (8, 0)
-    ):
-        yield Change(
-            "text-default",
-            f"{subject.kind.label} has no defaults of TEXT and BLOB columns: they vanish.",
-            statement("SHOW CREATE TABLE {};", table),
-        )
+    yield from _of_defaults(subject)
+    yield Change(
+        "table-status",
+        f"SHOW TABLE STATUS and information_schema.TABLES: Rows is an estimate, {_update_time(subject)}, Check_time is NULL. Monitoring and backups that go by them: "
+        "use COUNT(*), or a column with the time.",
+        _status(subject),
+    )
     yield Change(
         "memory",
         "Its pages want room in the buffer pool, where the key cache and the page cache of the system held them before.",
@@ -198,19 +169,22 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
 
 
 def _of_unique_keys(subject: Subject) -> Iterator[Change]:
-    if any(index.unique for index in subject.structure.indexes):
-        yield Change(
-            "half-done",
-            "An INSERT or UPDATE of several rows that fails at one of them leaves none; MyISAM kept those before it.",
-            _on_copy(
-                subject,
-                statement(
-                    "{} AS one JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM {};",
-                    _filled(subject),
-                    subject.shown,
-                ),
-            ),
-        )
+    if not any(index.unique for index in subject.structure.indexes):
+        return
+    shown = on_copy(
+        subject,
+        statement(
+            "{} AS one JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM {};",
+            filled(subject),
+            subject.shown,
+        ),
+    )
+    yield Change(
+        "half-done",
+        "An INSERT or UPDATE of several rows that fails at one of them leaves none; MyISAM kept those before it.",
+        # The copy of a table with words has no unique key either.
+        statement("") if subject.has_words else shown,
+    )
 
 
 def _of_counter(subject: Subject) -> Iterator[Change]:
@@ -230,27 +204,6 @@ def _of_counter(subject: Subject) -> Iterator[Change]:
     )
 
 
-def _of_words(subject: Subject) -> Iterator[Change]:
-    for index in subject.structure.of_kind(types.FULLTEXT)[:1]:
-        columns = sql_list(quote_identifier(subject.structure.columns[part.column].name) for part in index.parts)
-        table = subject.table
-        yield Change(
-            "fulltext-length",
-            "FULLTEXT finds words of 3 characters and more (innodb_ft_min_token_size), no more of 4 (ft_min_word_len).",
-            statement("SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ('cat' IN BOOLEAN MODE);", table, columns),
-        )
-        yield Change(
-            "fulltext-stopwords",
-            "FULLTEXT leaves out 36 stopwords instead of 543: words such as 'after' and 'because' are found.",
-            statement("SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ('because' IN BOOLEAN MODE);", table, columns),
-        )
-        yield Change(
-            "fulltext-ranking",
-            "Words in more than half of the rows are found too, and relevance has other figures.",
-            statement("SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ('word');", table, columns),
-        )
-
-
 def _shortened(subject: Subject, index: Index) -> Iterator[Change]:
     """MySQL shortens a prefix with a warning only, where sql_mode is not strict."""
     kind = subject.kind
@@ -264,45 +217,72 @@ def _shortened(subject: Subject, index: Index) -> Iterator[Change]:
         )
 
 
-def _to_aria(subject: Subject) -> Iterator[Change]:
-    if subject.structure.row_format in ("FIXED", "DYNAMIC"):
-        yield Change(
-            "aria-not-crash-safe",
-            f"ROW_FORMAT={subject.structure.row_format} goes along: the table is not safe against crashes until ROW_FORMAT=PAGE.",
-            statement("SHOW CREATE TABLE {};", subject.table),
-        )
+def _of_identity(subject: Subject) -> Iterator[Change]:
+    """A table whose rows nothing tells apart."""
+    if has_row_identity(subject.structure):
+        return
+    present = subject.present
+    cluster = " Group replication refuses every write to it (error 3098)." if present.group else ""
+    if present.galera:
+        cluster += " Galera supports no DELETE from it, and its rows may stand in another order on each node."
     yield Change(
-        "aria-rollback",
-        "ROLLBACK and SAVEPOINT undo nothing in Aria, as in MyISAM; crash-safe means that a statement is whole after a crash.",
-        _on_copy(
-            subject,
-            statement(
-                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", _filled(subject), subject.shown
-            ),
+        "no-primary-key",
+        "No primary key: InnoDB orders its rows by a hidden number that no statement can use, drawn from one counter of all such tables; replicas scan for each changed row."
+        f"{cluster} Add one before the ALTER.",
+        statement("SHOW INDEX FROM {};", subject.table),
+    )
+
+
+def _of_others(subject: Subject) -> Iterator[Change]:
+    """What other connections see and wait for."""
+    table = subject.table
+    yield Change(
+        "repeatable-read",
+        "A transaction goes on reading what was there at its first SELECT (REPEATABLE READ); MyISAM showed others' rows at once. "
+        "With autocommit off, COMMIT before you look for new rows.",
+        statement(
+            "START TRANSACTION; SELECT COUNT(*) FROM {}; DO SLEEP(10); SELECT COUNT(*) FROM {}; COMMIT;", table, table
         ),
     )
     yield Change(
-        "aria-memory",
-        "Its pages want room in aria_pagecache_buffer_size, rows included: the key cache keeps nothing of them.",
-        statement("SELECT @@global.aria_pagecache_buffer_size, @@global.key_buffer_size;"),
+        "lock-waits",
+        "What a transaction changed stays locked until its COMMIT: others wait (innodb_lock_wait_timeout, 50 seconds), then get error 1205; or 1213 at once (deadlock). "
+        "Programs must repeat the transaction then.",
+        statement("SELECT @@global.innodb_lock_wait_timeout;"),
+    )
+    yield Change(
+        "lock-tables",
+        "LOCK TABLES ... READ LOCAL stops inserts, too (mysqldump: --single-transaction); LOCK TABLES commits the open transaction, START TRANSACTION releases the locks.",
+        on_copy(
+            subject,
+            statement(
+                "START TRANSACTION; {} LIMIT 1; LOCK TABLES {} WRITE; ROLLBACK; SELECT COUNT(*) FROM {}; UNLOCK TABLES;",
+                filled(subject),
+                subject.shown,
+                subject.shown,
+            ),
+        ),
     )
 
 
-def _on_copy(subject: Subject, then: Sql) -> Sql:
-    """A statement that may change rows, on an empty table of the same kind that only its connection sees.
-
-    A partitioned one has no such copy, and that of a MERGE table could have its members.
-    """
-    if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM":
-        return statement("")
-    return statement("CREATE TEMPORARY TABLE {} LIKE {}; {}", subject.shown, subject.table, then)
-
-
-def _filled(subject: Subject) -> Sql:
-    """The beginning of what takes rows over: into all columns but those that the server computes."""
-    columns = sql_list(quote_identifier(column.name) for column in subject.structure.columns if not column.generated)
-    return statement("INSERT INTO {} ({}) SELECT {} FROM {}", subject.shown, columns, columns, subject.table)
+def _of_defaults(subject: Subject) -> Iterator[Change]:
+    """MySQL has no defaults of TEXT and BLOB but expressions, and these since 8.0.13."""
+    kind = subject.kind
+    if kind.is_mariadb or not any(column.text_default for column in subject.structure.columns):
+        return
+    mend = " Write DEFAULT ('...')." if kind.version >= (8, 0) else ""
+    yield Change(
+        "text-default",
+        f"{kind.label} takes no plain defaults of TEXT and BLOB columns: error 1101, or they vanish with a warning where sql_mode is not strict.{mend}",
+        statement("SHOW CREATE TABLE {};", subject.table),
+    )
 
 
-def _pattern(subject: Subject) -> Sql:
-    return quote_text(subject.name[1])
+def _update_time(subject: Subject) -> str:
+    """What becomes of the time of the last change."""
+    return "Update_time is lost at a restart" if subject.kind.since((5, 7), (10, 2)) else "Update_time is NULL"
+
+
+def _status(subject: Subject) -> Sql:
+    schema, table = subject.name
+    return statement("SHOW TABLE STATUS FROM {} WHERE Name = {};", quote_identifier(schema), quote_text(table))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from myisam_advisor.migrate.change import Change, Subject, TableName
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
-from myisam_advisor.migrate.meaning import Change, Subject, TableName, changes
+from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.row_size import has_whole_key
@@ -133,7 +134,7 @@ def _one(
     errors = _of_structure(table, table.structure, first, to, here, target)
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     packed = table.contents is not None and table.contents.row_format == PACKED
-    subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()), packed)
+    subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()), here, packed)
     told = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
     after = bytes_after(table.structure, told, to, here) if told else None
     lasts = lasting(told, after, to, here, machine) if told and after else None

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.migrate.meaning import Change
+from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
 from myisam_advisor.migrate.script import tables_of
 from myisam_advisor.migrate.server_kind import INNODB

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from myisam_advisor.migrate import fulltext_settings
+from myisam_advisor.migrate.fulltext_settings import NOT_KNOWN, FulltextSettings
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.numbers import whole_number
@@ -70,6 +72,8 @@ class ServerKind:
     sorts_copies: bool = False
     # innodb_ft_cache_size: words of FULLTEXT indexes are gathered in it.
     words_cache_bytes: int = DEFAULT_WORDS_CACHE_BYTES
+    # Which words FULLTEXT indexes hold.
+    fulltext: FulltextSettings = NOT_KNOWN
 
     @property
     def label(self) -> str:
@@ -134,7 +138,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
         strict and zero_in, defaults_too and zero, defaults_too and zero_in, is_on("innodb_alter_copy_bulk", False),
-        _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES),
+        _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES), fulltext_settings.of_variables(told),
     )  # fmt: skip
 
 

@@ -1,0 +1,53 @@
+"""What statements mean otherwise once the table is of Aria, as the script makes it: ROW_FORMAT=PAGE, TRANSACTIONAL=1.
+
+Sources: MariaDB's "Aria Storage Engine", "INSERT DELAYED"; storage/maria/ha_maria.cc (ha_maria::open: what a transactional table can do;
+ha_maria_init: no savepoint_set; external_lock: a statement's end is its commit), ma_locking.c (DELAY_KEY_WRITE). Shown on real servers in
+tests/servers/test_migrate_traps.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
+from myisam_exporter.server.sql import statement
+
+# What Aria makes nothing of where it keeps a log. PACK_KEYS, CHECKSUM, MAX_ROWS and MIN_ROWS count as in MyISAM (ha_maria::create).
+IGNORED_OPTIONS = frozenset({"DELAY_KEY_WRITE"})
+
+
+def aria_changes(subject: Subject) -> Iterator[Change]:
+    """Of a table that goes to Aria."""
+    table = subject.table
+    if subject.structure.row_format in ("FIXED", "DYNAMIC"):
+        yield Change(
+            "aria-not-crash-safe",
+            f"ROW_FORMAT={subject.structure.row_format} goes along: the table is not safe against crashes until ROW_FORMAT=PAGE.",
+            statement("SHOW CREATE TABLE {};", table),
+        )
+    yield Change(
+        "aria-rollback",
+        "ROLLBACK undoes nothing in Aria, as in MyISAM; crash-safe means that a statement is whole after a crash.",
+        on_copy(
+            subject,
+            statement(
+                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", filled(subject), subject.shown
+            ),
+        ),
+    )
+    yield Change(
+        "aria-savepoint",
+        "In a transaction that has used the table SAVEPOINT ends with error 1178; MyISAM passed over it. TRANSACTIONAL=0 does, too, without safety against crashes.",
+        statement("START TRANSACTION; SELECT 1 FROM {} LIMIT 1; SAVEPOINT shown; ROLLBACK;", table),
+    )
+    yield Change(
+        "aria-commit",
+        "Each statement that writes waits until Aria's log is on disk (TRANSACTIONAL=1): write many rows with one. TRANSACTIONAL=0 does not wait, and is not safe against crashes.",
+        statement("SHOW GLOBAL STATUS LIKE 'Aria_transaction_log_syncs';"),
+    )
+    yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.", statement(""))
+    yield Change(
+        "aria-memory",
+        "Its pages want room in aria_pagecache_buffer_size, rows included: the key cache keeps nothing of them.",
+        statement("SELECT @@global.aria_pagecache_buffer_size, @@global.key_buffer_size;"),
+    )

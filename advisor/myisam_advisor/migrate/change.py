@@ -1,0 +1,90 @@
+"""One thing that means another afterwards, the table that it is said of, and the copy on which a statement shows it.
+
+A statement that may change rows works on an empty temporary table LIKE the one in question (docs/decisions/037-migrations-from-files.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Structure
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, sql_list, statement
+
+TableName = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that succeeds, and means another thing. Without a statement ("") it shows in no single one."""
+
+    id: str
+    what: str
+    statement: Sql
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The table, where it is, what it goes to, the MERGE tables that it is a member of, and whether myisampack packed it.
+
+    `kind` is the server that it means another thing on, `here` the one that it is on where that is another.
+    """
+
+    name: TableName
+    structure: Structure
+    to: str
+    kind: ServerKind
+    merged_in: Sequence[TableName] = ()
+    here: ServerKind | None = None
+    packed: bool = False
+
+    @property
+    def present(self) -> ServerKind:
+        """The server that the table is on."""
+        return self.here or self.kind
+
+    @property
+    def table(self) -> Sql:
+        """Its name as a statement has it."""
+        return quote_table(*self.name)
+
+    @property
+    def shown(self) -> Sql:
+        """The name of its temporary copy, with the database: none may be selected."""
+        return quote_table(self.name[0], "shown" if self.name[1] != "shown" else "shown_copy")
+
+    @property
+    def base_columns(self) -> Sql:
+        """All columns but those that the server computes."""
+        return sql_list(quote_identifier(column.name) for column in self.structure.columns if not column.generated)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it has FULLTEXT indexes."""
+        return bool(self.structure.of_kind(types.FULLTEXT))
+
+
+def on_copy(subject: Subject, then: Sql) -> Sql:
+    """A statement that may change rows, on an empty table of the same kind that only its connection sees.
+
+    A partitioned one has no such copy, and that of a MERGE table would have its members: an INSERT into it wrote into one. InnoDB has no FULLTEXT index in a temporary table (error 1796): the copy of a table with one has the engine, and no index.
+    """
+    if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM":
+        return statement("")
+    if subject.has_words and subject.to == INNODB:
+        return statement(
+            "CREATE TEMPORARY TABLE {} ENGINE=InnoDB SELECT {} FROM {} LIMIT 0; {}",
+            subject.shown,
+            subject.base_columns,
+            subject.table,
+            then,
+        )
+    return statement("CREATE TEMPORARY TABLE {} LIKE {}; {}", subject.shown, subject.table, then)
+
+
+def filled(subject: Subject) -> Sql:
+    """The beginning of what takes rows over: into all columns but those that the server computes."""
+    columns = subject.base_columns
+    return statement("INSERT INTO {} ({}) SELECT {} FROM {}", subject.shown, columns, columns, subject.table)

@@ -1,0 +1,156 @@
+"""What searches in FULLTEXT indexes mean otherwise in InnoDB: which words, which rows, which expressions.
+
+Sources: MySQL manual, "InnoDB Full-Text Indexes", "Boolean Full-Text Searches", "Full-Text Restrictions"; storage/innobase/fts/fts0pars.y
+(which expressions are one), fts0que.cc. All but the operators' are shown on real servers in tests/servers/test_migrate_traps.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myisam_advisor.migrate.change import Change, Subject
+from myisam_advisor.migrate.fulltext_settings import (
+    BUILT_IN_FILE,
+    INNODB_SHORTEST,
+    OPERATORS,
+    SHORTEST,
+    TOKEN_CHARACTERS,
+)
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Index, Structure
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_list, statement
+
+# Words of one character and more that neither engine has among its stopwords.
+WORDS = ("x", "ox", "cat", "tree")
+MYISAM_STOPWORDS, INNODB_STOPWORDS = "543", "36"
+
+
+def fulltext_changes(subject: Subject) -> Iterator[Change]:
+    """Of a table that has such an index and goes to InnoDB."""
+    for index in subject.structure.of_kind(types.FULLTEXT)[:1]:
+        columns = _columns(subject.structure, index)
+        yield from _lengths(subject, columns)
+        yield from _stopwords(subject, columns)
+        yield Change(
+            "fulltext-ranking",
+            "Words in more than half of the rows are found too, and relevance has other figures.",
+            _natural(subject, columns, "word"),
+        )
+        yield Change(
+            "fulltext-syntax",
+            "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * \" @ out of what people type.",
+            _boolean(subject, columns, "a@b"),
+        )
+        yield from _operators(subject, columns)
+        yield from _other_columns(subject)
+        yield Change(
+            "fulltext-commit",
+            "A search finds rows only after their COMMIT, also in the transaction that wrote them.",
+            statement(""),
+        )
+
+
+def _columns(structure: Structure, index: Index) -> Sql:
+    return sql_list(quote_identifier(structure.columns[part.column].name) for part in index.parts)
+
+
+def _boolean(subject: Subject, columns: Sql, words: str) -> Sql:
+    return statement(
+        "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({} IN BOOLEAN MODE);",
+        subject.table,
+        columns,
+        quote_text(words),
+    )
+
+
+def _natural(subject: Subject, columns: Sql, words: str) -> Sql:
+    return statement(
+        "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({});", subject.table, columns, quote_text(words)
+    )
+
+
+def _lengths(subject: Subject, columns: Sql) -> Iterator[Change]:
+    """Words that are found before or afterwards only, as they are short."""
+    said, to_be = subject.present.fulltext.shortest, subject.kind.fulltext.innodb_shortest
+    before, after = (SHORTEST if said is None else said), (INNODB_SHORTEST if to_be is None else to_be)
+    if before == after:
+        return
+    of_before, of_after = _of("ft_min_word_len", said), _of("innodb_ft_min_token_size", to_be)
+    same = f" To keep that, start the server with innodb_ft_min_token_size={before} before the ALTER."
+    mend = same if before <= TOKEN_CHARACTERS[1] else ""
+    what = (
+        f"FULLTEXT finds words of {after} characters and more ({of_after}), which was {before} and more ({of_before})."
+        if after < before
+        else f"FULLTEXT finds no words of less than {after} characters ({of_after}), which was {before} ({of_before}).{mend}"
+    )
+    yield Change("fulltext-length", what, _boolean(subject, columns, _word_of(min(before, after))))
+
+
+def _of(variable: str, said: int | None) -> str:
+    return variable if said is not None else f"{variable} by default"
+
+
+def _word_of(characters: int) -> str:
+    return WORDS[max(characters, 1) - 1] if characters <= len(WORDS) else "x" * characters
+
+
+def _stopwords(subject: Subject, columns: Sql) -> Iterator[Change]:
+    """Words that are left out before or afterwards only, and what becomes of a search that asks for one."""
+    file, later = subject.present.fulltext.stopword_file, subject.kind.fulltext
+    built_in = file in (None, BUILT_IN_FILE)
+    if later.innodb_stopwords is False:
+        after = ""
+    elif later.innodb_stopword_table:
+        after = f"the stopwords in the table {later.innodb_stopword_table}"
+    else:
+        after = f"InnoDB's {INNODB_STOPWORDS} stopwords"
+    if built_in:
+        # Whoever has a list of his own knows what it finds.
+        found = "" if later.innodb_stopword_table else ": words such as 'after' and 'because' are found"
+        what = f"FULLTEXT leaves out {after or 'no stopwords'} instead of MyISAM's {MYISAM_STOPWORDS}{found}."
+        yield Change("fulltext-stopwords", what, _boolean(subject, columns, "because"))
+    elif file:
+        what = f"FULLTEXT leaves out {after or 'no stopwords'} instead of those in {file}; innodb_ft_server_stopword_table names a table of yours."
+        yield Change("fulltext-stopwords", what, _boolean(subject, columns, "about"))
+    elif after:
+        what = f"FULLTEXT leaves out {after}, where it had none (ft_stopword_file is empty): 'about' and 'where' are not found any more. "
+        mend = "To keep that, SET GLOBAL innodb_ft_enable_stopword = OFF before the ALTER."
+        yield Change("fulltext-stopwords", what + mend, _boolean(subject, columns, "about"))
+    if after:
+        yield Change(
+            "fulltext-required",
+            "IN BOOLEAN MODE '+the +word' finds nothing: MyISAM passes over a stopword with +, InnoDB looks for it. Leave stopwords out of what is asked for.",
+            _boolean(subject, columns, "+the +word"),
+        )
+
+
+def _operators(subject: Subject, columns: Sql) -> Iterator[Change]:
+    """Signs that the server was told to take for others: InnoDB has its own."""
+    operators = subject.present.fulltext.operators
+    if operators != OPERATORS:
+        yield Change(
+            "fulltext-operators",
+            f"IN BOOLEAN MODE ft_boolean_syntax ({operators}) does not count any more: the signs mean what they do by default, and words without one may be missing.",
+            _boolean(subject, columns, "one two"),
+        )
+
+
+def _other_columns(subject: Subject) -> Iterator[Change]:
+    """A search in columns over which there is no index, of those that have one with others."""
+    structure = subject.structure
+    indexed = [tuple(part.column for part in index.parts) for index in structure.of_kind(types.FULLTEXT)]
+    every = tuple(dict.fromkeys(column for columns in indexed for column in columns))
+    sets = [frozenset(columns) for columns in indexed]
+    asked = [*((column,) for column in every), every]
+    one = next((columns for columns in asked if frozenset(columns) not in sets and _of_one_collation(structure, columns)), None)  # fmt: skip
+    if one is not None:
+        names = sql_list(quote_identifier(structure.columns[column].name) for column in one)
+        yield Change(
+            "fulltext-columns",
+            "MATCH over columns that no index has exactly ends with error 1191 IN BOOLEAN MODE, too; MyISAM reads the table. Make an index for each such search.",
+            _boolean(subject, names, "word"),
+        )
+
+
+def _of_one_collation(structure: Structure, columns: tuple[int, ...]) -> bool:
+    return len({structure.columns[column].collation for column in columns}) == 1
