@@ -42,7 +42,8 @@ def aria_changes(subject: Subject) -> Iterator[Change]:
     )
     yield Change(
         "aria-commit",
-        "Each statement that writes waits until Aria's log is on disk (TRANSACTIONAL=1): write many rows with one. TRANSACTIONAL=0 does not wait, and is not safe against crashes.",
+        "Each statement that writes waits until Aria's log is on disk (TRANSACTIONAL=1), in a transaction, too: write many rows with one, or under LOCK TABLES. "
+        "TRANSACTIONAL=0 does not wait, and is not safe against crashes.",
         statement("SHOW GLOBAL STATUS LIKE 'Aria_transaction_log_syncs';"),
     )
     yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.", statement(""))

@@ -23,6 +23,8 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_li
 # Words of one character and more that neither engine has among its stopwords.
 WORDS = ("x", "ox", "cat", "tree")
 MYISAM_STOPWORDS, INNODB_STOPWORDS = "543", "36"
+# Those of InnoDB that are none in MyISAM and have three letters (asked of MariaDB 10.11 with ft_min_word_len=1; de, en, la, a and i are shorter).
+OWN_STOPWORDS, OWN_CHARACTERS = "'und' and 'www'", 3
 
 
 def fulltext_changes(subject: Subject) -> Iterator[Change]:
@@ -31,6 +33,7 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         columns = _columns(subject.structure, index)
         yield from _lengths(subject, columns)
         yield from _stopwords(subject, columns)
+        yield from _required(subject, columns)
         yield Change(
             "fulltext-ranking",
             "Words in more than half of the rows are found too, and relevance has other figures.",
@@ -95,7 +98,7 @@ def _word_of(characters: int) -> str:
 
 
 def _stopwords(subject: Subject, columns: Sql) -> Iterator[Change]:
-    """Words that are left out before or afterwards only, and what becomes of a search that asks for one."""
+    """Words that are left out before or afterwards only, as they are in a list."""
     file, later = subject.present.fulltext.stopword_file, subject.kind.fulltext
     built_in = file in (None, BUILT_IN_FILE)
     if later.innodb_stopwords is False:
@@ -107,6 +110,9 @@ def _stopwords(subject: Subject, columns: Sql) -> Iterator[Change]:
     if built_in:
         # Whoever has a list of his own knows what it finds.
         found = "" if later.innodb_stopword_table else ": words such as 'after' and 'because' are found"
+        shortest = subject.present.fulltext.shortest
+        if found and after and shortest is not None and shortest <= OWN_CHARACTERS:
+            found += f", {OWN_STOPWORDS} no more"
         what = f"FULLTEXT leaves out {after or 'no stopwords'} instead of MyISAM's {MYISAM_STOPWORDS}{found}."
         yield Change("fulltext-stopwords", what, _boolean(subject, columns, "because"))
     elif file:
@@ -116,12 +122,22 @@ def _stopwords(subject: Subject, columns: Sql) -> Iterator[Change]:
         what = f"FULLTEXT leaves out {after}, where it had none (ft_stopword_file is empty): 'about' and 'where' are not found any more. "
         mend = "To keep that, SET GLOBAL innodb_ft_enable_stopword = OFF before the ALTER."
         yield Change("fulltext-stopwords", what + mend, _boolean(subject, columns, "about"))
-    if after:
-        yield Change(
-            "fulltext-required",
-            "IN BOOLEAN MODE '+the +word' finds nothing: MyISAM passes over a stopword with +, InnoDB looks for it. Leave stopwords out of what is asked for.",
-            _boolean(subject, columns, "+the +word"),
-        )
+
+
+def _required(subject: Subject, columns: Sql) -> Iterator[Change]:
+    """A search that asks for what no index holds."""
+    later = subject.kind.fulltext
+    if later.innodb_stopwords is not False and not later.innodb_stopword_table:
+        shown = "+the +word"
+    elif later.innodb_shortest is None or later.innodb_shortest > 1:
+        shown = "+x +word"
+    else:
+        return
+    yield Change(
+        "fulltext-required",
+        f"IN BOOLEAN MODE '{shown}' finds nothing: MyISAM passes over stopwords and short words with +, InnoDB looks for them. Leave them out of what is asked for.",
+        _boolean(subject, columns, shown),
+    )
 
 
 def _operators(subject: Subject, columns: Sql) -> Iterator[Change]:

@@ -90,9 +90,11 @@ def _of_any(subject: Subject) -> Iterator[Change]:
         yield Change(
             "options-ignored", f"{', '.join(ignored)} stand in SHOW CREATE TABLE and do nothing any more.", shown
         )
+    # LOAD INDEX INTO CACHE fills Aria's own cache.
+    idle = "CACHE INDEX and LOAD INDEX INTO CACHE do" if subject.to == INNODB else "CACHE INDEX does"
     yield Change(
         "key-cache",
-        "CACHE INDEX and LOAD INDEX INTO CACHE do nothing any more: its index blocks leave the key cache.",
+        f"{idle} nothing any more: its index blocks leave the key cache.",
         statement(""),
     )
 
@@ -157,7 +159,7 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     yield from _of_defaults(subject)
     yield Change(
         "table-status",
-        f"SHOW TABLE STATUS and information_schema.TABLES: Rows is an estimate, {_update_time(subject)}, Check_time is NULL. Monitoring and backups that go by them: "
+        f"Rows in SHOW TABLE STATUS and information_schema.TABLES is an estimate, {_update_time(subject)}, Check_time is NULL. Monitoring and backups that go by them: "
         "use COUNT(*), or a column with the time.",
         _status(subject),
     )
@@ -273,7 +275,7 @@ def _of_defaults(subject: Subject) -> Iterator[Change]:
     mend = " Write DEFAULT ('...')." if kind.version >= (8, 0) else ""
     yield Change(
         "text-default",
-        f"{kind.label} takes no plain defaults of TEXT and BLOB columns: error 1101, or they vanish with a warning where sql_mode is not strict.{mend}",
+        f"{kind.label} takes no plain defaults of TEXT and BLOB columns: error 1101; '' vanishes with a warning where sql_mode is not strict.{mend}",
         statement("SHOW CREATE TABLE {};", subject.table),
     )
 

@@ -47,7 +47,10 @@ def test_the_length_of_words_is_told_by_both_settings(kind: ServerKind, said: st
 
 def test_nothing_is_told_of_what_is_set_alike() -> None:
     alike = mysql(ft_min_word_len="3", innodb_ft_min_token_size="3", ft_stopword_file="", innodb_ft_enable_stopword="OFF")
-    assert not told(WORDS, kind=alike).keys() & {"fulltext-length", "fulltext-stopwords", "fulltext-required"}
+    assert not told(WORDS, kind=alike).keys() & {"fulltext-length", "fulltext-stopwords"}
+    assert "'+x +word' finds nothing" in told(WORDS, kind=alike)["fulltext-required"].what
+    every = mysql(ft_min_word_len="1", innodb_ft_min_token_size="1", innodb_ft_enable_stopword="OFF")
+    assert "fulltext-required" not in told(WORDS, kind=every)
     assert not [name for name in told(KEYED) if name.startswith("fulltext")]
 
 
@@ -55,6 +58,7 @@ def test_nothing_is_told_of_what_is_set_alike() -> None:
     ("variables", "said", "word"),
     [
         ({}, "leaves out InnoDB's 36 stopwords instead of MyISAM's 543: words such as 'after' and 'because' are found.", "because"),
+        ({"ft_min_word_len": "3"}, "words such as 'after' and 'because' are found, 'und' and 'www' no more.", "because"),
         ({"ft_stopword_file": "(built-in)", "innodb_ft_enable_stopword": "OFF"}, "leaves out no stopwords instead of MyISAM's 543", "because"),
         ({"ft_stopword_file": ""}, "leaves out InnoDB's 36 stopwords, where it had none (ft_stopword_file is empty): 'about' and 'where' are not found any more. To keep that, SET GLOBAL innodb_ft_enable_stopword = OFF", "about"),
         ({"ft_stopword_file": "/etc/stopwords"}, "leaves out InnoDB's 36 stopwords instead of those in /etc/stopwords; innodb_ft_server_stopword_table names a table of yours.", "about"),
