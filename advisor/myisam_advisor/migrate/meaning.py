@@ -226,7 +226,7 @@ def _of_identity(subject: Subject) -> Iterator[Change]:
     present = subject.present
     cluster = " Group replication refuses every write to it (error 3098)." if present.group else ""
     if present.galera:
-        cluster += " Galera supports no DELETE from it, and its rows may stand in another order on each node."
+        cluster += " Galera does not support DELETE from it, as its rows may stand in another order on each node; with wsrep_certify_nonPK=OFF every write ends with error 1213."
     yield Change(
         "no-primary-key",
         "No primary key: InnoDB orders its rows by a hidden number that no statement can use, drawn from one counter of all such tables; replicas scan for each changed row."
