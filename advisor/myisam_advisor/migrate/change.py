@@ -69,7 +69,8 @@ class Subject:
 def on_copy(subject: Subject, then: Sql) -> Sql:
     """A statement that may change rows, on an empty table of the same kind that only its connection sees.
 
-    A partitioned one has no such copy, and that of a MERGE table would have its members: an INSERT into it wrote into one. InnoDB has no FULLTEXT index in a temporary table (error 1796): the copy of a table with one has the engine, and no index.
+    A partitioned one has no such copy, and that of a MERGE table would have its members: an INSERT into it wrote into one.
+    InnoDB has no FULLTEXT index in a temporary table (error 1796): the copy of a table with one has the engine, and no index.
     """
     if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM":
         return statement("")

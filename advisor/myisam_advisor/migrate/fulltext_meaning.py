@@ -41,7 +41,7 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         )
         yield Change(
             "fulltext-syntax",
-            "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * \" @ out of what people type.",
+            "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type.",
             _boolean(subject, columns, "a@b"),
         )
         yield from _operators(subject, columns)

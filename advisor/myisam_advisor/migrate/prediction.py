@@ -134,7 +134,9 @@ def _one(
     errors = _of_structure(table, table.structure, first, to, here, target)
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     packed = table.contents is not None and table.contents.row_format == PACKED
-    subject = Subject(table.name, table.structure, to, target or here, members.get(table.name, ()), here, packed)
+    subject = Subject(
+        table.name, table.structure, to, target or here, members.get(table.name, ()), here=here, packed=packed
+    )
     told = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
     after = bytes_after(table.structure, told, to, here) if told else None
     lasts = lasting(told, after, to, here, machine) if told and after else None

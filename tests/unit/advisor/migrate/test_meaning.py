@@ -22,7 +22,7 @@ KEYED = table(integer(), indexes=(index((0, 4), name="PRIMARY", unique=True),))
 
 
 def told(structure: Structure, to: str = "InnoDB", kind: ServerKind = MARIADB, here: ServerKind | None = None) -> dict[str, Change]:
-    return {one.id: one for one in changes(Subject(("s", "t"), structure, to, kind, (), here))}
+    return {one.id: one for one in changes(Subject(("s", "t"), structure, to, kind, here=here))}
 
 
 def mysql(**variables: str) -> ServerKind:
