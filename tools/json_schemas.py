@@ -296,15 +296,23 @@ def _migrate() -> Schema:
     ends: Schema = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
     name = {"schema_name": TEXT, "table_name": TEXT}
     error = an_object({
-        "code": {"type": "integer", "description": "The server's number of the error; the first one hides those behind it."}, "why": TEXT, "mend": TEXT,
+        "code": {
+            "type": "integer",
+            "description": "The server's number of the error; the first one hides those behind it. 0 is a warning, and the table is not of the engine that was asked for.",
+        },
+        "why": TEXT, "mend": TEXT,
     })  # fmt: skip
     change = an_object({
         "id": TEXT, "what": TEXT, "statement": {"type": "string", "description": "Shows the change; empty where no single one does."},
     })  # fmt: skip
     table = an_object({
-        **name, "engine": TEXT, "to": TEXT, "fails": {"type": "boolean", "description": "Whether ALTER TABLE ... ENGINE=... is refused, whatever rows there are."},
-        "errors": list_of(error), "changes": list_of(change),
-        "seconds": or_null(ends) | {"description": "How long the ALTER lasts, between two ends; null where that was not measured."},
+        **name, "engine": TEXT, "to": TEXT, "fails": {"type": "boolean", "description": "Whether ALTER TABLE ... ENGINE=... is refused on this server, whatever rows there are."},
+        "errors": list_of(error),
+        "target_errors": list_of(error) | {"description": "What an ALTER run on the target, with its settings by default, would end with besides."},
+        "changes": list_of(change),
+        "seconds": or_null(ends) | {"description": "How long the ALTER lasts, between two ends; null where both are not known."},
+        "seconds_least": {"type": ["number", "null"], "description": "The least time, also where the most is not known; null where nothing is."},
+        "why_open": {"type": "string", "description": "Why only the least time is known; empty where both are, or none is."},
         "bytes_after": or_null(ends) | {"description": "How large the table becomes, between two ends; null where its size is not known."},
     })  # fmt: skip
     properties: dict[str, Schema] = {
@@ -316,6 +324,18 @@ def _migrate() -> Schema:
         },
         "tables": list_of(table),
         "order": list_of(an_object(dict(name))) | {"description": "In which order to convert them."},
+        "disk_free_bytes": {"type": ["number", "null"], "description": "Where the data directory lies."},
+        "memory": an_object(
+            {
+                "key_buffer_bytes": {"type": ["number", "null"]},
+                "cache_bytes": {
+                    "type": ["number", "null"],
+                    "description": "innodb_buffer_pool_size, or aria_pagecache_buffer_size.",
+                },
+                "cache_wanted_bytes": ends
+                | {"description": "What that cache would take to hold all tables of which the size is known."},
+            }
+        ),
         "left_out": list_of(an_object({"name": TEXT, "why": TEXT}))
         | {"description": "What was asked for, or lies there, and nothing is said of."},
     }

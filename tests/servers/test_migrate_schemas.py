@@ -14,10 +14,12 @@ from myisam_exporter.files.structure import Structure
 from myisam_exporter.files.structure_reader import read_structures
 from tests.support.applications import applications, needs_applications, quoted, statement_of, tables_of
 from tests.support.servers import CopiedServer, binaries_of
+from tests.support.thoroughness import THOROUGH
 
 from .conftest import FLAVOURS, schema
 
-FOUR = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6")
+# MariaDB 10.5 has variables of older ones, with empty values.
+FOUR = ("mariadb-10.11", "mariadb-11.8", "mysql-9.7", "mysql-5.6", *(("mariadb-10.5",) if THOROUGH else ()))
 # Nothing is forced to the disk: what is asked is what the server refuses.
 UNFORCED = ("--loose-innodb-flush-method=nosync", "--loose-innodb-doublewrite=0", "--loose-innodb-flush-log-at-trx-commit=0", "--loose-sync-frm=0", "--key-buffer-size=8M")
 NOT_MADE = frozenset({"nzedb.releases"})  # MySQL 8 and later refuse a partitioned MyISAM table already when it is made

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from myisam_advisor.migrate.prediction import Migration, Prediction
+from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
+from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.texts.json_documents import heading
 
 
@@ -17,6 +18,12 @@ def as_document(migration: Migration) -> dict[str, object]:
         "dump_needed": migration.dump_needed or None,
         "tables": [_table(one) for one in migration.predictions],
         "order": [{"schema_name": schema, "table_name": table} for schema, table in migration.order],
+        "disk_free_bytes": migration.disk_free_bytes,
+        "memory": {
+            "key_buffer_bytes": migration.key_buffer_bytes,
+            "cache_bytes": migration.cache_bytes,
+            "cache_wanted_bytes": [int(number) for number in wanted_cache_bytes(migration.predictions)],
+        },
         "left_out": [{"name": name, "why": why} for name, why in migration.left_out],
     }
 
@@ -33,8 +40,15 @@ def _table(one: Prediction) -> dict[str, object]:
         "engine": one.engine,
         "to": one.to,
         "fails": one.fails,
-        "errors": [{"code": error.code, "why": error.why, "mend": error.mend} for error in one.errors],
+        "errors": list(map(_error, one.errors)),
+        "target_errors": list(map(_error, one.target_errors)),
         "changes": [{"id": change.id, "what": change.what, "statement": change.statement} for change in one.changes],
         "seconds": [round(number, 3) for number in one.seconds] if one.seconds else None,
+        "seconds_least": round(one.lasting.least, 3) if one.lasting else None,
+        "why_open": one.lasting.why if one.lasting else "",
         "bytes_after": [int(number) for number in one.bytes_after] if one.bytes_after else None,
     }
+
+
+def _error(error: Refusal) -> dict[str, object]:
+    return {"code": error.code, "why": error.why, "mend": error.mend}

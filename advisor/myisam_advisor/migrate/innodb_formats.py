@@ -15,13 +15,18 @@ BLOCK_SIZE = "KEY_BLOCK_SIZE"
 def effective_row_format(structure: Structure, kind: ServerKind) -> str:
     """The format that rows get in InnoDB: the one that the table was made with goes along, unless the ALTER says ROW_FORMAT=DEFAULT."""
     asked = structure.row_format
-    if asked in NEEDS_BARRACUDA and not kind.barracuda:
-        return "COMPACT"
-    if not asked and kind.barracuda and structure.option(BLOCK_SIZE) in page_sizes_kb(kind):
+    if is_refused(asked, kind):
+        return "DYNAMIC" if kind.takes_dynamic else "COMPACT"
+    if not asked and kind.takes_compressed and structure.option(BLOCK_SIZE) in page_sizes_kb(kind):
         return "COMPRESSED"
     if asked in ("", "FIXED", "PAGE"):
         return kind.row_format if kind.since((5, 7), (10, 2)) else "COMPACT"
     return asked
+
+
+def is_refused(asked: str, kind: ServerKind) -> bool:
+    """Whether InnoDB has the format elsewhere, and not here: of Antelope files, or in one file with all tables (innodb_file_per_table=OFF)."""
+    return (asked == "DYNAMIC" and not kind.takes_dynamic) or (asked == "COMPRESSED" and not kind.takes_compressed)
 
 
 def compressed_page_bytes(structure: Structure, kind: ServerKind) -> int:

@@ -1,4 +1,4 @@
-"""One look for a migration: the server's variables, then the files of its tables. No table is opened, and information_schema is not asked."""
+"""One look for a migration: the server's variables and engines, then the files of its tables. No table is opened, and information_schema is not asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.migrate.prediction import Migration, in_order, left_alone, predict
-from myisam_advisor.migrate.server_kind import INNODB, MARIADB, MYSQL, expect_later, of_variables, target_kind
+from myisam_advisor.migrate.server_kind import (
+    INNODB,
+    MARIADB,
+    MYSQL,
+    expect_later,
+    of_variables,
+    target_kind,
+    with_engines,
+)
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_exporter.collectors.host import read_host
@@ -28,7 +36,7 @@ def looked_at(
     flavour = MARIADB if session.version.flavour == MARIADB else MYSQL
     later = target_kind(target, flavour) if target is not None else None
     variables = _variables(session)
-    here = of_variables(flavour, session.version.number[:2], variables)
+    here = with_engines(of_variables(flavour, session.version.number[:2], variables), _engines(session))
     if later is not None:
         expect_later(later, here)
     location = locate(
@@ -49,12 +57,13 @@ def looked_at(
         ) from None
     cache = "innodb_buffer_pool_size" if to == INNODB else "aria_pagecache_buffer_size"
     cache_bytes = whole_number(variables.get(cache))
-    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time())
+    free_bytes = _free_bytes(directory)
+    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes)
     predictions = predict(found.tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
-        whole_number(variables.get("key_buffer_size")), cache_bytes, _free_bytes(directory), tuple(found.not_found),
+        whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found),
     )  # fmt: skip
 
 
@@ -67,6 +76,14 @@ def _variables(session: Session) -> Mapping[str, str]:
     if isinstance(rows, Unknown):
         raise UserError(f"the server's variables cannot be read: {rows.reason}.")
     return {name or "": value or "" for name, value in rows}
+
+
+def _engines(session: Session) -> Mapping[str, str]:
+    """What the server says of each engine; of those that are off, no variable of a later version than MySQL 5.5 tells."""
+    rows = session.records_or_unknown("SHOW ENGINES")
+    if isinstance(rows, Unknown):
+        return {}
+    return {row.get("Engine") or "": row.get("Support") or "" for row in rows}
 
 
 def _available_bytes(directory: Path, proc: Path) -> float | None:

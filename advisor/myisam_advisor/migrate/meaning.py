@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
 from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
-from myisam_advisor.migrate.innodb_formats import effective_row_format
 from myisam_advisor.migrate.key_lengths import OLD_PART_BYTES
-from myisam_advisor.migrate.refusals import date_columns, refusals
+from myisam_advisor.migrate.refusals import date_columns, refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_row_identity
 from myisam_advisor.migrate.server_kind import INNODB
-from myisam_exporter.files import structure as types
-from myisam_exporter.files.structure import Index, Structure
+from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
 # What InnoDB makes something else of, or nobody anything.
@@ -142,13 +140,29 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
             "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.",
             statement(""),
         )
-    for index in structure.of_kind(types.BTREE):
-        yield from _shortened(subject, index)
-    if structure.option("KEY_BLOCK_SIZE") and structure.row_format in ("", "COMPRESSED") and subject.kind.barracuda:
+    for index in shortened_indexes(structure, subject.to, subject.kind):
+        yield Change(
+            "prefix-shortened",
+            f"Index {index.name} is shortened to {OLD_PART_BYTES} bytes of a column, with a warning only.",
+            statement("SHOW INDEX FROM {};", subject.table),
+        )
+    if (
+        structure.option("KEY_BLOCK_SIZE")
+        and structure.row_format in ("", "COMPRESSED")
+        and subject.kind.takes_compressed
+    ):
         yield Change(
             "compressed",
             f"KEY_BLOCK_SIZE={structure.option('KEY_BLOCK_SIZE')} was the size of MyISAM's index blocks; for InnoDB it means compressed pages.",
             _status(subject),
+        )
+    if subject.kind.refuses_logging:
+        yield Change(
+            "statement-log",
+            "Error 1665: with binlog_format=STATEMENT every change under READ COMMITTED or READ UNCOMMITTED is refused. Set binlog_format=MIXED or ROW before the ALTER.",
+            statement(
+                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'tx_isolation', 'transaction_isolation');"
+            ),
         )
     if subject.present.gtid:
         yield Change(
@@ -204,19 +218,6 @@ def _of_counter(subject: Subject) -> Iterator[Change]:
         "INSERT IGNORE, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: holes appear.",
         statement("SHOW CREATE TABLE {};", table),
     )
-
-
-def _shortened(subject: Subject, index: Index) -> Iterator[Change]:
-    """MySQL shortens a prefix with a warning only, where sql_mode is not strict."""
-    kind = subject.kind
-    old = not kind.large_prefix or effective_row_format(subject.structure, kind) in ("COMPACT", "REDUNDANT")
-    fails = any(not one.may and one.code in (1071, 1709) for one in refusals(subject.structure, subject.to, kind))
-    if old and not fails and any(part.length > OLD_PART_BYTES for part in index.parts):
-        yield Change(
-            "prefix-shortened",
-            f"Index {index.name} is shortened to {OLD_PART_BYTES} bytes of a column, with a warning only.",
-            statement("SHOW INDEX FROM {};", subject.table),
-        )
 
 
 def _of_identity(subject: Subject) -> Iterator[Change]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from myisam_advisor.migrate.change import Change, Subject, TableName
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
+from myisam_advisor.migrate.limits import limits
 from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.migrate.refusal import Refusal
-from myisam_advisor.migrate.refusals import refusals
+from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
@@ -18,7 +19,7 @@ from myisam_advisor.migrate.times import Lasting, Machine, lasting
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.myi_header import NO_HEADER
-from myisam_exporter.files.structure import Column, Structure
+from myisam_exporter.files.structure import Column, Index, Structure
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 MERGE = "MRG_MyISAM"
@@ -37,7 +38,8 @@ MOST_IN_VIEW = 12  # members that a statement is written out for
 class Prediction:
     """What becomes of one table. Times and sizes are None where they are not known.
 
-    `errors` are those of a bare ALTER TABLE ... ENGINE=..., `script_errors` of the script's own, which leaves out options of MyISAM's.
+    `errors` are those of a bare ALTER TABLE ... ENGINE=..., `script_errors` of the script's own, which leaves out options of MyISAM's; both on this
+    server. `target_errors` are what an ALTER run on the target would end with besides. `shortened` are indexes that the way back has to make again.
     """
 
     name: TableName
@@ -52,13 +54,15 @@ class Prediction:
     columns: tuple[Column, ...] = ()
     key_block_size: int = 0
     script_errors: tuple[Refusal, ...] = ()
+    target_errors: tuple[Refusal, ...] = ()
+    shortened: tuple[Index, ...] = ()
     # What a copy beside writers asks for, and what may stop it.
     has_whole_key: bool = False
     has_triggers: bool = False
 
     @property
     def fails(self) -> bool:
-        """Whether the ALTER is refused, whatever rows there are."""
+        """Whether the ALTER is refused on this server, whatever rows there are."""
         return bool(self.errors)
 
     @property
@@ -82,6 +86,11 @@ class Migration:
     disk_free_bytes: int | None
     not_found: tuple[tuple[str, str], ...] = ()
 
+    def on_target(self, error: Refusal) -> str:
+        """What is said of an error that the target would end an ALTER with."""
+        label = self.target.label if self.target else "it"
+        return f"An ALTER run on {label}, as its settings are by default, would end with {error.label}: {error.why}."
+
     @property
     def dump_needed(self) -> str:
         """How the target is reached where it is of the other product; empty where it opens the tables as they are."""
@@ -97,7 +106,7 @@ class Migration:
 def predict(
     found: Sequence[FoundTable], to: str, here: ServerKind, target: ServerKind | None, machine: Machine
 ) -> list[Prediction]:
-    """What becomes of each table, on this server; and what the target refuses besides. Of `left_alone` nothing does."""
+    """What becomes of each table, on this server; and what would be otherwise on the target. Of `left_alone` nothing does."""
     members, moved = _members(found), _moved(found)
     return [
         _one(table, to, here, target, machine, members, moved) for table in found if not _is_left_alone(table, moved)
@@ -131,36 +140,37 @@ def _one(
     members: Mapping[TableName, list[TableName]], moved: set[TableName],
 ) -> Prediction:  # fmt: skip
     first = [*_of_state(table, here), *_of_merge(table, moved), *_of_place(table, to, here)]
-    errors = _of_structure(table, table.structure, first, to, here, target)
+    name = quote_table(*table.name)
+    errors = [*first, *_certain(table.structure, to, here, name)]
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     packed = table.contents is not None and table.contents.row_format == PACKED
-    subject = Subject(
-        table.name, table.structure, to, target or here, members.get(table.name, ()), here=here, packed=packed
-    )
-    told = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
-    after = bytes_after(table.structure, told, to, here) if told else None
-    lasts = lasting(told, after, to, here, machine) if told and after else None
+    subject = Subject(table.name, table.structure, to, here, members.get(table.name, ()), here=here, packed=packed)
+    contents = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
+    after = bytes_after(table.structure, contents, to, here) if contents else None
+    lasts = lasting(contents, after, to, here, machine) if contents and after else None
+    known = {one.code for one in errors} | {OF_PARTITIONS}
+    there = _certain(table.structure, to, target, name) if target is not None else []
     return Prediction(
-        table.name, table.structure.engine, to, tuple(errors), changes(subject), table.contents, lasts, after, table.structure.row_format,
-        table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(_of_structure(table, bare, first, to, here, target)),
+        table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *_changes(subject, target)), table.contents,
+        lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), (*first, *_certain(bare, to, here, name)),
+        tuple(one for one in there if one.code not in known), shortened_indexes(bare, to, here) if to == INNODB else (),
         has_whole_key(table.structure), table.triggers,
     )  # fmt: skip
 
 
-def _of_structure(
-    table: FoundTable, structure: Structure, first: Sequence[Refusal], to: str, here: ServerKind, target: ServerKind | None
-) -> list[Refusal]:  # fmt: skip
-    """What is refused of a table so made, behind what its state and place are refused for."""
-    name = quote_table(*table.name)
-    errors = [*first, *(one for one in refusals(structure, to, here, name) if not one.may)]
-    if target is not None:
-        known = {one.code for one in errors}
-        errors += [
-            Refusal(one.code, f"on {target.label}: {one.why}", one.mend)
-            for one in refusals(structure, to, target, name)
-            if not one.may and one.code not in known and one.code != OF_PARTITIONS
-        ]
-    return errors
+def _certain(structure: Structure, to: str, kind: ServerKind, name: Sql) -> list[Refusal]:
+    """What is refused of a table so made, whatever its rows are."""
+    return [one for one in refusals(structure, to, kind, name) if not one.may]
+
+
+def _changes(subject: Subject, target: ServerKind | None) -> tuple[Change, ...]:
+    """Those of this server, where the ALTER runs; then what the target adds."""
+    here = changes(subject)
+    if target is None:
+        return here
+    known = {one.id for one in here}
+    there = (one for one in changes(replace(subject, kind=target)) if one.id not in known)
+    return (*here, *(replace(one, what=f"On {target.label}: {one.what}") for one in there))
 
 
 def _without_block_size(structure: Structure) -> tuple[tuple[str, int], ...]:

@@ -9,15 +9,25 @@ from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
+WARNING = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One error that there will be, or may be: `may` where that depends on the rows. `code` is the server's number, 0 for a warning."""
+    """One error that there will be, or may be: `may` where that depends on the rows.
+
+    `code` is the server's number, WARNING for a warning behind which the table is of another engine than was asked for.
+    """
 
     code: int
     why: str
     mend: str
     may: bool = False
+
+    @property
+    def label(self) -> str:
+        """What it is for people."""
+        return f"error {self.code}" if self.code else "a warning"
 
 
 Check = Callable[[Structure, ServerKind, Sql], Iterator[Refusal]]

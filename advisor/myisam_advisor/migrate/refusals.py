@@ -13,6 +13,7 @@ from myisam_advisor.migrate.innodb_formats import (
     NEEDS_BARRACUDA,
     compressed_page_bytes,
     effective_row_format,
+    is_refused,
     page_sizes_kb,
 )
 from myisam_advisor.migrate.innodb_names import document_index, reserved_index, reserved_names
@@ -25,16 +26,18 @@ from myisam_advisor.migrate.key_lengths import (
     short_parts,
     trees_of,
 )
-from myisam_advisor.migrate.refusal import Check, Refusal, drop_index, listed
-from myisam_advisor.migrate.row_size import counted_trees, full_row_bytes, has_row_identity, limit_bytes
+from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index, listed
+from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.structure import Structure
+from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 MAXIMUM_COLUMNS = 1017
 # Of one index in Aria: measured on MariaDB 10.5, and on 10.11 to 11.8.
 OLD_ARIA_KEY_BYTES, ARIA_KEY_BYTES, LONGER_ARIA_KEYS_SINCE = 2000, 2300, (10, 6)
+# Of an engine that is not the enforced one: 1286 in MariaDB 10.5, 1290 in 10.11 and 11.8; those between were not tried.
+ENFORCED_BY_OPTION_SINCE = (10, 6)
 FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
 
 
@@ -51,12 +54,24 @@ def _missing_engine(to: str, kind: ServerKind) -> Iterator[Refusal]:
     if kind.read_only:
         yield Refusal(1290, "the server is read_only", "Run it on the source: replication brings it here.", may=True)
     if to.lower() in kind.forbidden_engines:
-        yield Refusal(
-            3161, f"disabled_storage_engines holds {to}", "Take it out of disabled_storage_engines and restart."
-        )
+        mend = "Take it out of disabled_storage_engines and restart."
+        yield _of_engine(3161, f"disabled_storage_engines holds {to}", "the table stays as it is", mend, kind)
     elif to in kind.missing_engines:
         mend = "Choose --to innodb." if to == ARIA else "Start the server with InnoDB, or choose --to aria."
-        yield Refusal(1286, f"{kind.label} has no engine {to} here", mend)
+        yield _of_engine(1286, f"{kind.label} runs without the engine {to}", "the table stays as it is", mend, kind)
+    elif kind.enforced_engine and kind.enforced_engine.lower() != to.lower():
+        other = kind.enforced_engine
+        why, otherwise = f"enforce_storage_engine={other} allows no {to}", f"the table becomes one of {other}"
+        code = 1290 if kind.version >= ENFORCED_BY_OPTION_SINCE else 1286
+        yield _of_engine(code, why, otherwise, f"Set enforce_storage_engine to {to} first.", kind)
+
+
+def _of_engine(code: int, why: str, otherwise: str, mend: str, kind: ServerKind) -> Refusal:
+    """An error under NO_ENGINE_SUBSTITUTION; without it a warning, which nobody sees, and another engine."""
+    if not kind.substitutes:
+        return Refusal(code, why, mend)
+    lacks = "sql_mode lacks NO_ENGINE_SUBSTITUTION: the ALTER ends with a warning"
+    return Refusal(WARNING, f"{why}, and {lacks}, and {otherwise}", mend)
 
 
 def _defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
@@ -72,7 +87,7 @@ def _defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
             continue
         yield Refusal(
             1067,
-            f"the default of {listed(names)} is {what}, which sql_mode refuses here ({mode})",
+            f"the default of {listed(names)} is {what}, which sql_mode refuses ({mode})",
             statement(
                 "ALTER TABLE {} {};",
                 table,
@@ -154,14 +169,14 @@ def _counter(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
 
 def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Formats and page sizes that InnoDB does not have; without innodb_strict_mode they are passed over with a warning."""
-    code = 1005 if kind.is_mariadb else 1031
+    code = 1031 if not kind.is_mariadb and kind.version >= (5, 6) else 1005
     block_size = structure.option(BLOCK_SIZE)
     asked, sizes = structure.row_format, page_sizes_kb(kind)
     wrong = []
     no_pages = asked == "COMPRESSED" and not sizes
-    if asked in FOREIGN_ROW_FORMATS or no_pages or (asked in NEEDS_BARRACUDA and not kind.barracuda):
+    if asked in FOREIGN_ROW_FORMATS or no_pages or is_refused(asked, kind):
         wrong.append(f"ROW_FORMAT={asked}")
-    if block_size and (block_size not in sizes or asked not in ("", "COMPRESSED") or not kind.barracuda):
+    if block_size and (block_size not in sizes or asked not in ("", "COMPRESSED") or not kind.takes_compressed):
         wrong.append(f"KEY_BLOCK_SIZE={block_size}")
     if wrong and kind.strict_innodb:
         yield Refusal(
@@ -296,6 +311,15 @@ def _virtual_words(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
                 f"FULLTEXT index {index.name} is over {listed(virtual)}, which is computed when it is read (VIRTUAL): InnoDB has no such index",
                 f"Make the column STORED, or {drop_index(table, index.name)}",
             )
+
+
+def shortened_indexes(structure: Structure, to: str, kind: ServerKind) -> tuple[Index, ...]:
+    """Those of which MySQL shortens a prefix with a warning only, where sql_mode is not strict."""
+    old = not kind.large_prefix or effective_row_format(structure, kind) in OLD_FORMATS
+    if not old or any(not one.may and one.code in (1071, 1709) for one in refusals(structure, to, kind)):
+        return ()
+    trees = structure.of_kind(types.BTREE)
+    return tuple(index for index in trees if any(part.length > OLD_PART_BYTES for part in index.parts))
 
 
 # As the server goes through a table: its indexes and defaults, and then what the engine says.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import RenderableType
@@ -11,7 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.migrate.change import Change
+from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
+from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.script import tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
@@ -24,7 +26,9 @@ PIPED_WIDTH = 120
 UNKNOWN = "not known"
 ELSEWHERE = "by rates measured on other machines, which differ by six to ten times; trial engine measures yours"
 # What somebody has to look at, table by table.
-NAMED = frozenset({"merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked"})
+NAMED = frozenset(
+    {"merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time"}
+)
 
 
 def as_text(migration: Migration, reader: TextIO | None = None) -> str:
@@ -39,8 +43,10 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     yield Text(_headline(migration, len(failing)), style="bold")
     if migration.dump_needed:
         yield Text(migration.dump_needed)
+    yield from _disk(migration, converting)
     for one in failing:
-        yield from _failing(one)
+        yield from _failing(one, migration)
+    yield from _failing_there(migration, converting)
     if converting:
         yield Text("")
         yield Text(
@@ -67,14 +73,49 @@ def _headline(migration: Migration, failing: int) -> str:
     target = f", then {migration.target.label}" if migration.target else ""
     tables = tables_of(total)
     fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{failing} fail"
-    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {total - failing} {'converts' if total - failing == 1 else 'convert'}."
+    there = sum(bool(one.target_errors) for one in migration.predictions)
+    also = f" {migration.target.label} would refuse the ALTER of {there}." if migration.target and there else ""
+    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {total - failing} {'converts' if total - failing == 1 else 'convert'}.{also}"
 
 
-def _failing(one: Prediction) -> Iterable[RenderableType]:
+def _disk(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:
+    """That there is no room, before anything else."""
+    full = [(one, change) for one in converting for change in one.changes if change.id == DISK_FULL]
+    for one, change in full:
+        yield Text.assemble((printable(object_name(*one.name)), "red"), f"  {change.what}")
+    known = [one for one in converting if one.bytes_after and one.contents]
+    more = sum(one.bytes_after[0] - one.contents.total_bytes for one in known if one.bytes_after and one.contents)
+    free = migration.disk_free_bytes
+    if not full and free is not None and more > free:
+        yield Text(
+            f"Each of them fits on the disk, all together do not: they take {size(more)} more in the end, and {size(free)} are free.",
+            style="red",
+        )
+
+
+def _failing_there(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:
+    """What converts here, and would not there: each sentence once, with what mends the first."""
+    found: dict[str, list[tuple[Prediction, Refusal]]] = {}
+    for one in converting:
+        for error in one.target_errors:
+            found.setdefault(migration.on_target(error), []).append((one, error))
+    if found:
+        yield Text("")
+        yield Text("These convert here, before the upgrade:", style="bold")
+    for told, of in found.items():
+        tables = ", ".join(printable(object_name(*one.name)) for one, _ in of)
+        yield Text.assemble((tables, "yellow"), f"  {printable(told)}")
+        yield Padding(Text(printable(of[0][1].mend), style="cyan"), (0, 0, 0, 4))
+
+
+def _failing(one: Prediction, migration: Migration) -> Iterable[RenderableType]:
     yield Text.assemble((printable(object_name(*one.name)), "red"), f"  {_now(one)}")
     for number, error in enumerate(one.errors):
         hidden = "" if number == 0 else " (hidden behind the one before)"
-        yield Padding(Text(printable(f"error {error.code}{hidden}: {error.why}.")), (0, 0, 0, 2))
+        yield Padding(Text(printable(f"{error.label}{hidden}: {error.why}.")), (0, 0, 0, 2))
+        yield Padding(Text(printable(error.mend), style="cyan"), (0, 0, 0, 4))
+    for error in one.target_errors:
+        yield Padding(Text(printable(migration.on_target(error))), (0, 0, 0, 2))
         yield Padding(Text(printable(error.mend), style="cyan"), (0, 0, 0, 4))
 
 

@@ -7,21 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from myisam_advisor.migrate.cluster import OF_A_CLUSTER, beside_the_cluster
+from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.online import beside_writers
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.refusals import FOREIGN_ROW_FORMATS
-from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
 from myisam_advisor.texts.templates import duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.structure import Column
-from myisam_exporter.server.sql import Sql, plain_words, quote_table, statement
+from myisam_exporter.files.character_sets import character_set
+from myisam_exporter.files.structure import Column, Index, Part
+from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, sql_list, statement
 
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
-TO_LOOK_AT = frozenset({"zero-dates", "full-row"})
+TO_LOOK_AT = frozenset({"zero-dates", "full-row", "check-refused", "prefix-shortened"})
+# Why an ALTER stands in comments, and what is to be done first.
+HELD = {
+    "merge-members": "Make a view of its members first, with UNION ALL.",
+    DISK_FULL: "Make room first.",
+}
+# Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that.
+STOPS = statement(
+    "SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT (@rows_after <=> @rows_before AND @values_after <=> @values_before)) AS same_rows_and_values;"
+)
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 
@@ -31,13 +43,30 @@ def alter(one: Prediction) -> Sql:
     return engine_change(quote_table(*one.name), one.to)
 
 
-def back(one: Prediction) -> Sql:
+def back(one: Prediction) -> tuple[Sql, ...]:
     """The way back. A FIXED or COMPRESSED table gets its format again only where it is named."""
+    table = quote_table(*one.name)
     asked = one.row_format if one.row_format in FOREIGN_ROW_FORMATS | {"DYNAMIC"} else "DEFAULT"
     options = plain_words(f"ROW_FORMAT={asked}")
     if one.key_block_size:
         options = statement("{}, KEY_BLOCK_SIZE={}", options, one.key_block_size)
-    return statement("ALTER TABLE {} ENGINE=MyISAM, {};", quote_table(*one.name), options)
+    for index in one.shortened:
+        options = statement("{}, {}", options, _as_before(index, one.columns))
+    # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
+    further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
+    return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, options), *further)
+
+
+def _as_before(index: Index, columns: Sequence[Column]) -> Sql:
+    """What gives an index its prefixes again."""
+
+    def part(one: Part) -> Sql:
+        column = columns[one.column]
+        name = quote_identifier(column.name)
+        return statement("{}({})", name, one.length // character_set(column.collation)[2]) if one.prefix else name
+
+    name = quote_identifier(index.name)
+    return statement("DROP INDEX {}, ADD INDEX {} ({})", name, name, sql_list(map(part, index.parts)))
 
 
 def values_sum(columns: Iterable[Column]) -> Sql:
@@ -67,7 +96,7 @@ def as_script(migration: Migration) -> str:
     return "\n".join(
         [
             *_head(migration, ready),
-            *_batches(ready, migration.here),
+            *_batches(ready, migration),
             *_not_run(one for one in ordered if not runs(one)),
             *_left_out(migration),
             "",
@@ -78,25 +107,33 @@ def as_script(migration: Migration) -> str:
 def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     # Names are written in UTF-8, whatever the client takes for granted.
     yield "SET NAMES utf8mb4;"
+    yield from _without_an_end(migration.here)
     yield in_comments(
         f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
         "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
-        "To go on after a stop: begin at the first table below whose ENGINE is still MyISAM. SHOW TABLE STATUS LIKE 'TABLE' tells it of one.\n"
-        "Where same_rows or same_values is 0 behind an ALTER though nobody wrote meanwhile, go back with the statement that stands there, and stop."
+        "Behind each ALTER rows and values are compared with those before. Where they differ, SELECT ... AS same_rows_and_values ends with error 1242, and a\n"
+        "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, go back by the statement that\n"
+        "stands there. To go on after a stop, make the script again: it holds only what is still MyISAM."
     )
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
-    if migration.here.galera or migration.here.group:
-        yield in_comments(
-            "This server is a node of a cluster: compare the rows on all nodes first. They may differ, as MyISAM's are not replicated."
-        )
+    if migration.here.clustered:
+        yield in_comments(OF_A_CLUSTER)
     if any(one.changes for one in ready):
         yield in_comments(
             "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."
         )
 
 
-def _batches(ready: Sequence[Prediction], here: ServerKind) -> Iterator[str]:
+def _without_an_end(here: ServerKind) -> Iterator[str]:
+    """What keeps the server from ending long statements: all of MariaDB's (error 1969), SELECTs of MySQL's (3024)."""
+    if here.is_mariadb and here.version >= (10, 1):
+        yield "SET SESSION max_statement_time = 0;"
+    elif not here.is_mariadb and here.statement_seconds:
+        yield "SET SESSION max_execution_time = 0;"
+
+
+def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]:
     batches = list(batched(ready))
     for number, batch in enumerate(batches, 1):
         room = sum(one.bytes_after[1] for one in batch if one.bytes_after)
@@ -105,7 +142,7 @@ def _batches(ready: Sequence[Prediction], here: ServerKind) -> Iterator[str]:
             f"Batch {number} of {len(batches)}: {tables_of(len(batch))}, {_lasting(batch)}; up to {size(room)} of disk while it runs."
         )
         for one in batch:
-            yield from _table(one, here)
+            yield from _table(one, migration)
 
 
 def _lasting(batch: Sequence[Prediction]) -> str:
@@ -135,42 +172,54 @@ def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:
         yield batch
 
 
-def _table(one: Prediction, here: ServerKind) -> Iterator[str]:
+def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     table = quote_table(*one.name)
     total = values_sum(one.columns)
     lines = [
         statement("CHECK TABLE {};", table),
         statement("SELECT COUNT(*), {} INTO @rows_before, @values_before FROM {};", total, table),
         alter(one),
-        statement(
-            "SELECT COUNT(*) = @rows_before AS same_rows, {} <=> @values_before AS same_values FROM {};", total, table
-        ),
+        statement("SELECT COUNT(*), {} INTO @rows_after, @values_after FROM {};", total, table),
+        STOPS,
         statement("CHECK TABLE {};", table),
     ]
     yield ""
     yield in_comments(object_name(*one.name))
-    hurt = [change for change in one.changes if change.id == "merge-members"]
+    held = [change for change in one.changes if change.id in HELD]
+    clustered = migration.here.clustered
     for change in one.changes:
         if change.id in TO_LOOK_AT:
             yield in_comments(f"{change.what} Look first:\n{change.statement}")
-    if hurt or not all(map(is_plain, lines)):
-        for change in hurt:
-            yield in_comments(f"Not run as it stands: {change.what} Make a view of its members first, with UNION ALL.")
+    for error in one.target_errors:
+        yield in_comments(f"{migration.on_target(error)} {error.mend}")
+    if held or clustered or not all(map(is_plain, lines)):
+        for change in held:
+            yield in_comments(f"Not run as it stands: {change.what} {HELD[change.id]}")
+        if clustered:
+            yield in_comments("Not run as it stands: each node would run it on its own rows.")
         if not all(map(is_plain, lines)):
             yield in_comments(NOT_RUN)
         yield in_comments("\n".join(lines))
     else:
         yield "\n".join(lines)
-    yield in_comments(f"Back: {back(one)}")
+    yield from _beside(one, migration)
+
+
+def _beside(one: Prediction, migration: Migration) -> Iterator[str]:
+    """What stands below the ALTER: another way where it must not run, the way back, and what copies beside writers."""
+    if migration.here.clustered:
+        yield in_comments("\n".join(beside_the_cluster(one.name, one.to)))
+        return
+    yield in_comments(f"Back: {' '.join(back(one))}")
     if any(change.id == "unpacked" for change in one.changes):
         yield in_comments("It was packed: that gives it unpacked; then FLUSH TABLES, myisampack and myisamchk -rq.")
     if one.to == INNODB and one.contents and one.contents.total_bytes >= LARGE_BYTES:
-        yield in_comments("\n".join(beside_writers(one, here)))
+        yield in_comments("\n".join(beside_writers(one, migration.here)))
 
 
 def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
     for one in failing:
-        errors = "\n".join(f"error {error.code}: {error.why}. {error.mend}" for error in one.script_errors)
+        errors = "\n".join(f"{error.label}: {error.why}. {error.mend}" for error in one.script_errors)
         yield ""
         yield in_comments(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")
 

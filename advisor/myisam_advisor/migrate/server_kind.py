@@ -7,13 +7,13 @@ disabled_storage_engines, sql_require_primary_key) and of MariaDB; tried on MySQ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from myisam_advisor.migrate import fulltext_settings
 from myisam_advisor.migrate.fulltext_settings import NOT_KNOWN, FulltextSettings
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.errors import UserError
-from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.outside.numbers import finite_number, whole_number
 
 MARIADB, MYSQL = "mariadb", "mysql"
 INNODB, ARIA = "InnoDB", "Aria"
@@ -40,6 +40,13 @@ ON = frozenset({"ON", "1", "YES"})
 STRICT_SINCE = {MYSQL: (5, 7), MARIADB: (10, 2)}
 # innodb_strict_mode, Barracuda and long prefixes by default; DYNAMIC rows unless told otherwise.
 MODERN_INNODB_SINCE = {MYSQL: (5, 7), MARIADB: (10, 2)}
+# A file for each table by default.
+FILE_PER_TABLE_SINCE = {MYSQL: (5, 6), MARIADB: (10, 0)}
+# What of SHOW ENGINES tells that there is an engine; others are NO and DISABLED.
+SUPPORTED = frozenset({"YES", "DEFAULT"})
+# Settings whose empty value is none: MariaDB 10.4 and 10.5 have them as "Deprecated parameter with no effect".
+EMPTY_IS_NONE = frozenset({"innodb_file_format", "innodb_large_prefix", "innodb_default_row_format"})
+UNREPEATABLE = frozenset({"READ-COMMITTED", "READ-UNCOMMITTED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,28 @@ class ServerKind:
     words_cache_bytes: int = DEFAULT_WORDS_CACHE_BYTES
     # Which words FULLTEXT indexes hold.
     fulltext: FulltextSettings = NOT_KNOWN
+    file_per_table: bool = True
+    # MariaDB's enforce_storage_engine: tables get no other, "" where any may be.
+    enforced_engine: str = ""
+    # binlog_format=STATEMENT and READ-COMMITTED: InnoDB refuses what is logged so.
+    refuses_logging: bool = False
+    # MariaDB's max_statement_time, MySQL's max_execution_time: 0 where nothing ends what lasts long.
+    statement_seconds: float = 0.0
+
+    @property
+    def clustered(self) -> bool:
+        """Whether it is a node of a cluster, which sends MyISAM's rows to no other."""
+        return self.galera or self.group
+
+    @property
+    def takes_dynamic(self) -> bool:
+        """Whether its InnoDB has DYNAMIC rows."""
+        return self.barracuda and (self.file_per_table or self.since((5, 7), (10, 2)))
+
+    @property
+    def takes_compressed(self) -> bool:
+        """Whether its InnoDB has compressed pages: only in files of the tables' own."""
+        return self.barracuda and self.file_per_table
 
     @property
     def label(self) -> str:
@@ -98,13 +127,15 @@ def by_default(flavour: str, version: tuple[int, int]) -> ServerKind:
     return ServerKind(
         flavour, version, strict, zero, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
         missing_engines=(ARIA,) if flavour == MYSQL else (), refuses_zero_in_dates=zero, refuses_zero_defaults=zero, refuses_zero_in_defaults=zero,
+        file_per_table=version >= FILE_PER_TABLE_SINCE[flavour],
     )  # fmt: skip
 
 
 def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str, str]) -> ServerKind:
     """The server that has these variables; those that are not known are at their default."""
     usual = by_default(flavour, version)
-    told = {name.lower(): value for name, value in variables.items()}
+    named = {name.lower(): value for name, value in variables.items()}
+    told = {name: value for name, value in named.items() if value or name not in EMPTY_IS_NONE}
 
     def is_on(name: str, otherwise: bool) -> bool:
         return told[name].upper() in ON if name in told else otherwise
@@ -138,7 +169,12 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
         strict and zero_in, defaults_too and zero, defaults_too and zero_in, is_on("innodb_alter_copy_bulk", False),
-        _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES), fulltext_settings.of_variables(told),
+        _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES),
+        fulltext_settings.of_variables(told),
+        is_on("innodb_file_per_table", usual.file_per_table),
+        told.get("enforce_storage_engine", ""),
+        _refuses_logging(told),
+        _statement_seconds(told),
     )  # fmt: skip
 
 
@@ -147,6 +183,27 @@ def _within(text: str | None, range_bytes: tuple[int, int], otherwise: int) -> i
     smallest, largest = range_bytes
     said = whole_number(text)
     return said if said is not None and smallest <= said <= largest else otherwise
+
+
+def _refuses_logging(told: Mapping[str, str]) -> bool:
+    """Error 1665: what InnoDB changes at this level is logged by rows only (manual, "Setting The Binary Log Format")."""
+    level = told.get("transaction_isolation", told.get("tx_isolation", "")).upper()
+    logged = told.get("log_bin", "OFF").upper() in ON and told.get("binlog_format", "").upper() == "STATEMENT"
+    return logged and level in UNREPEATABLE
+
+
+def _statement_seconds(told: Mapping[str, str]) -> float:
+    """MariaDB counts in seconds, MySQL in milliseconds and of SELECTs alone."""
+    seconds, milliseconds = (told.get(name) for name in ("max_statement_time", "max_execution_time"))
+    return (finite_number(seconds) or 0.0) or (finite_number(milliseconds) or 0.0) / 1000
+
+
+def with_engines(kind: ServerKind, support: Mapping[str, str]) -> ServerKind:
+    """The same server, by what SHOW ENGINES says of each engine; without an answer as it was."""
+    if not support:
+        return kind
+    there = {name.lower() for name, word in support.items() if word.upper() in SUPPORTED}
+    return replace(kind, missing_engines=tuple(name for name in (INNODB, ARIA) if name.lower() not in there))
 
 
 def _refusing(modes: Sequence[str], mode: str) -> bool:

@@ -26,12 +26,13 @@ REPORTED = "reported: 3 days for 4 GB with 2 GB of memory"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What of the machine decides how long a copy lasts: memory that is free, the new engine's cache, what was measured here."""
+    """What of the machine decides how long a copy lasts, and whether it ends: memory that is free, the new engine's cache, what was measured here, the disk."""
 
     available_bytes: float | None = None
     cache_bytes: float | None = None
     rates: Rates = NO_RATES
     now: float = 0.0
+    disk_free_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

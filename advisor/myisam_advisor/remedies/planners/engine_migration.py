@@ -18,6 +18,8 @@ FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), 
 KEY_BLOCK_SIZE_FROM = 50110  # the option of a table: manual, "CREATE TABLE"
 SHORT_KEY_BYTES, LONG_KEY_BYTES = 767, 3072
 ROW_POINTER_BYTES = 8
+# Fewer are no whole answer: MySQL 5.5 without InnoDB has 270.
+VARIABLES_OF_A_SERVER = 100
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -70,6 +72,14 @@ def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanCon
         yield f"an index entry of up to {int(longest)} bytes: a column's part may have {limit}"
     if str(context.variable("have_innodb") or "YES").upper() != "YES":
         yield "InnoDB is switched off (have_innodb)"
+    elif _lacks_innodb(context):
+        yield "InnoDB is switched off (the server has none of its variables)"
+
+
+def _lacks_innodb(context: PlanContext) -> bool:
+    """Whether the server told its variables, and none of InnoDB's: have_innodb is in MySQL 5.5 alone."""
+    names = context.known.variables
+    return len(names) >= VARIABLES_OF_A_SERVER and not any(name.startswith("innodb_") for name in names)
 
 
 def _disk(innodb_bytes: int | None, context: PlanContext) -> Iterable[str]:

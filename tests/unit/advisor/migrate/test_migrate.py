@@ -13,7 +13,7 @@ from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, p
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
 from myisam_advisor.migrate.row_size import counted_bytes, full_row_bytes, limit_bytes
-from myisam_advisor.migrate.script import BATCH_TABLES, as_script, batched
+from myisam_advisor.migrate.script import BATCH_TABLES, STOPS, as_script, batched
 from myisam_advisor.migrate.server_kind import by_default, expect_later, of_variables, target_kind
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_advisor.migrate.tables import FoundTable
@@ -172,10 +172,39 @@ def test_the_other_product_is_reached_by_a_dump_and_that_is_said() -> None:
     assert as_document(near)["dump_needed"] is None
 
 
-def test_a_target_adds_its_own_errors() -> None:
-    (found,) = predict([FoundTable(("s", "t"), ZERO, None)], "InnoDB", MARIADB, MYSQL, Machine())
-    assert [error.code for error in found.errors] == [1067]
-    assert found.errors[0].why.startswith("on MySQL 8.4: ")
+def test_what_a_target_refuses_is_told_apart_and_the_table_converts_here() -> None:
+    here = of_variables("mysql", (5, 7), {"sql_mode": ""})
+    (found,) = predict([FoundTable(("s", "t"), ZERO, None)], "InnoDB", here, MYSQL, Machine())
+    assert (found.fails, found.errors, found.script_errors) == (False, (), ())
+    assert [error.code for error in found.target_errors] == [1067]
+    made = Migration(here, MYSQL, "InnoDB", (found,), in_order([found], {}), (), None, None, None)
+    script, told = as_script(made), " ".join(as_text(made).split())
+    assert "\nALTER TABLE `s`.`t` ENGINE=InnoDB" in script
+    sentence = "An ALTER run on MySQL 8.4, as its settings are by default, would end with error 1067: the default of d is 0000-00-00, which sql_mode refuses (NO_ZERO_DATE)."
+    assert f"-- {sentence}" in script
+    assert f"s.t {sentence}" in told
+    assert "none fails, 1 converts. MySQL 8.4 would refuse the ALTER of 1." in told
+    (one,) = cast("list[dict[str, Any]]", as_document(made)["tables"])
+    assert (one["fails"], one["errors"], [error["code"] for error in one["target_errors"]]) == (False, [], [1067])
+
+
+def test_of_what_fails_here_the_target_s_other_refusals_are_told_too() -> None:
+    both = table(integer("a"), integer("b", auto_increment=True), Column("d", types.DATE, 3, 63, False, zero_default=True), indexes=(index((0, 4), (1, 4)),))
+    (found,) = predict([FoundTable(("s", "t"), both, None)], "InnoDB", MARIADB, MYSQL, Machine())
+    assert [[error.code for error in errors] for errors in (found.errors, found.target_errors)] == [[1075], [1067]]
+    made = Migration(MARIADB, MYSQL, "InnoDB", (found,), in_order([found], {}), (), None, None, None)
+    assert "An ALTER run on MySQL 8.4, as its settings are by default, would end with error 1067" in " ".join(as_text(made).split())
+
+
+def test_what_happens_here_is_told_with_a_target_too() -> None:
+    here = replace(by_default("mysql", (5, 6)), read_only=True)
+    structure = table(text("v", 1000), Column("d", types.DATE, 3, 63, False), indexes=(index((0, 800)),))
+    (alone,) = predict([FoundTable(("s", "t"), structure, None)], "InnoDB", here, None, Machine())
+    (found,) = predict([FoundTable(("s", "t"), structure, None)], "InnoDB", here, MYSQL, Machine())
+    assert found.changes[: len(alone.changes)] == alone.changes
+    assert {"prefix-shortened", "insert-delayed", "read-only"} <= {change.id for change in alone.changes}
+    (there,) = found.changes[len(alone.changes) :]
+    assert (there.id, there.what.partition(" a row")[0]) == ("zero-dates", "On MySQL 8.4: Error 1292:")
 
 
 def test_a_partitioned_table_is_mended_by_converting_it_before_the_upgrade() -> None:
@@ -244,7 +273,7 @@ def migration(*found: FoundTable, left_out: tuple[tuple[str, str], ...] = ()) ->
 def test_the_document_has_the_keys_of_its_schema() -> None:
     made = as_document(migration(FoundTable(("s", "t"), COUNTS_WITHIN, Contents(10, 100, 1024, 0, "fixed"))))
     (one,) = cast("list[dict[str, Any]]", made["tables"])
-    assert set(one) == {"schema_name", "table_name", "engine", "to", "fails", "errors", "changes", "seconds", "bytes_after"}
+    assert set(one) == {"schema_name", "table_name", "engine", "to", "fails", "errors", "changes", "seconds", "bytes_after", "target_errors", "seconds_least", "why_open"}
     assert one["errors"][0] | {"why": "", "mend": ""} == {"code": 1075, "why": "", "mend": ""}
     assert "`s`.`t`" in one["errors"][0]["mend"]
     assert json.loads(as_json(migration()))["tables"] == []
@@ -256,8 +285,8 @@ def test_hostile_names_stay_names() -> None:
     assert "\x1b" not in as_text(made)
     assert "\x07" not in as_text(made)
     lines = as_script(made).splitlines()
-    assert lines[0] == "SET NAMES utf8mb4;"
-    assert not [line for line in lines[1:] if line and not line.startswith("--")]
+    assert lines[:2] == ["SET NAMES utf8mb4;", "SET SESSION max_statement_time = 0;"]
+    assert not [line for line in lines[2:] if line and not line.startswith("--")]
 
 
 def test_the_script_leaves_out_what_fails_and_mends_options() -> None:
@@ -283,7 +312,8 @@ def test_the_script_compares_values_and_not_the_checksum_of_one_engine() -> None
     script = as_script(migration(FoundTable(("s", "t"), table(*columns), None))).splitlines()
     total = "SUM(CRC32(CONCAT_WS(',', CRC32(`id`), COALESCE(CRC32(`v`), 'NULL'), CRC32(HEX(`b`)))))"
     assert f"SELECT COUNT(*), {total} INTO @rows_before, @values_before FROM `s`.`t`;" in script
-    assert f"SELECT COUNT(*) = @rows_before AS same_rows, {total} <=> @values_before AS same_values FROM `s`.`t`;" in script
+    assert f"SELECT COUNT(*), {total} INTO @rows_after, @values_after FROM `s`.`t`;" in script
+    assert STOPS in script
     assert not any("CHECKSUM" in line for line in script)
 
 
@@ -298,7 +328,7 @@ def test_a_member_of_a_merge_table_is_not_converted_by_the_script() -> None:
     assert "\n-- Not run as it stands: The MERGE table s.m loses this member" in script
     assert "\n-- ALTER TABLE `s`.`t` " in script
     assert "\nALTER TABLE `s`.`u` " in script
-    assert [line for line in script.splitlines()[1:] if "`t`" in line and not line.startswith("-- ")] == []
+    assert [line for line in script.splitlines() if "`t`" in line and not line.startswith("-- ")] == []
 
 
 def test_that_is_said_once_of_each_member() -> None:

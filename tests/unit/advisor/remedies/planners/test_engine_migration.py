@@ -40,6 +40,9 @@ def test_newer_servers_have_what_older_ones_lack(index: dict[str, Any]) -> None:
 
 def test_innodb_that_is_off_and_a_size_that_is_not_known() -> None:
     assert "switched off" in str(planned("engine_migration", ROW, facts(server=MARIADB, variable={"have_innodb": "NO"})).values["blockers"])
+    of_others = {f"variable_{number}": 1 for number in range(200)}
+    assert "switched off" in str(planned("engine_migration", ROW, facts(server=MARIADB, variable=of_others)).values["blockers"])
+    assert planned("engine_migration", ROW, facts(server=MARIADB, variable={**of_others, "innodb_buffer_pool_size": 1})).values["blockers"] == ""
     unknown = planned("engine_migration", ROW | {"rows": None}, facts(server=MARIADB))
     assert unknown.values["innodb_bytes"] is None
     assert "its size in InnoDB is not known here" in str(unknown.values["price"])

@@ -1,0 +1,221 @@
+"""What the server's settings, its cluster, its disk and its clocks make of a migration; structures are made up."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from myisam_advisor.migrate.document import as_json
+from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, predict
+from myisam_advisor.migrate.refusals import refusals
+from myisam_advisor.migrate.report import as_text
+from myisam_advisor.migrate.script import STOPS, as_script, back
+from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables, with_engines
+from myisam_advisor.migrate.sizes import Contents
+from myisam_advisor.migrate.tables import FoundTable
+from myisam_advisor.migrate.times import Machine
+from myisam_exporter.files.structure import BTREE, Index, Part, Structure
+from tests.unit.advisor.reports.test_json_documents import assert_keeps
+
+from .test_migrate import MARIADB, MYSQL, OLD, index, integer, table, text
+
+DEPRECATED = {"innodb_file_format": "", "innodb_large_prefix": "", "innodb_strict_mode": "ON"}
+LONG_KEY = table(text("v", 1000), indexes=(index((0, 800)),))
+ONE_FILE = {"innodb_file_per_table": "OFF"}
+BARRACUDA = {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON"}
+STRICT = {"innodb_strict_mode": "ON"}
+BIG = Contents(1_000_000_000, 7_000_000_000, 1_000_000_000, 0, "fixed")
+
+
+def one(structure: Structure, kind: ServerKind, to: str = "InnoDB", contents: Contents | None = None, machine: Machine = Machine()) -> Prediction:  # noqa: B008
+    return predict([FoundTable(("s", "t"), structure, contents)], to, kind, None, machine)[0]
+
+
+def migration(found: Prediction, kind: ServerKind, machine: Machine = Machine()) -> Migration:  # noqa: B008
+    return Migration(kind, None, found.to, (found,), in_order([found], {}), (), 1 << 20, 2 << 20, int(machine.disk_free_bytes) if machine.disk_free_bytes is not None else None)
+
+
+def ids(found: Prediction) -> list[str]:
+    return [change.id for change in found.changes]
+
+
+@pytest.mark.parametrize("version", [(10, 4), (10, 5)])
+def test_an_empty_file_format_is_none(version: tuple[int, int]) -> None:
+    kind = of_variables("mariadb", version, DEPRECATED)
+    assert (kind.barracuda, kind.large_prefix) == (True, True)
+    for structure in (table(row_format="DYNAMIC"), table(KEY_BLOCK_SIZE=4), LONG_KEY):
+        assert one(structure, kind).errors == ()
+    assert "prefix-shortened" not in ids(one(LONG_KEY, kind))
+
+
+@pytest.mark.parametrize(
+    ("flavour", "version", "variables", "structure", "codes"),
+    [
+        ("mysql", (5, 6), {**BARRACUDA, **ONE_FILE}, table(row_format="DYNAMIC"), [1031]),
+        ("mysql", (5, 6), BARRACUDA, table(row_format="DYNAMIC"), []),
+        ("mysql", (5, 6), {**BARRACUDA, **ONE_FILE}, table(KEY_BLOCK_SIZE=4), [1031]),
+        ("mysql", (5, 6), {**BARRACUDA, "innodb_strict_mode": "OFF", **ONE_FILE}, table(row_format="DYNAMIC"), []),
+        ("mysql", (5, 5), {**BARRACUDA, **ONE_FILE}, table(row_format="DYNAMIC"), [1005]),
+        ("mysql", (8, 0), ONE_FILE, table(row_format="DYNAMIC"), []),
+        ("mysql", (8, 0), ONE_FILE, table(row_format="COMPRESSED"), [1031]),
+        ("mysql", (8, 0), ONE_FILE, table(KEY_BLOCK_SIZE=4), [1031]),
+        ("mariadb", (10, 11), ONE_FILE, table(row_format="DYNAMIC"), []),
+        ("mariadb", (10, 11), ONE_FILE, table(row_format="COMPRESSED"), [1005]),
+        ("mariadb", (10, 11), ONE_FILE, table(KEY_BLOCK_SIZE=4), [1005]),
+    ],
+)
+def test_one_file_for_all_tables_has_no_compressed_pages(flavour: str, version: tuple[int, int], variables: dict[str, str], structure: Structure, codes: list[int]) -> None:
+    kind = of_variables(flavour, version, variables)
+    assert [error.code for error in refusals(structure, "InnoDB", kind)] == codes
+    found = one(structure, kind)
+    assert found.script_errors == ()
+    assert ("shared-file" in ids(found)) == (not kind.file_per_table)
+
+
+def test_of_an_engine_that_is_off_show_engines_tells() -> None:
+    off = with_engines(MARIADB, {"InnoDB": "NO", "Aria": "YES", "MyISAM": "DEFAULT"})
+    assert off.missing_engines == ("InnoDB",)
+    assert with_engines(MYSQL, {"InnoDB": "DEFAULT", "MyISAM": "YES"}).missing_engines == ("Aria",)
+    assert with_engines(MARIADB, {"INNODB": "YES", "Aria": "DISABLED"}).missing_engines == ("Aria",)
+    assert with_engines(MYSQL, {}) == MYSQL
+    found = one(table(), off)
+    assert [error.code for error in found.errors] == [1286]
+    assert "\nALTER" not in as_script(migration(found, off))
+
+
+def test_without_no_engine_substitution_there_is_a_warning_and_no_conversion() -> None:
+    off = replace(with_engines(MARIADB, {"MyISAM": "DEFAULT"}), substitutes=True)
+    found = one(table(), off)
+    assert (found.fails, [error.code for error in found.errors]) == (True, [0])
+    assert "the ALTER ends with a warning, and the table stays as it is" in found.errors[0].why
+    script, told = as_script(migration(found, off)), as_text(migration(found, off))
+    assert "\nALTER" not in script
+    assert "error 0" not in script + told
+    assert "a warning: MariaDB 10.11 runs without the engine InnoDB" in " ".join(told.split())
+
+
+def test_a_forbidden_engine_is_passed_over_too() -> None:
+    kind = of_variables("mysql", (8, 0), {"disabled_storage_engines": "InnoDB", "sql_mode": ""})
+    assert [error.code for error in one(table(), kind).errors] == [0]
+    assert [error.code for error in one(table(), replace(kind, substitutes=False)).errors] == [3161]
+
+
+def test_an_engine_that_is_enforced_allows_no_other() -> None:
+    kind = of_variables("mariadb", (10, 11), {"enforce_storage_engine": "InnoDB", "sql_mode": "NO_ENGINE_SUBSTITUTION"})
+    assert [error.code for error in one(table(), kind, "Aria").errors] == [1290]
+    assert [error.code for error in one(table(), replace(kind, version=(10, 5)), "Aria").errors] == [1286]
+    assert one(table(), kind).errors == ()
+    assert of_variables("mariadb", (10, 11), {"enforce_storage_engine": ""}).enforced_engine == ""
+    (warned,) = one(table(), replace(kind, substitutes=True), "Aria").errors
+    assert (warned.code, "becomes one of InnoDB" in warned.why) == (0, True)
+
+
+@pytest.mark.parametrize("kind", [replace(MARIADB, galera=True), replace(MYSQL, group=True)])
+def test_on_a_node_of_a_cluster_no_alter_is_run(kind: ServerKind) -> None:
+    lines = as_script(migration(one(table(), kind, contents=replace(BIG, rows=1)), kind)).splitlines()
+    assert not [line for line in lines if line and not line.startswith(("--", "SET "))]
+    assert "-- ALTER TABLE `s`.`t` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;" in lines
+    assert "-- CREATE TABLE `s`.`t_innodb` LIKE `s`.`t`;" in lines
+    assert "-- RENAME TABLE `s`.`t` TO `s`.`t_myisam`, `s`.`t_innodb` TO `s`.`t`;" in lines
+    assert not any("pt-online" in line or line.startswith("-- Back") for line in lines)
+    to_aria = as_script(migration(one(table(), MARIADB, "Aria"), replace(MARIADB, galera=True)))
+    assert "\nALTER" not in to_aria
+    assert "RENAME TABLE" not in to_aria
+
+
+def test_a_long_name_beside_the_cluster_is_no_longer_than_a_name_may_be() -> None:
+    kind = replace(MARIADB, galera=True)
+    (found,) = predict([FoundTable(("s", "x" * 64), table(), None)], "InnoDB", kind, None, Machine())
+    assert f"CREATE TABLE `s`.`{'x' * 57}_innodb` LIKE" in as_script(migration(found, kind))
+
+
+def test_a_disk_that_does_not_suffice_is_said_first_and_keeps_its_table_back() -> None:
+    machine = Machine(64e9, 32e9, disk_free_bytes=1e9)
+    found = one(table(), MARIADB, contents=BIG, machine=machine)
+    assert ids(found)[0] == "disk-full"
+    made = migration(found, MARIADB, machine)
+    told, script = as_text(made), as_script(made)
+    assert told.splitlines()[1].startswith("s.t  The copy takes ")
+    assert "\n-- Not run as it stands: The copy takes " in script
+    assert "\n-- ALTER TABLE `s`.`t` ENGINE=InnoDB" in script
+    assert "\nALTER" not in script
+    assert "disk-full" not in ids(one(table(), MARIADB, contents=BIG, machine=Machine(64e9, 32e9)))
+
+
+def test_tables_that_fit_one_by_one_and_not_together() -> None:
+    contents = replace(BIG, rows=100_000_000, data_bytes=500_000_000, index_bytes=1024)
+    found = predict([FoundTable(("s", name), table(), contents) for name in "abc"], "InnoDB", MYSQL, None, Machine(64e9, 32e9, disk_free_bytes=1e12))
+    made = Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, 5_000_000_000)
+    assert "Each of them fits on the disk, all together do not: they take " in " ".join(as_text(made).split())
+    assert "all together do not" not in as_text(replace(made, disk_free_bytes=1 << 40))
+
+
+def test_the_document_tells_disk_memory_and_the_least_time() -> None:
+    machine = Machine(1e9, 1e9, disk_free_bytes=1e12)
+    made = migration(one(table(), MYSQL, contents=BIG, machine=machine), MYSQL, machine)
+    document = assert_keeps("migrate", as_json(made))
+    (told,) = document["tables"]
+    assert told["seconds"] is None
+    assert told["seconds_least"] > 0
+    assert "do not fit into" in told["why_open"]
+    assert document["disk_free_bytes"] == 10**12
+    assert (document["memory"]["key_buffer_bytes"], document["memory"]["cache_bytes"]) == (1 << 20, 2 << 20)
+    assert document["memory"]["cache_wanted_bytes"][1] > 1e10
+    (told,) = json.loads(as_json(migration(one(table(), MYSQL), MYSQL)))["tables"]
+    assert (told["seconds"], told["seconds_least"], told["why_open"]) == (None, None, "")
+
+
+def test_the_way_back_gives_an_index_its_prefixes_again() -> None:
+    structure = table(text("v", 1000), integer("b"), indexes=(Index("k", False, BTREE, (Part(0, 800, True), Part(1, 4, False))), index((1, 4), name="other")))
+    found = one(structure, OLD)
+    assert " ".join(back(found)) == "ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT, DROP INDEX `k`, ADD INDEX `k` (`v`(800), `b`);"
+    assert " ".join(back(one(structure, MYSQL))) == "ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT;"
+    assert "Look first:\n-- SHOW INDEX FROM `s`.`t`;" in as_script(migration(found, OLD))
+
+
+def test_a_prefix_counts_characters() -> None:
+    structure = table(text("v", 1200, 45), indexes=(Index("k", False, BTREE, (Part(0, 800, True),)),))
+    assert back(one(structure, OLD))[0].endswith("ADD INDEX `k` (`v`(200));")
+
+
+def test_a_check_that_refuses_a_row_is_looked_for_before() -> None:
+    script = as_script(migration(one(replace(table(), checks=True), MARIADB), MARIADB))
+    assert script.index("-- Error 4025: ") < script.index("\nALTER TABLE")
+
+
+def test_the_way_back_from_aria_leaves_no_word_that_mysql_does_not_read() -> None:
+    assert back(one(table(), MARIADB, "Aria")) == ("ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT;", "ALTER TABLE `s`.`t` PAGE_CHECKSUM=DEFAULT;")
+
+
+def test_a_script_stops_where_rows_differ_and_is_made_again_to_go_on() -> None:
+    script = as_script(migration(one(table(), MYSQL), MYSQL))
+    lines = script.splitlines()
+    place = lines.index(STOPS)
+    assert lines[place - 2].startswith("ALTER TABLE")
+    assert lines[place - 1].endswith("INTO @rows_after, @values_after FROM `s`.`t`;")
+    assert "make the script again: it holds only what is still MyISAM" in script
+
+
+@pytest.mark.parametrize(
+    ("level", "log_format", "log", "refused"),
+    [("READ-COMMITTED", "STATEMENT", "ON", True), ("REPEATABLE-READ", "STATEMENT", "ON", False), ("READ-COMMITTED", "MIXED", "ON", False), ("READ-COMMITTED", "STATEMENT", "OFF", False)],
+)  # fmt: skip
+def test_writes_that_cannot_be_logged_are_told(level: str, log_format: str, log: str, refused: bool) -> None:
+    for name in ("tx_isolation", "transaction_isolation"):
+        kind = of_variables("mysql", (5, 6), {name: level, "binlog_format": log_format, "log_bin": log})
+        assert ("statement-log" in ids(one(table(), kind))) == refused
+        assert "statement-log" not in ids(one(table(), kind, "Aria"))
+
+
+def test_the_time_for_a_statement_is_taken_away_and_told() -> None:
+    kind = of_variables("mariadb", (10, 11), {"max_statement_time": "60.000000"})
+    slow, quick = one(table(), kind, contents=BIG, machine=Machine(64e9, 32e9)), one(table(), kind, contents=Contents(1, 100, 1024, 0, "fixed"))
+    assert "statement-time" in ids(slow)
+    assert "statement-time" not in ids(quick) + ids(one(table(), MARIADB))
+    assert as_script(migration(slow, kind)).splitlines()[1] == "SET SESSION max_statement_time = 0;"
+    assert "SET SESSION max_statement_time" in as_script(migration(one(table(), MARIADB), MARIADB))
+    for without in (by_default("mariadb", (10, 0)), MYSQL):
+        assert "SET SESSION" not in as_script(migration(one(table(), without), without))
+    selects = of_variables("mysql", (8, 0), {"max_execution_time": "5000"})
+    assert selects.statement_seconds == 5
+    assert "SET SESSION max_execution_time = 0;" in as_script(migration(one(table(), selects), selects))
