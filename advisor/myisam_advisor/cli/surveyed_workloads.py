@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ def surveyed(path: Path) -> SurveyedWorkload:
     from myisam_advisor.texts.moments import iso_moment
     from myisam_advisor.trial.statements.survey import Judging, survey
     from myisam_advisor.workload.file import read_workload
+    from myisam_advisor.workload.recording import SAMPLED
 
     workload = read_workload(path)
     found = survey(workload.events(), Judging())
@@ -48,4 +49,5 @@ def surveyed(path: Path) -> SurveyedWorkload:
     if workload.totals.truncated:
         described["truncated"] = "the file was cut off: what is there was replayed"
     recording = Recording(began_at / 1e6, header.flavour, header.server_version, header.knows_moments)
+    recording = replace(recording, sampled=workload.totals.note.get(SAMPLED, ""))
     return SurveyedWorkload(found, described, recording, began_at)

@@ -25,6 +25,8 @@ class Recording:
     flavour: str = ""
     version: str = ""
     knows_moments: bool = True
+    # What the server wrote of all, where it left statements out; the load is another one then.
+    sampled: str = ""
 
     def why_no_proof(self, product: str, version: str, now: float) -> str:
         """Why its replay proves nothing of this server, with what to do; empty where it does. What is not known speaks against nothing."""
@@ -36,6 +38,8 @@ class Recording:
         recorded = PRODUCT_NAMES.get(self.flavour, "")
         if is_other_product(recorded, product):
             return f"the recording is of {recorded}, and this server is {product}: {RECORD_ANEW}."
+        if self.sampled:
+            return f"the recording has a part of the statements, {self.sampled}: record all of them (log_slow_rate_limit=1, or myisam-advisor record --seconds)."
         then, series = series_of(self.version), series_of(version)
         if then and series and then != series:
             return f"the recording is of version {then}, and this server is {series}: {RECORD_ANEW}."

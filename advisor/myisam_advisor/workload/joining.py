@@ -1,6 +1,6 @@
-"""Entries of a log that are one statement: a string in it holds a line that looks like the beginning of an entry.
+"""Entries of a log that are one statement: a string or a comment in it holds a line that looks like the beginning of an entry.
 
-A statement whose quotes do not close is written by a server as any other, with the error that it gave. What follows it is no part of it:
+A statement whose quotes or comments do not close is written by a server as any other, with the error that it gave. What follows it is no part of it:
 taken for one, the values of other statements would stand outside of strings, and those would be missing. So entries are made one only
 where nothing between them could have been written by itself, and the whole reads as a statement does.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from myisam_advisor.workload.file_format import MAXIMUM_STATEMENT_BYTES
-from myisam_advisor.workload.tokens import ends_within_string, is_sane, never_ends
+from myisam_advisor.workload.tokens import ends_a_comment, ends_within_string, is_sane, never_ends
 
 UNCLOSED = "quotes that do not close"
 # How many lines in one string may look like the beginning of an entry.
@@ -30,12 +30,12 @@ def joined(
     is_proper: Callable[[Head], bool] = lambda _: True,
     is_ended: Callable[[bytes], bool] = lambda _: True,
 ) -> Iterator[tuple[Head, bytes, bool]]:
-    """Entries with those made one that a string was cut into, and whether the quotes of each close.
+    """Entries with those made one that a string or a comment was cut into, and whether those of each close.
 
     Args:
         found: the entries.
         is_proper: whether the log itself writes such a line before a statement.
-        is_ended: whether the log itself writes such an end behind a statement: where it does not, a line that follows is in a string.
+        is_ended: whether the log itself writes such an end behind a statement: where it does not, a line that follows is in a string or a comment.
     """
     held: list[Entry[Head]] = []
     is_within = False
@@ -65,7 +65,7 @@ def joined(
 
 
 def _stands_alone(statement: bytes) -> bool:
-    return _BEGINS.match(statement) is not None and not ends_within_string(statement)
+    return _BEGINS.match(statement) is not None and not ends_within_string(statement) and not ends_a_comment(statement)
 
 
 def _one_by_one(held: list[Entry[Head]]) -> Iterator[tuple[Head, bytes, bool]]:

@@ -12,12 +12,15 @@ from myisam_advisor.workload.file_format import LAST_MOMENT, Header, Totals, is_
 from myisam_advisor.workload.file_writer import WorkloadWriter
 from myisam_advisor.workload.log_file import LogFile
 from myisam_advisor.workload.prepared import Prepared
+from myisam_advisor.workload.several_statements import SEVERAL, apart
 from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import LogSource, Reading
 from myisam_advisor.workload.statements import refused
 from myisam_exporter.errors import UserError
 
 _SAMPLE_BYTES = 1 << 16
+# Of so many statements one is shorter, where none is left out.
+_ENOUGH_TIMED, _LONG_MICROSECONDS = 1000, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class NothingRecordedError(UserError):
 
 NOTHING_TOLD = Told()
 OUR_OWN = "our own"
+# The note of a log in which the server left statements out: its replay shows what these cost, and not what all do.
+SAMPLED = "sampled"
 
 
 def source_named(name: str) -> LogSource:
@@ -71,7 +76,8 @@ def record_log(
     source: LogSource, log: Path, output: Path, told: Told = NOTHING_TOLD, descriptor: int | None = None
 ) -> Recorded:
     """Write the statements of a log, open already or not, into a workload file. Raises UserError for a log that holds none, and as LogFile and WorkloadWriter do."""
-    reading = Reading()
+    # One that is open already is of a server that ran while it was written.
+    reading = Reading(is_one_life=descriptor is not None)
     with LogFile(log, source.title, descriptor) as file:
         sample = _Sample(file.blocks())
         events = source.events(iter(sample), reading)
@@ -93,7 +99,7 @@ def record_log(
             if not writer.statements:
                 raise _holds_nothing(source, log, reading, sample.begin, writer.left_out)
             writer.note.update(told.later)
-            writer.note.update(_oddities(reading, file))
+            writer.note.update(_oddities(reading, file, header.flavour))
             totals = Totals(
                 writer.statements, writer.ended_at_microseconds, dict(writer.left_out), note=dict(writer.note)
             )
@@ -105,18 +111,41 @@ def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_T
     end = writer.ended_at_microseconds or 0
     prepared = Prepared()
     for event in events:
-        is_ours = event.connection in told.ignored_connections
-        reason = OUR_OWN if is_ours else refused(event.statement) or prepared.refused(event)
-        if reason is not None:
-            writer.leave_out(reason)
+        if event.connection in told.ignored_connections:
+            writer.leave_out(OUR_OWN)
             continue
-        if writer.write(event):
-            end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
+        each = (event,) if b";" not in event.statement else apart(event)
+        if each is None:
+            writer.leave_out(SEVERAL)
+            continue
+        for one in each:
+            reason = refused(one.statement) or prepared.refused(one)
+            if reason is not None:
+                writer.leave_out(reason)
+            elif writer.write(one):
+                end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
     writer.ended_at_microseconds = min(end, LAST_MOMENT - 1) or None
 
 
-def _oddities(reading: Reading, file: LogFile) -> Mapping[str, str]:
+def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str]:
     odd = {}
+    if reading.sampled > 1:
+        odd[SAMPLED] = f"one in {reading.sampled} (log_slow_rate_limit): the others are not in the log"
+    # While we record, the server is told to leave out none.
+    if (
+        not reading.is_one_life
+        and reading.timed >= _ENOUGH_TIMED
+        and reading.shortest_microseconds > _LONG_MICROSECONDS
+    ):
+        odd["threshold"] = (
+            f"the shortest of {reading.timed} statements took {reading.shortest_microseconds / 1000:.1f} ms: long_query_time was probably not 0 "
+            "while the log was written, and what took less is not in it"
+        )
+    # MySQL writes the CALL alone; so does MariaDB, unless log_disabled_statements is without sp.
+    if reading.calls and flavour in ("", "mariadb"):
+        odd["calls"] = (
+            f"{reading.calls} calls of procedures: where log_disabled_statements was without sp, what they run is in the log too, and would be replayed twice"
+        )
     if reading.without_connection:
         odd["senders"] = (
             f"of {reading.without_connection} statements the log does not tell which connection sent them: they count as one (number 0)"

@@ -13,11 +13,13 @@ from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
 
+from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
 from myisam_advisor.workload.tokens import MAXIMUM_BYTES, tokens
 
-_FIRST_WORDS = re.compile(rb"[\s(]*([A-Za-z]+)(?:\s+([A-Za-z]+))?")
-_COMMENTED = (b"/", b"-", b"#")
+# And the comment behind them, before which they do not tell all.
+_FIRST_WORDS = re.compile(rb"[\s(\0]*([A-Za-z]+)(?:\s+([A-Za-z_]+))?(?:\s*([/#-]))?")
+_NOT_ALL_WORDS = frozenset(((b"set", b"statement"), (b"create", b"or")))
 
 _READS = frozenset((b"select", b"with", b"values", b"table", b"do", b"set", b"("))
 _ROWS_WRITTEN = frozenset((b"insert", b"replace", b"update", b"delete"))
@@ -53,6 +55,7 @@ _REFUSED = {
     (b"reset", b""): "RESET",
     (b"binlog", b""): "BINLOG",
     (b"start", b"slave"): "START SLAVE",
+    (b"start", b"all"): "START ALL SLAVES",
     (b"start", b"replica"): "START REPLICA",
     (b"start", b"group_replication"): "START GROUP_REPLICATION",
     (b"stop", b""): "STOP REPLICA",
@@ -70,6 +73,8 @@ _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 # The others begin with none of their words, and with no comment.
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
 _GLOBAL_VARIABLE = re.compile(rb"@@(?:global|persist|persist_only)\s*\.\s*[A-Za-z_]+\s*:?=", re.IGNORECASE)
+_IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
+AN_ACCOUNT = "an account"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,34 +117,68 @@ def touched(statement: bytes, database: bytes | None) -> Touched:
 
 def refused(statement: bytes) -> str | None:
     """What it is, where a statement is not to be replayed: it needs files that are not here, or is about the server or its accounts."""
-    verb, second = _first_words(statement) if _SUSPECT.match(statement) else (b"", b"")
-    if verb in _REFUSED_VERBS:
+    if _SUSPECT.match(statement):
+        verb, second = _first_words(statement)
         name = _REFUSED.get((verb, second)) or _REFUSED.get((verb, b""))
+        if name is None and verb == b"set":
+            name = _set_behind_others(statement)
         if name is not None:
             return name
-        if verb == b"set" and b"@@" in statement and _GLOBAL_VARIABLE.search(statement):
-            return "SET GLOBAL"
-    return _into_a_file(statement)
+    lower = statement.lower()
+    return _into_a_file(lower) or _of_an_account(lower)
 
 
 def _first_words(statement: bytes) -> tuple[bytes, bytes]:
-    begin = statement[:256].lstrip(b" \t\r\n(\0")
-    if begin.startswith(_COMMENTED):
-        words = [word.lower() for word in tokens(statement, 1 << 16)[:8] if word != b"("] + [b"", b""]
-        return words[0], words[1]
-    found = _FIRST_WORDS.match(begin)
-    return (found[1].lower(), (found[2] or b"").lower()) if found else (b"", b"")
+    """What it does, and to what: `create`, `user` for `CREATE OR REPLACE USER` too; of `SET STATEMENT ... FOR` what stands behind it."""
+    found = _FIRST_WORDS.match(statement)
+    if found is not None and not found[3]:
+        first, second = found[1].lower(), (found[2] or b"").lower()
+        if (first, second) not in _NOT_ALL_WORDS:
+            return first, second
+    lower = [word.lower() for word in tokens(statement, 1 << 16)]
+    lower = lower[behind_set_statement(lower) :]
+    words = [word for word in lower[:8] if word != b"("]
+    if words[1:3] == [b"or", b"replace"]:
+        del words[1:3]
+    words += [b"", b""]
+    return words[0], words[1]
 
 
-def _into_a_file(statement: bytes) -> str | None:
+def _set_behind_others(statement: bytes) -> str | None:
+    """SET takes several at once: `SET a=1, GLOBAL b=2`."""
+    if b"@@" in statement and _GLOBAL_VARIABLE.search(statement):
+        return "SET GLOBAL"
+    if b"," not in statement:
+        return None
+    words = [word.lower() for word in tokens(statement)]
+    further = ((b"set", word) for before, word in pairwise(words) if before == b",")
+    return next((_REFUSED[key] for key in further if key in _REFUSED), None)
+
+
+def _into_a_file(lower: bytes) -> str | None:
     """SELECT ... INTO OUTFILE writes a file where the server may."""
-    lower = statement.lower()
     if b"outfile" not in lower and b"dumpfile" not in lower:
         return None
     words = tokens(lower)
     for before, word in pairwise(words):
         if before == b"into" and word in (b"outfile", b"dumpfile"):
             return f"INTO {word.decode().upper()}"
+    return None
+
+
+def _of_an_account(lower: bytes) -> str | None:
+    """A password stands behind IDENTIFIED BY, whatever stands before it; what is prepared, and run from a text, is read as it stands there."""
+    if b"identified" not in lower:
+        return None
+    words = tokens(lower)
+    if words[:1] in ([b"prepare"], [b"execute"]) and _IDENTIFIED.search(lower):
+        return AN_ACCOUNT
+    # GROUP BY identified WITH ROLLUP is of a column.
+    marks = zip(words, words[1:], [*words[2:], b""], strict=False)
+    if any(
+        one == b"identified" and two in (b"by", b"with", b"via") and three != b"rollup" for one, two, three in marks
+    ):
+        return AN_ACCOUNT
     return None
 
 

@@ -10,6 +10,7 @@ Source: MySQL and MariaDB manuals, "String Literals", "Numeric Literals", "Comme
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 LITERAL = b"?"
 # The rest of a longer statement is rows of an INSERT, as good as always.
@@ -36,6 +37,8 @@ _QUOTED = re.compile(
     rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*""",
     re.DOTALL,
 )
+# What stands in an executable comment is code, or none: one that is open is as open as another. `*/*` is a sign before a comment.
+_PARTS = re.compile(_QUOTED.pattern + rb"|/\*M?!|\*/(?!\*)", re.DOTALL)
 _IS_LITERAL, _IS_KEPT = 1, 2
 _BEGINS = re.compile(rb"""['"`]|/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z)""")
 _COMMENT_ENDS = {b"/*": b"*/"}
@@ -264,11 +267,40 @@ def _without_escapes(statement: bytes) -> bytes:
 
 
 def ends_within_string(statement: bytes) -> bool:
-    """Whether a string, or a name between backticks, begins and does not end. A glance is enough for most: their quotes come in pairs."""
+    """Whether a string, a name between backticks or a comment begins and does not end.
+
+    A glance is enough for most: their quotes come in pairs, and an end of a comment stands behind the last begin of one.
+    """
     plain = _without_escapes(statement)
     if not (plain.count(b"'") & 1 or plain.count(b'"') & 1 or plain.count(b"`") & 1):
-        return False
-    return _last_is_open(plain, (b"'", b'"', b"`"))
+        comment = plain.rfind(b"/*")
+        if comment < 0 or plain.find(b"*/", comment + 2) >= 0:
+            return False
+    return _last_is_open(plain) or _comments(plain)[1]
+
+
+def places_outside(plain: bytes, sign: bytes, limit: int) -> list[int]:
+    """The first places where a sign stands outside of strings, names and comments, of a text without escapes."""
+    outside = re.compile(_QUOTED.pattern + b"|" + re.escape(sign), re.DOTALL)
+    return list(islice((found.start() for found in outside.finditer(plain) if found[0] == sign), limit))
+
+
+def ends_a_comment(statement: bytes) -> bool:
+    """Whether it has the end of a comment that does not begin in it."""
+    return b"*/" in statement and _comments(_without_escapes(statement))[0]
+
+
+def _comments(plain: bytes) -> tuple[bool, bool]:
+    """Whether one ends that did not begin, and whether an executable one is open at the end."""
+    has_stray = is_open = False
+    for found in _PARTS.finditer(plain):
+        part = found[0]
+        if part == b"*/":
+            has_stray = has_stray or not is_open
+            is_open = False
+        elif part in (b"/*!", b"/*M!"):
+            is_open = True
+    return has_stray, is_open
 
 
 def never_ends(statement: bytes) -> bool:
@@ -283,11 +315,11 @@ def never_ends(statement: bytes) -> bool:
     return _last_is_open(_without_escapes(statement)) and (b"\\" not in statement or _last_is_open(statement))
 
 
-def _last_is_open(plain: bytes, signs: tuple[bytes, ...] = (b"'", b'"', b"`", b"/*")) -> bool:
+def _last_is_open(plain: bytes) -> bool:
     last = b""
     for found in _QUOTED.finditer(plain):
         last = found[0]
-    sign = next((sign for sign in signs if last.startswith(sign)), None)
+    sign = next((sign for sign in (b"'", b'"', b"`", b"/*") if last.startswith(sign)), None)
     if sign is None:
         return False
     end = b"*/" if sign == b"/*" else sign
@@ -300,6 +332,11 @@ def is_sane(statement: bytes) -> bool:
         reading.is_sane and not any(_touched_from_before(statement, begin) for begin, _ in reading.strings)
         for reading in (_read(statement, True, escapes=True), _read(statement, True, escapes=False))
     )
+
+
+def must_escape(statement: bytes) -> bool:
+    """Whether its backslashes escape: read so it is as a statement is, and read as letters it is not."""
+    return _read(statement, True, escapes=True).is_sane and not _read(statement, True, escapes=False).is_sane
 
 
 def _touched_from_before(statement: bytes, begin: int) -> bool:

@@ -16,12 +16,13 @@ from time import mktime
 from typing import Protocol
 
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file_format import MAXIMUM_STATEMENT_BYTES, TOO_LONG
+from myisam_advisor.workload.file_format import LONGEST_MICROSECONDS, MAXIMUM_COUNT, MAXIMUM_STATEMENT_BYTES, TOO_LONG
 from myisam_exporter.server.driver import Row
 
 MICROSECONDS = 1_000_000
 CUT_OFF = "cut off"
 ADMINISTRATOR = "administrator command"
+NESTED = "inner statement of a stored program"
 # What stands before a statement is short.
 _MAXIMUM_ENTRY_BYTES = MAXIMUM_STATEMENT_BYTES + (1 << 20)
 
@@ -44,6 +45,11 @@ class Reading:
         holes: stretches of zero bytes.
         entries: how many were found, whatever became of them.
         starts: how often a server opened it.
+        sampled: the server wrote one in so many of the statements, or connections, that it had; 1 is all, as far as the log tells.
+        timed: events whose duration is told.
+        shortest_microseconds: what the shortest of them took.
+        calls: calls of stored procedures, where statements that they run may be there as well and cannot be told from others.
+        is_one_life: it is known that the server was not started anew while it was written: one that opens it again flushes its logs.
         without_connection: events of which it does not say who sent them: MySQL 5.5's slow log never does. Their connection is 0.
     """
 
@@ -54,7 +60,18 @@ class Reading:
     holes: int = 0
     entries: int = 0
     starts: int = 0
+    sampled: int = 1
+    timed: int = 0
+    shortest_microseconds: int = LONGEST_MICROSECONDS
+    calls: int = 0
+    is_one_life: bool = False
     without_connection: int = 0
+
+    def take_duration(self, microseconds: int) -> None:
+        """How long a statement took: what is shorter than the shortest may have been left out by a threshold."""
+        self.timed += 1
+        if microseconds < self.shortest_microseconds:  # noqa: PLR1730  # for each statement: a call takes longer
+            self.shortest_microseconds = microseconds
 
     def server_started(self, version: bytes, comment: bytes) -> None:
         """Take the version from the lines that a server writes when it opens its log."""
@@ -62,6 +79,31 @@ class Reading:
         self.server_version = version.decode("ascii", "replace")[:80]
         lower = (version + comment).lower()
         self.flavour = next((name for name in ("mariadb", "percona") if name.encode() in lower), "mysql")
+
+
+class Numbers:
+    """The numbers of connections over several lives of a server, which begins each with 1: those of a later one come behind the others.
+
+    One that the log does not tell is 0, and stays so.
+    """
+
+    def __init__(self, is_one_life: bool = False) -> None:
+        self._is_one_life = is_one_life
+        self._behind = self._highest = 0
+
+    def numbered(self, connection: int) -> int:
+        """Its number among all."""
+        number = connection + self._behind
+        if not connection or number >= MAXIMUM_COUNT:
+            return connection
+        if number > self._highest:  # noqa: PLR1730  # for each statement: a call takes longer
+            self._highest = number
+        return number
+
+    def start_again(self) -> None:
+        """The server was started, as far as is known: its numbers are other connections' from here on."""
+        if not self._is_one_life:
+            self._behind = self._highest
 
 
 @dataclass(frozen=True, slots=True)

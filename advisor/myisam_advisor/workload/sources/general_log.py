@@ -13,11 +13,13 @@ from collections.abc import Iterator
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.joining import UNCLOSED, joined
+from myisam_advisor.workload.several_statements import used_database
 from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
     MICROSECONDS,
     LogSource,
     Moments,
+    Numbers,
     Reading,
     Spread,
     entries,
@@ -37,7 +39,7 @@ _ENTRY = re.compile(
     rb"(?:^|(?<=\0))(?:(%s)[\t ]+|\t\t *)(\d{1,18}) (%s)(?:\t| *\r?$)" % (_TIMES, _COMMANDS), re.MULTILINE
 )
 _ON = re.compile(rb"(?: on ([^\n]*?))?(?: using [^\n]*)?\r?\n?\Z")
-_USE = re.compile(rb"\s*use\s+(?:`((?:[^`]|``){1,128})`|([^\s;`]{1,256}))\s*;?\s*\Z", re.IGNORECASE)
+_CALL = re.compile(rb"\s*(?:/\*[^*]{0,200}\*/\s*)?call\b", re.IGNORECASE)
 _TEXT_EXECUTE = re.compile(rb"\s*execute\b", re.IGNORECASE)
 _MAXIMUM_CONNECTIONS = 100_000
 INNER = "inner statement of EXECUTE"
@@ -59,6 +61,7 @@ class _GeneralLog:
         self._time: tuple[int, bool] = (0, False)
         self._databases: dict[int, bytes | None] = {}
         self._executing: set[int] = set()
+        self._numbers = Numbers(reading.is_one_life)
 
     def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
         """Those of a log."""
@@ -66,11 +69,17 @@ class _GeneralLog:
             self._reading.entries += 1
             time, connection, command = head.groups()
             self._time = (self._moments.microseconds(time) if time else None) or self._time
+            starts = self._reading.starts
             text = without_restart(without_hole(written, self._reading), self._reading)
-            if not closes:
+            if closes:
+                number = self._numbers.numbered(int(connection))
+                yield from self._command(number, command, text.removesuffix(b"\n").removesuffix(b"\r"))
+            else:
                 self._reading.left_out[UNCLOSED] += 1
-                continue
-            yield from self._command(int(connection), command, text.removesuffix(b"\n").removesuffix(b"\r"))
+            if self._reading.starts != starts and not self._reading.is_one_life:
+                self._numbers.start_again()
+                self._databases.clear()
+                self._executing.clear()
         yield from self._spread.rest()
 
     def _command(self, connection: int, command: bytes, argument: bytes) -> Iterator[Event]:
@@ -103,9 +112,10 @@ class _GeneralLog:
             self._executing.add(connection)
         moment, exact = self._time
         event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=prepared)
-        used = None if prepared else _USE.match(statement)
+        used = None if prepared else used_database(statement)
         if used is not None:
-            self._remember(connection, used[1].replace(b"``", b"`") if used[1] else used[2])
+            self._remember(connection, used)
+        self._reading.calls += _CALL.match(statement) is not None
         if exact:
             self._reading.resolution_microseconds = 1
             yield event

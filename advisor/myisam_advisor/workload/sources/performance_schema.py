@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.instruments import CONSUMERS, NOT_WATCHED, THREADS_NOT_WATCHED
-from myisam_advisor.workload.sources.base import ADMINISTRATOR, CUT_OFF, Asked, LiveSource, Reading, Watch
+from myisam_advisor.workload.sources.base import ADMINISTRATOR, CUT_OFF, NESTED, Asked, LiveSource, Reading, Watch
 from myisam_advisor.workload.tokens import ends_within_string
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, finite_number, whole_number
@@ -25,7 +25,6 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 PREPARED = "prepared: its values are not in performance_schema"
 UNSURE = "with a ? that may stand for what performance_schema cannot show"
 LOST = "overwritten before it was read, at least"
-NESTED = "inner statement of a stored program"
 
 _PICOSECONDS = 1_000_000
 # An event may be written a little later than one that ended after it.

@@ -17,8 +17,10 @@ from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
     CUT_OFF,
     MICROSECONDS,
+    NESTED,
     LogSource,
     Moments,
+    Numbers,
     Reading,
     Spread,
     entries,
@@ -49,6 +51,10 @@ _TIMES = re.compile(rb"Query_time: (\d{1,9})(?:\.(\d{1,6}))? .*?Rows_sent: (\d{1
 _AFFECTED = re.compile(rb"Rows_affected: (\d{1,18})")
 _ERROR = re.compile(rb"(?:Last_errno|Errno): (\d{1,9})")
 _START = re.compile(rb" Start: (\S+)")
+# Percona Server has the same words in other letters, and such statements in the place of their CALL.
+_MARIADB, _ROUTINE = b"  QC_hit: ", b"# Stored_routine: "
+# Percona Server's; MariaDB does not write what its limit was.
+_RATE_LIMIT = re.compile(rb"Log_slow_rate_limit: (\d{1,9})")
 _TIMESTAMP = re.compile(rb"timestamp=(\d{1,11})")
 
 
@@ -98,6 +104,7 @@ class _SlowLog:
         self._spread = Spread()
         self._time: tuple[int, bool] | None = None
         self._database: bytes | None = None
+        self._numbers = Numbers(reading.is_one_life)
         # Why an entry has no statement.
         self._missing = CUT_OFF
 
@@ -111,6 +118,8 @@ class _SlowLog:
             self._missing = CUT_OFF if closes or statement is None else UNCLOSED
             statement = statement if closes else None
             if text.startswith(_ADMINISTRATOR):
+                # What stands before it holds for the next, and is not written again.
+                self._take(head[1], head[10] if head.re is _USUAL else head[4])
                 self._reading.left_out[ADMINISTRATOR] += 1
             elif head.re is _USUAL:
                 yield from self._usual(head, statement)
@@ -118,22 +127,29 @@ class _SlowLog:
                 yield from self._unusual(head, statement)
             if self._reading.starts != starts:
                 self._database = None
+                self._numbers.start_again()
         yield from self._spread.rest()
 
-    def _usual(self, head: re.Match[bytes], statement: bytes | None) -> Iterator[Event]:
-        time, number, thread, schema, seconds, fraction, sent, examined, affected, used, timestamp = head.groups()
+    def _take(self, time: bytes | None, used: bytes | None) -> None:
+        """The time and the database that an entry tells for itself and those behind it."""
         if time is not None:
             self._time = self._moments.microseconds(time) or self._time
         if used is not None:
             self._database = used
+
+    def _usual(self, head: re.Match[bytes], statement: bytes | None) -> Iterator[Event]:
+        time, number, thread, schema, seconds, fraction, sent, examined, affected, used, timestamp = head.groups()
+        if time is not None or used is not None:
+            self._take(time, used)
         if statement is None:
             self._reading.left_out[self._missing] += 1
             return
         duration = int(seconds) * MICROSECONDS + int(fraction)
         self._reading.without_connection += number is None and thread is None
+        self._reading.take_duration(duration)
         exact = self._time is not None and self._time[1]
         event = Event(
-            int(number or thread or 0),
+            self._numbers.numbered(int(number or thread or 0)),
             max(0, self._time[0] - duration) if exact and self._time else 0,
             duration if duration < _YEAR_SECONDS * MICROSECONDS else None,
             self._database if schema is None else schema or None,
@@ -150,23 +166,25 @@ class _SlowLog:
 
     def _unusual(self, head: re.Match[bytes], statement: bytes | None) -> Iterator[Event]:
         time, user, attributes, used, settings = head.groups()
-        if time is not None:
-            self._time = self._moments.microseconds(time) or self._time
-        database = self._default_database(attributes, used)
+        self._take(time, used)
+        schema = _SCHEMA.search(attributes)
+        database = self._database if schema is None else schema[1] or None
+        sampled = _RATE_LIMIT.search(attributes)
+        if sampled is not None:
+            self._reading.sampled = max(self._reading.sampled, int(sampled[1]))
         if _ADMINISTRATOR in attributes:
             self._reading.left_out[ADMINISTRATOR] += 1
+        elif _ROUTINE in attributes and _MARIADB in attributes:
+            self._reading.left_out[NESTED] += 1
         elif statement is None:
             self._reading.left_out[self._missing] += 1
         else:
             event = _made(user, attributes, database, statement)
+            event = event._replace(connection=self._numbers.numbered(event.connection))
             self._reading.without_connection += not event.connection
+            if event.duration_microseconds is not None:
+                self._reading.take_duration(event.duration_microseconds)
             yield from self._placed(event, attributes, settings)
-
-    def _default_database(self, attributes: bytes, used: bytes | None) -> bytes | None:
-        if used is not None:
-            self._database = used
-        schema = _SCHEMA.search(attributes)
-        return self._database if schema is None else schema[1] or None
 
     def _statement(self, text: bytes) -> bytes | None:
         """Without what ends it; None for one that is cut off."""

@@ -67,6 +67,40 @@ def test_the_database_of_a_statement_that_is_left_out_holds_for_the_next() -> No
     assert [(event.database, event.statement) for event in events] == [(b"shop", b"SELECT 1")]
 
 
+# The server writes `use` and the time before these too, and not again before what follows.
+@pytest.mark.parametrize("command", [b"# administrator command: Quit", b"# administrator command: Init DB", b"# administrator command: Ping", b"GRANT ALL ON *.* TO a"])
+@pytest.mark.parametrize("lines", [b"# Query_time: 0.1  Lock_time: 0.0 Rows_sent: 0  Rows_examined: 0\n", None], ids=["another form", "usual"])
+def test_the_database_of_what_is_no_statement_holds_for_the_next(command: bytes, lines: bytes | None) -> None:
+    forum, shop = (MYSQL_SLOW.replace(b"SET timestamp", b"use %b;\nSET timestamp" % name) for name in (b"forum", b"shop"))
+    quits = forum.replace(b"20:00:00.000005Z", b"20:00:07.000000Z")
+    if lines is not None:
+        quits = quits[: quits.index(b"# Query_time")] + lines + quits[quits.index(b"use ") :]
+    follows = MYSQL_SLOW[MYSQL_SLOW.index(b"# User@Host") :]
+    events, _ = parsed(slow_log.SOURCE, forum % b"SELECT 1" + shop % b"SELECT 2" + quits % command + follows % b"SELECT 3")
+    assert events[-1].database == b"forum"
+    assert events[-1].start_microseconds == 1795377607_000_000 - 123
+
+
+FORGED = [b"DROP TABLE x", b"DROP TABLE x -- it's", b"DROP TABLE 'x'"]
+
+
+@each_form
+@pytest.mark.parametrize("forged", FORGED)
+@pytest.mark.parametrize("around", [b"SELECT 1 /* \n%b*/ FROM t", b"SELECT 1 /* it's\n%b*/ FROM t", b"SELECT 1 /*!99999 \n%b*/ FROM t", b"/* a */ SELECT 'x' /*\n%b*/, /* b */ 2"])
+def test_lines_in_a_comment_are_no_entry(source: LogSource, form: bytes, forged: bytes, around: bytes) -> None:
+    sent = around % (form % forged)
+    events, reading = parsed(source, form % b"SELECT 0" + form % sent + form % b"SELECT 9")
+    assert [event.statement for event in events] == [b"SELECT 0", sent, b"SELECT 9"]
+    assert reading.left_out == {}
+
+
+@each_form
+def test_a_comment_that_does_not_close_takes_no_other_with_it(source: LogSource, form: bytes) -> None:
+    sent = [b"SELECT 1 /* open", b"SELECT 2", b"SELECT */* c */ FROM t", b"SELECT 3 /* c */"]
+    events, reading = parsed(source, b"".join(form % statement for statement in sent))
+    assert ([event.statement for event in events], reading.left_out) == (sent[1:], {UNCLOSED: 1})
+
+
 LITERAL = st.sampled_from([b"'zsecret'", b'"zsecret"', b"'it''s zsecret'", b"'it\\'s zsecret'", b"'say \"zsecret\"'", b"'a', 'zsecret'", b"5"])
 GOOD = st.builds(lambda form, value: form % value, st.sampled_from([b"SELECT * FROM t WHERE a=%b AND b=1", b"INSERT INTO t VALUES (%b)", b"UPDATE `t` SET a=%b -- it\n"]), LITERAL)
 BAD = st.sampled_from(

@@ -8,7 +8,8 @@ import pytest
 from myisam_advisor.workload import summary
 from myisam_advisor.workload.document import as_document, as_text
 from myisam_advisor.workload.file import read_workload
-from myisam_advisor.workload.recording import OUR_OWN, Told, record_log, source_named
+from myisam_advisor.workload.recording import OUR_OWN, SAMPLED, Told, record_log, source_named
+from myisam_advisor.workload.several_statements import SEVERAL
 from myisam_advisor.workload.summary import MAXIMUM_KINDS, OTHERS, summed_up
 from myisam_exporter.errors import UserError
 
@@ -83,6 +84,31 @@ def test_what_is_odd_is_told(tmp_path: Path) -> None:
     without = LOG.replace(b"  Id: 8", b"").replace(b"  Id: 9", b"")
     totals = record_log(source_named("slow_log"), log_of(tmp_path, b"\0" * 100 + without), tmp_path / "w").totals
     assert totals.note.keys() == {"senders", "holes"}
+
+
+def test_several_statements_at_once_are_recorded_one_by_one(tmp_path: Path) -> None:
+    sent = [b"SELECT 'a;b'; USE shop; INSERT INTO t VALUES ('it\\'s;'); GRANT ALL ON *.* TO x", b"SELECT 1; SELECT 'C:\\'; SELECT 2", b"SELECT 3;"]
+    log = b"".join(GENERAL.replace(b"SELECT 1", statement) for statement in sent)
+    totals = record_log(source_named("general_log"), log_of(tmp_path, log), tmp_path / "w").totals
+    assert totals.left_out == {"GRANT": 1, SEVERAL: 1}
+    with read_workload(tmp_path / "w") as workload:
+        recorded = [(event.database, event.statement) for event in workload.events()]
+    assert recorded == [(None, b"SELECT 'a;b'"), (None, b"USE shop"), (b"shop", b"INSERT INTO t VALUES ('it\\'s;')"), (b"shop", b"SELECT 3;")]
+
+
+def test_a_log_that_lacks_statements_says_so(tmp_path: Path) -> None:
+    sampled = LOG.replace(b"SET timestamp", b"# Log_slow_rate_type: query  Log_slow_rate_limit: 10\nSET timestamp")
+    assert "one in 10" in record_log(source_named("slow_log"), log_of(tmp_path, sampled), tmp_path / "a").totals.note[SAMPLED]
+    slow = (ENTRY % (1, 8, b"SELECT 1")).replace(b"0.000100", b"0.001500") * 1000
+    assert "took 1.5 ms: long_query_time was probably not 0" in record_log(source_named("slow_log"), log_of(tmp_path, slow), tmp_path / "b").totals.note["threshold"]
+    assert not record_log(source_named("slow_log"), log_of(tmp_path, slow + ENTRY % (1, 8, b"SELECT 1")), tmp_path / "c").totals.note
+
+
+@pytest.mark.parametrize(("version", "is_told"), [(b"8.0.33", False), (b"10.11.2-MariaDB", True), (None, True)])
+def test_calls_in_a_general_log_may_have_their_statements_beside_them(tmp_path: Path, version: bytes | None, is_told: bool) -> None:
+    started = b"" if version is None else b"mysqld, Version: %b (x). started with:\nTcp port: 3306  Unix socket: /s\nTime                 Id Command    Argument\n" % version
+    totals = record_log(source_named("general_log"), log_of(tmp_path, started + GENERAL.replace(b"SELECT 1", b"CALL p()")), tmp_path / "w").totals
+    assert ("calls" in totals.note) is is_told
 
 
 def test_a_summary_has_kinds_and_no_values(tmp_path: Path) -> None:

@@ -110,6 +110,16 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"GRANT ALL ON *.* TO x", "GRANT"), (b"CREATE USER x IDENTIFIED BY 'p'", "CREATE USER"), (b"SET PASSWORD = 'p'", "SET PASSWORD"), (b"set global x=1", "SET GLOBAL"),
         (b"SET @@global.x = 1", "SET GLOBAL"), (b"set @x = @@global.max_connections", None), (b"SET NAMES utf8", None), (b"START SLAVE", "START SLAVE"),
         (b"start transaction", None), (b"KILL 5", "KILL"), (b"(select 1)", None), (b"load index into cache t", None), (b"create table t (a int)", None), (b"", None), (b"\0\xff", None),
+        (b"CREATE OR REPLACE USER a IDENTIFIED BY 'x'", "CREATE USER"), (b"create or /* c */ replace server s options (password 'x')", "CREATE SERVER"), (b"CREATE OR REPLACE TABLE t (a INT)", None),
+        (b"CREATE /* c */ USER a IDENTIFIED BY 'x'", "CREATE USER"), (b"/*!50000 ALTER USER */ a IDENTIFIED BY 'x'", "ALTER USER"), (b"SET -- c\nPASSWORD = 'x'", "SET PASSWORD"),
+        (b"SET STATEMENT x=1 FOR GRANT ALL ON *.* TO a IDENTIFIED BY 'x'", "GRANT"), (b"set statement a=1, b=(2) for set global c=3", "SET GLOBAL"), (b"SET STATEMENT x=1 FOR SELECT 1", None),
+        (b"SET @a=1, PASSWORD = 'x'", "SET PASSWORD"), (b"SET @a=1, GLOBAL b=2", "SET GLOBAL"), (b"SET @a='x, GLOBAL b=2', @b=3", None), (b"SET PASSWORD FOR a TO RANDOM", "SET PASSWORD"),
+        (b"CHANGE MASTER TO MASTER_PASSWORD='x'", "CHANGE MASTER"), (b"CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='x'", "CHANGE MASTER"), (b"START SLAVE USER='a' PASSWORD='x'", "START SLAVE"),
+        (b"START REPLICA SQL_THREAD PASSWORD='x'", "START REPLICA"), (b"START GROUP_REPLICATION USER='a', PASSWORD='x'", "START GROUP_REPLICATION"), (b"START ALL SLAVES", "START ALL SLAVES"),
+        (b"CREATE PROCEDURE p() BEGIN CREATE USER a IDENTIFIED BY 'x'; END", "an account"), (b"BEGIN NOT ATOMIC GRANT ALL ON *.* TO a IDENTIFIED VIA x USING 'y'; END", "an account"),
+        (b"PREPARE s FROM \"CREATE USER a IDENTIFIED BY 'x'\"", "an account"), (b"EXECUTE IMMEDIATE 'GRANT ALL ON *.* TO a IDENTIFIED  WITH x'", "an account"),
+        (b"INSERT INTO notes VALUES ('identified by')", None), (b"SELECT `identified` by, identified FROM t", None), (b"SELECT 1 FROM t GROUP BY identified WITH ROLLUP", None),
+        (b" \n" * 300 + b"SET PASSWORD = 'x'", "SET PASSWORD"),
     ],
 )  # fmt: skip
 def test_what_is_not_replayed_is_named(statement: bytes, name: str | None) -> None:

@@ -48,6 +48,33 @@ def test_the_database_of_a_connection_is_followed() -> None:
     assert [event.database for event in parsed(log)[0]] == [None, b"a", b"a", b"b`c", b"d", None]
 
 
+@pytest.mark.parametrize(
+    ("statement", "database"),
+    [
+        (b"/* app */ USE other", b"other"), (b"USE shop -- x", b"shop"), (b"# c\nuse `a``b` ;", b"a`b"), (b"USE 2024_db", b"2024_db"), (b"SELECT 1; USE x; SELECT 2", b"x"), (b"USE x; USE y", b"y"),
+        (b"SELECT 'USE x'", b"d"), (b"/* use x */ SELECT 1", b"d"), (b"SELECT 1 /* ; USE x */", b"d"), (b"INSERT INTO t VALUES ('; USE x')", b"d"), (b"use", b"d"), (b"SELECT a FROM users", b"d"),
+    ],
+)  # fmt: skip
+def test_a_database_is_chosen_whatever_stands_around_it(statement: bytes, database: bytes) -> None:
+    log = MYSQL % (1, b"Init DB", b"d") + MYSQL % (2, b"Query", statement) + MYSQL % (3, b"Query", b"SELECT 1")
+    assert [event.database for event in parsed(log)[0]] == [b"d", database]
+
+
+def test_connections_of_a_server_that_starts_anew_are_others() -> None:
+    started = b"/usr/sbin/mysqld, Version: 9.7.0 (MySQL Community Server). started with:\nTcp port: 3306  Unix socket: /s\nTime                 Id Command    Argument\n"
+    log = MYSQL % (1, b"Init DB", b"d") + MYSQL % (2, b"Query", b"EXECUTE s") + started + MYSQL % (3, b"Execute", b"SELECT 1")
+    events, reading = parsed(started + log)
+    assert [(event.connection, event.database, event.statement) for event in events] == [(8, b"d", b"EXECUTE s"), (16, None, b"SELECT 1")]
+    assert INNER not in reading.left_out
+    again = list(SOURCE.events(iter([log.replace(b"EXECUTE s", b"SELECT 0")]), Reading(is_one_life=True)))
+    assert [(event.connection, event.database) for event in again] == [(8, b"d"), (8, b"d")]
+
+
+def test_calls_are_counted() -> None:
+    log = b"".join(MYSQL % (1, b"Query", statement) for statement in (b"CALL p()", b"/* c */ call p()", b"SELECT 'call'"))
+    assert parsed(log)[1].calls == 2
+
+
 def test_a_prepared_statement_is_told_with_its_values_once() -> None:
     log = MYSQL % (1, b"Prepare", b"SELECT ?") + MYSQL % (2, b"Execute", b"SELECT 5") + MYSQL % (3, b"Query", b"EXECUTE s") + MYSQL % (4, b"Execute", b"SELECT 6")
     events, reading = parsed(log + MYSQL % (5, b"Execute", b"SELECT 7"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from myisam_advisor.workload.sources import all_sources, live_sources
-from myisam_advisor.workload.sources.base import Reading
-from myisam_advisor.workload.sources.performance_schema import LOST, NESTED, PREPARED, SOURCE, UNSURE
+from myisam_advisor.workload.sources.base import NESTED, Reading
+from myisam_advisor.workload.sources.performance_schema import LOST, PREPARED, SOURCE, UNSURE
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.server.driver import Row
 

@@ -6,7 +6,7 @@ import pytest
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.sources import all_sources
-from myisam_advisor.workload.sources.base import Reading
+from myisam_advisor.workload.sources.base import NESTED, Reading
 from myisam_advisor.workload.sources.slow_log import SOURCE
 
 STARTED = b"/usr/sbin/mysqld, Version: %s. started with:\nTcp port: 3306  Unix socket: /run/mysqld.sock\nTime                 Id Command    Argument\n"
@@ -88,6 +88,33 @@ def test_parts_of_any_size_give_the_same(step: int) -> None:
     assert len(parsed(log)[0]) == 3
 
 
+def test_connections_of_a_server_that_starts_anew_are_others() -> None:
+    log = MYSQL % (1, b"SELECT 1") + STARTED % b"8.4.2 (x)" + MYSQL % (2, b"SELECT 2") + (MYSQL % (3, b"SELECT 3")).replace(b"Id:     8", b"Id:     9") + STARTED % b"8.4.2 (x)" + MYSQL % (4, b"SELECT 4")
+    assert [event.connection for event in parsed(STARTED % b"8.4.2 (x)" + log)[0]] == [8, 16, 17, 25]
+    assert [event.connection for event in parsed(log.replace(b"  Id:     8", b"").replace(b"  Id:     9", b""))[0]] == [0] * 4
+    reading = Reading(is_one_life=True)
+    assert [event.connection for event in SOURCE.events(iter([log]), reading)] == [8, 8, 9, 8]
+
+
+def test_what_a_procedure_runs_is_left_out_where_its_call_is_there() -> None:
+    inner = MARIADB.replace(b"SET timestamp", b"# Stored_routine: shop.p\nSET timestamp")
+    events, reading = parsed(inner % b"UPDATE t SET a = NAME_CONST('v',5)" + MARIADB % b"CALL p(5)" + MARIADB % b"SELECT 1")
+    assert ([event.statement for event in events], reading.left_out) == ([b"CALL p(5)", b"SELECT 1"], {NESTED: 1})
+
+
+# Percona Server's log has them in the place of their CALL.
+def test_what_a_procedure_runs_is_kept_where_its_call_is_not_there() -> None:
+    inner = MYSQL.replace(b"# Query_time", b"# Schema: shop  Last_errno: 0  Killed: 0\n# Query_time").replace(b"SET timestamp", b"# Bytes_sent: 8\n# Stored_routine: shop.p\nSET timestamp")
+    assert statements(inner % (1, b"UPDATE t SET a = 5") + MYSQL % (2, b"SELECT 1")) == [b"UPDATE t SET a = 5", b"SELECT 1"]
+
+
+def test_a_server_that_wrote_one_in_several_is_noticed() -> None:
+    sampled = MYSQL.replace(b"SET timestamp", b"# Bytes_sent: 8\n# Log_slow_rate_type: query  Log_slow_rate_limit: 10\nSET timestamp")
+    assert parsed(sampled % (1, b"SELECT 1") + MYSQL % (2, b"SELECT 2"))[1].sampled == 10
+    reading = parsed(MYSQL % (1, b"SELECT 1") + MYSQL.replace(b"0.000123", b"0.000023") % (2, b"SELECT 2"))[1]
+    assert (reading.sampled, reading.timed, reading.shortest_microseconds) == (1, 2, 23)
+
+
 def test_what_is_no_statement_is_counted() -> None:
     ping = MYSQL.replace(b"%b;\n", b"# administrator command: Ping;\n") % 1
     old = ping.replace(b"SET timestamp=1795377600;\n", b"")
@@ -121,7 +148,7 @@ def test_times_that_are_none_do_no_harm() -> None:
     assert [(event.statement, event.duration_microseconds) for event in events] == [(b"SELECT 1", None)]
 
 
-@pytest.mark.parametrize("repeated", [b"'", b"x\n", b"# Time: ", b"\0", b"; started with:\n", b"# User@Host: ", b"\n# User@Host: x[x] @ y []\n'"])
+@pytest.mark.parametrize("repeated", [b"'", b"x\n", b"# Time: ", b"\0", b"; started with:\n", b"# User@Host: ", b"\n# User@Host: x[x] @ y []\n'", b"/*", b"*/", b"/*!", b"\n# User@Host: x[x] @ y []\n/*"])
 def test_hostile_logs_take_bounded_time(repeated: bytes) -> None:
     parsed(MYSQL % (1, b"SELECT ") + repeated * 100_000 + MYSQL % (2, b"SELECT 2"))
 

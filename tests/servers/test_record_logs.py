@@ -1,0 +1,100 @@
+"""What servers write into their logs beside plain statements, and how it is read: the database before a connection's end, procedures, several statements at once."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pymysql
+import pytest
+from pymysql.constants import CLIENT
+
+from myisam_advisor.trial.private.driver import Connection
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.file import read_workload
+from myisam_advisor.workload.recording import Recorded, record_log, source_named
+from tests.servers.conftest import on_four_servers, schema
+from tests.support.servers import CopiedServer, binaries_of
+
+INNER = ["UPDATE t SET a = a + 1", "SELECT 'inner'"]
+
+
+@contextmanager
+def logging(server: PrivateServer, kind: str) -> Iterator[Path]:
+    """Its log of this kind in a file of its own, with all that it has; each is as it was afterwards."""
+    name = {"slow_log": "slow_query_log", "general_log": "general_log"}[kind]
+    log = Path(str(server.execute("SELECT @@datadir")[0][0])) / f"{kind}-for-test.log"
+    file, threshold = server.execute(f"SELECT @@GLOBAL.{name}_file, @@GLOBAL.long_query_time")[0]
+    server.execute("SET GLOBAL long_query_time = 0", f"SET GLOBAL {name}_file = '{log}'", f"SET GLOBAL {name} = 1")
+    try:
+        yield log
+    finally:
+        server.execute(f"SET GLOBAL {name} = 0", f"SET GLOBAL {name}_file = '{file}'", f"SET GLOBAL long_query_time = {threshold}")
+        log.unlink(missing_ok=True)
+
+
+def recorded(kind: str, log: Path, tmp_path: Path) -> tuple[Recorded, list[Event]]:
+    done = record_log(source_named(kind), log, tmp_path / "w")
+    return done, list(read_workload(tmp_path / "w").events())
+
+
+def ask(connection: Connection, statement: str) -> None:
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(statement)
+        cursor.fetchall()
+
+
+@on_four_servers
+def test_the_database_is_each_connections_own_also_behind_the_end_of_another(server: PrivateServer, tmp_path: Path) -> None:
+    with schema(server, "forum"), schema(server, "shop"), logging(server, "slow_log") as log:
+        for number in range(3):
+            with server.session("shop") as second:
+                # Its end is written behind the other's statement, with the database before it, and the next is of the same.
+                with server.session("forum") as first:
+                    ask(first, f"SELECT 'forum', {number}")
+                    ask(second, f"SELECT 'shop', {number}")
+                time.sleep(0.1)
+                with server.session("forum") as third:
+                    ask(third, f"SELECT 'forum', {number} + 1")
+        _, events = recorded("slow_log", log, tmp_path)
+    told = [(event.database, event.statement.split(b"'")[1]) for event in events if b"SELECT '" in event.statement]
+    assert len(told) == 9
+    assert all(database == named for database, named in told)
+
+
+@pytest.mark.parametrize("kind", ["mysql-9.7", "mysql-5.6", "mariadb-10.11"])
+def test_what_a_procedure_runs_is_recorded_by_its_call_alone(kind: str, tmp_path: Path) -> None:
+    options = ["--log-slow-disabled-statements=", "--log-disabled-statements="] if kind.startswith("mariadb") else []
+    with CopiedServer(binaries_of(kind), options) as server, schema(server, "inner") as database:
+        server.execute("CREATE TABLE t (a INT) ENGINE=MyISAM", f"CREATE PROCEDURE p() BEGIN {'; '.join(INNER)}; END", database=database)
+        for source in ("slow_log", "general_log"):
+            with logging(server, source) as log, server.session(database) as connection:
+                ask(connection, "CALL p()")
+                # It is written when it has ended, and all is read before this is.
+                ask(connection, "SELECT 1")
+                done, events = recorded(source, log, tmp_path)
+            (tmp_path / "w").unlink()
+            told = [event.statement.decode() for event in events if event.statement.decode() in ["CALL p()", *INNER]]
+            # MariaDB's general log has them behind the call, as if they had been sent.
+            is_doubled = kind.startswith("mariadb") and source == "general_log"
+            assert told == ["CALL p()", *(INNER if is_doubled else ())]
+            assert ("calls" in done.totals.note) is is_doubled
+
+
+def test_several_statements_at_once_are_recorded_one_by_one(flavour: PrivateServer, tmp_path: Path) -> None:
+    sent = ["SELECT 'a;b'", "USE other_one", "SELECT 'it\\'s;' /* ; */", "SELECT 5"]
+    for source in ("general_log", "slow_log"):
+        with schema(flavour, "one"), schema(flavour, "other_one"), logging(flavour, source) as log:
+            with closing(pymysql.connect(unix_socket=str(flavour.socket), user="root", database="one", client_flag=CLIENT.MULTI_STATEMENTS)) as connection, connection.cursor() as cursor:
+                cursor.execute("; ".join(sent))
+                while cursor.nextset():
+                    pass
+                cursor.execute("SELECT 'last'")
+            _, events = recorded(source, log, tmp_path)
+        (tmp_path / "w").unlink()
+        # MySQL writes each by itself, with its sign.
+        statements = [(event.database, event.statement.decode().rstrip(";").strip()) for event in events]
+        told = [one for one in statements if one[1] in (*sent, "SELECT 'last'")]
+        assert [statement for _, statement in told] == [*sent, "SELECT 'last'"]
+        assert [database for database, statement in told if not statement.startswith("USE")] == [b"one", b"other_one", b"other_one", b"other_one"]
