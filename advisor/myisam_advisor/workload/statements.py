@@ -74,6 +74,7 @@ _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
 _GLOBAL_VARIABLE = re.compile(rb"@@(?:global|persist|persist_only)\s*\.\s*[A-Za-z_]+\s*:?=", re.IGNORECASE)
 _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
+_CONNECTION = re.compile(rb"\b(?:create|alter)\b.*\bconnection\s*=?\s*['\"]", re.DOTALL)
 AN_ACCOUNT = "an account"
 
 
@@ -125,7 +126,7 @@ def refused(statement: bytes) -> str | None:
         if name is not None:
             return name
     lower = statement.lower()
-    return _into_a_file(lower) or _of_an_account(lower)
+    return _into_a_file(lower) or _of_an_account(lower) or _of_another_server(lower)
 
 
 def _first_words(statement: bytes) -> tuple[bytes, bytes]:
@@ -180,6 +181,11 @@ def _of_an_account(lower: bytes) -> str | None:
     ):
         return AN_ACCOUNT
     return None
+
+
+def _of_another_server(lower: bytes) -> str | None:
+    """FEDERATED, CONNECT and SPIDER tables have another server's password in their definition: CONNECTION='mysql://user:password@host/...'."""
+    return AN_ACCOUNT if b"connection" in lower and _CONNECTION.search(lower) else None
 
 
 def _tables(reader: References, verb: bytes, lower: list[bytes]) -> tuple[Set[Table], Set[Table], bool, bool]:

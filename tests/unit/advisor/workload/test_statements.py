@@ -117,6 +117,7 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"CHANGE MASTER TO MASTER_PASSWORD='x'", "CHANGE MASTER"), (b"CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='x'", "CHANGE MASTER"), (b"START SLAVE USER='a' PASSWORD='x'", "START SLAVE"),
         (b"START REPLICA SQL_THREAD PASSWORD='x'", "START REPLICA"), (b"START GROUP_REPLICATION USER='a', PASSWORD='x'", "START GROUP_REPLICATION"), (b"START ALL SLAVES", "START ALL SLAVES"),
         (b"CREATE PROCEDURE p() BEGIN CREATE USER a IDENTIFIED BY 'x'; END", "an account"), (b"BEGIN NOT ATOMIC GRANT ALL ON *.* TO a IDENTIFIED VIA x USING 'y'; END", "an account"),
+        (b"CREATE TABLE f (id INT) ENGINE=FEDERATED CONNECTION='mysql://u:pw@host/d/t'", "an account"), (b"alter table f connection 'mysql://u:pw@h/d/t'", "an account"),
         (b"PREPARE s FROM \"CREATE USER a IDENTIFIED BY 'x'\"", "an account"), (b"EXECUTE IMMEDIATE 'GRANT ALL ON *.* TO a IDENTIFIED  WITH x'", "an account"),
         (b"INSERT INTO notes VALUES ('identified by')", None), (b"SELECT `identified` by, identified FROM t", None), (b"SELECT 1 FROM t GROUP BY identified WITH ROLLUP", None),
         (b" \n" * 300 + b"SET PASSWORD = 'x'", "SET PASSWORD"),
