@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from myisam_advisor.cli.kept_trials import Keeping, keep
+from myisam_advisor.proofs.changes import changes_of
 from myisam_advisor.proofs.recordings import UNKNOWN_RECORDING, Recording
 
 if TYPE_CHECKING:
     from myisam_advisor.proofs.proof import Kind, Proof
+
+# A setting of the whole server is proved by statements that have at least so much of the recorded time.
+SPEAKING_SHARE = 0.5
+# Beyond what rows of another moment do: where more is answered otherwise than recorded, another load was measured.
+DIFFERING_SHARE = 0.05
+# As reports call the sender a bottleneck (trial/statements/sender.py).
+BUSY_SENDER_SHARE = 0.3
 
 
 class Compared(Protocol):
@@ -88,6 +96,30 @@ class PartReplayed(Protocol):
     def absent(self) -> Sequence[NotReplayed]:
         """What is not in it."""
 
+    @property
+    def left_out(self) -> Sequence[NotReplayed]:
+        """What is in it, and could not be sent."""
+
+    @property
+    def sent_share(self) -> float:
+        """From 0 to 1: how much of its time was sent."""
+
+
+class LikeTheRecording(Protocol):
+    """How much like the recording the replay was."""
+
+    @property
+    def window(self) -> PartReplayed:
+        """Which part of it was replayed."""
+
+    @property
+    def differing_share(self) -> float:
+        """From 0 to 1: what was answered otherwise than recorded."""
+
+    @property
+    def sender_cpu_share(self) -> float:
+        """From 0 to 1: of the time of the processors, what the sender took."""
+
 
 class Replayed(Protocol):
     """A whole replay: `tables` are the names of those that its statements touch."""
@@ -122,27 +154,54 @@ def keep_replay(
     server: str,
     statements_per_second: float | None,
     table_bytes: Mapping[str, int],
-    window: PartReplayed | None = None,
+    fidelity: LikeTheRecording | None = None,
     recording: Recording = UNKNOWN_RECORDING,
 ) -> Keeping:
     """Keep what the replay says of each rule; `server` is the watched one's key, the rate that of the recording.
 
-    Where kinds of statements with weight were not replayed (`window`; None: all were), nobody knows what a change does to them, and so
-    nothing is proved; nor where the recording does not tell what has weight, or is too old or of another server. What cannot be kept is told, and stops nothing.
+    Where kinds of statements with weight were not replayed, or many were answered otherwise (`fidelity`; None: it was all like the recording), nobody knows what a
+    change does to them, and so nothing is proved; nor where the recording does not tell what has weight, or is too old or of another server. What cannot be kept
+    is told, and stops nothing.
     """
     from myisam_advisor.proofs.store import own_store
 
-    if window is not None and not window.proves:
-        return Keeping((), f"{_why_nothing(window)}, and so nothing is proved: give it more time (--budget).")
-    why_not = recording.why_no_proof(result.server, result.version, result.taken_at)
+    why_not = (_why_nothing(fidelity) if fidelity else "") or recording.why_no_proof(
+        result.server, result.version, result.taken_at
+    )
     if why_not:
         return Keeping((), why_not)
-    proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes, recording))
-    unmeasured = _unmeasured(result.variants, recording)
+    untold = {one.name: why for one in result.variants if (why := _why_not_told(one, fidelity))}
+    told = [one for one in result.variants if one.name not in untold]
+    proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes, recording, frozenset(untold)))
+    further = " ".join(filter(None, (*_in_words(untold), _unmeasured(told, recording))))
     if not proofs:
-        return Keeping((), unmeasured or "no rule's change was measured with an interval.")
+        return Keeping((), further or "no rule's change was measured with an interval.")
     keeping = keep(proofs, own_store())
-    return replace(keeping, why_not=" ".join(filter(None, (keeping.why_not, unmeasured))))
+    return replace(keeping, why_not=" ".join(filter(None, (keeping.why_not, further))))
+
+
+def _why_not_told(variant: Tried, fidelity: LikeTheRecording | None) -> str:
+    """Why this replay says nothing of the variant's change; empty where it does, and where there is nothing to be kept anyway."""
+    from myisam_advisor.proofs.proof import NO_DIFFERENCE
+
+    if fidelity is None or len(variant.rules) != 1 or variant.low is None:
+        return ""
+    share = fidelity.window.sent_share
+    if share < SPEAKING_SHARE and _is_of_the_server(variant):
+        return f"statements with {share:.0%} of the recorded time were sent, and those say nothing of a setting of the whole server: {SPEAKING_SHARE:.0%} do"
+    if fidelity.sender_cpu_share > BUSY_SENDER_SHARE and variant.verdict == NO_DIFFERENCE:
+        return f"the sender took {fidelity.sender_cpu_share:.0%} of the CPU time, and may have hidden a difference (up to {BUSY_SENDER_SHARE:.0%} it does not)"
+    return ""
+
+
+def _is_of_the_server(variant: Tried) -> bool:
+    """Whether it changes a variable, and not a table alone."""
+    return any(" " not in name for name in changes_of(variant.statements))
+
+
+def _in_words(untold: Mapping[str, str]) -> Iterable[str]:
+    for why in dict.fromkeys(untold.values()):
+        yield f"{', '.join(name for name, its in untold.items() if its == why)}: {why}."
 
 
 def _unmeasured(variants: Sequence[Tried], recording: Recording) -> str:
@@ -151,16 +210,30 @@ def _unmeasured(variants: Sequence[Tried], recording: Recording) -> str:
     if not names:
         return ""
     return (
-        f"{', '.join(names)}: the recording knows whole seconds only, so that writes were replayed one by one, and what the change does to writes at the same time "
-        "was not measured: record by the probe (--from probe)."
+        f"{', '.join(names)}: the recording does not know to the microsecond when statements began and ended, so that writes were replayed one by one, "
+        "and what the change does to writes at the same time was not measured: record by the probe (--from probe)."
     )
 
 
-def _why_nothing(window: PartReplayed) -> str:
-    if not window.tells_times:
-        return "a part of the recording was replayed, which tells no times, so that what has weight in the rest is not known"
-    share = sum(one.recorded_share for one in window.absent)
-    return f"statements with {share:.0%} of the recording's time were not replayed"
+def _why_nothing(fidelity: LikeTheRecording) -> str:
+    """Why the replay says nothing of this server, whatever was tried; empty where it does."""
+    window = fidelity.window
+    if window.left_out:
+        share = sum(one.recorded_share for one in window.left_out)
+        what = f"statements with {share:.0%} of the recording's {'time' if window.tells_times else 'number, whose weight it does not tell,'}"
+        return f"{what} could not be sent, and so nothing is proved: see what was left out, and why."
+    if not window.proves:
+        told = "a part of the recording was replayed, which tells no times, so that what has weight in the rest is not known"
+        if window.tells_times:
+            share = sum(one.recorded_share for one in window.absent)
+            told = f"statements with {share:.0%} of the recording's time were not replayed"
+        return f"{told}, and so nothing is proved: give it more time (--budget)."
+    if fidelity.differing_share > DIFFERING_SHARE:
+        return (
+            f"statements with {fidelity.differing_share:.0%} of the weight were not answered as recorded ({DIFFERING_SHARE:.0%} at most), "
+            "and so nothing is proved: copy sooner after the recording, or at a quiet time (myisam-advisor prove does both at once)."
+        )
+    return ""
 
 
 def proofs_of_replay(
@@ -169,14 +242,15 @@ def proofs_of_replay(
     statements_per_second: float | None,
     table_bytes: Mapping[str, int],
     recording: Recording = UNKNOWN_RECORDING,
+    untold: Set[str] = frozenset(),
 ) -> Iterable[Proof]:
-    """One for each variant that is one rule's change alone, and has an interval: several together prove none of them."""
+    """One for each variant that is one rule's change alone, and has an interval: several together prove none of them; none of the variants that are `untold`."""
     from myisam_advisor.proofs.proof import REPLAY, Load, Proof
 
     for variant in result.variants:
         if len(variant.rules) != 1 or variant.times is None or variant.low is None or variant.high is None:
             continue
-        if not recording.measures(variant.statements):
+        if variant.name in untold or not recording.measures(variant.statements):
             continue
         yield Proof(
             rule_id=variant.rules[0],

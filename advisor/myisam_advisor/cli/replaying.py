@@ -85,9 +85,8 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
     table_bytes = {one.table: one.bytes for one in result.fidelity.tables}
     keeping = Keeping()
     if keeps:
-        window = result.fidelity.window
         keeping = keep_replay(
-            result, replay.server, replay.statements_per_second, table_bytes, window, replay.recording
+            result, replay.server, replay.statements_per_second, table_bytes, result.fidelity, replay.recording
         )
     if format_name == "json":
         click.echo(replay_report.as_json(result, keeping.as_values()))
@@ -146,7 +145,7 @@ def _task(
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
     from myisam_advisor.trial.statements.definitions import find_definitions, trigger_notes, unseen_triggers
     from myisam_advisor.trial.statements.replay_task import ReplayTask
-    from myisam_advisor.trial.statements.watched import changed_since, replay_settings
+    from myisam_advisor.trial.statements.watched import changed_since, meaning_notes, meaning_settings, replay_settings
     from myisam_advisor.trial.tables.sources import find_copyable
     from myisam_exporter.facts.unknown import Unknown
 
@@ -183,13 +182,13 @@ def _task(
         if program
         else ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables)))),
         ("mariadb" if version.flavour == "mariadb" else "mysql", *version.number[:2]),
-        replay_settings(variables),
+        [*replay_settings(variables), *meaning_settings(variables)],
         sources,
         missing,
         changed,
         session if copy.allow_lock else None,
         (*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
-        (*not_tried(tried[1], copied, wish), *used.notes, *trigger_notes(session)),
+        (*not_tried(tried[1], copied, wish), *used.notes, *trigger_notes(session), *meaning_notes(variables)),
     )
 
 

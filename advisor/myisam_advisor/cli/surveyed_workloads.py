@@ -48,6 +48,8 @@ def surveyed(path: Path) -> SurveyedWorkload:
     }
     if workload.totals.truncated:
         described["truncated"] = "the file was cut off: what is there was replayed"
-    recording = Recording(began_at / 1e6, header.flavour, header.server_version, header.knows_moments)
+    # A general log tells when statements began, and not how long they took: what overlapped is not known.
+    knows_moments = header.knows_moments and found.tells_times
+    recording = Recording(began_at / 1e6, header.flavour, header.server_version, knows_moments)
     recording = replace(recording, sampled=workload.totals.note.get(SAMPLED, ""))
     return SurveyedWorkload(found, described, recording, began_at)

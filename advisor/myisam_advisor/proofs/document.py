@@ -55,7 +55,7 @@ def proof_of(text: str) -> Proof:
         rule_id=_text(whole, "rule_id"),
         experiment=_text(whole, "experiment"),
         change=_texts(whole, "change"),
-        objects=_texts(whole, "objects"),
+        objects=_texts(whole, "objects", MAXIMUM_TABLES),
         kinds=tuple(_kind(one) for one in _list(whole.get("kinds"), "kinds", MAXIMUM_KINDS)),
         server_product=_text(whole, "server_product"),
         server_version=_text(whole, "server_version"),
@@ -99,8 +99,8 @@ def _list(value: Any, name: str, most: int) -> list[Any]:
     return value
 
 
-def _texts(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(_short(one, name) for one in _list(document.get(name), name, MAXIMUM_TEXTS))
+def _texts(document: Mapping[str, Any], name: str, most: int = MAXIMUM_TEXTS) -> tuple[str, ...]:
+    return tuple(_short(one, name) for one in _list(document.get(name), name, most))
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:

@@ -18,7 +18,7 @@ OF_CONCURRENT_WRITES = frozenset(("concurrent_insert", "key_cache_segments"))
 class Recording:
     """Where replayed statements are from; what is not known is None, or empty.
 
-    `began_at` is in seconds since 1970; `flavour` and `version` are as the recording has them; `knows_moments`: it tells to the microsecond when statements began.
+    `began_at` is in seconds since 1970; `flavour` and `version` are as the recording has them; `knows_moments`: it tells to the microsecond when statements began and ended.
     """
 
     began_at: float | None = None

@@ -97,6 +97,7 @@ def _is_of(proof: Proof, rule: Rule, about: str, server: str, facts: FactSet) ->
         return False
     if rule.scope in ("table", "index"):
         return about in proof.objects
+    # A replay is kept of a setting only where half of the recorded time was sent (cli/kept_replays.py).
     return proof.experiment == REPLAY or _share_read(proof.objects, facts) >= SPEAKING_SHARE
 
 

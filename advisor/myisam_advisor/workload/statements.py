@@ -13,6 +13,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
 
+from myisam_advisor.workload.quoted_names import with_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
 from myisam_advisor.workload.tokens import MAXIMUM_BYTES, tokens
@@ -99,8 +100,10 @@ class Touched:
 
 def touched(statement: bytes, database: bytes | None) -> Touched:
     """The tables that a statement of a connection with this default database touches."""
-    words = tokens(statement)
+    words = tokens(with_quoted_names(statement))
     lower = [word if word.startswith(b"`") else word.lower() for word in words]
+    begin = behind_set_statement(lower)
+    words, lower = words[begin:], lower[begin:]
     verb = next((word for word in lower if word != b"("), b"")
     reader = References(lower, words)
     reads, writes, is_write, understood = _tables(reader, verb, lower)
@@ -226,7 +229,9 @@ def _other(reader: References, verb: bytes, lower: list[bytes]) -> tuple[Set[Tab
         return reader.listed_behind((b"table", b"tables")), nothing, False, True
     if verb in (b"explain", b"describe", b"desc"):
         return reader.explained(), nothing, False, True
-    known = verb in _QUESTIONS or verb in _TRANSACTIONS or verb in _SERVER or verb == b""
+    # BEGIN NOT ATOMIC is a block of statements (MariaDB).
+    is_block = verb == b"begin" and lower[1:3] == [b"not", b"atomic"]
+    known = not is_block and (verb in _QUESTIONS or verb in _TRANSACTIONS or verb in _SERVER or verb == b"")
     return nothing, nothing, verb in _OPAQUE or not known, known and verb not in _OPAQUE
 
 

@@ -80,7 +80,8 @@ class References:
         written = {
             self._aliases.get(name, (schema, name)) if schema is None else (schema, name) for schema, name in targets
         }
-        return tables - written, written
+        # FROM a USING t1 a: the scan takes the alias for a table.
+        return tables - set(targets) - written, written
 
     def verb_behind_ctes(self) -> bytes:
         """The word that a statement with CTEs is about: the first such one outside of parentheses."""

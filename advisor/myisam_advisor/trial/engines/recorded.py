@@ -95,7 +95,7 @@ class RecordedStatements:
         schedule = write_schedule(
             self._events(), found, judging, self._folder / "recorded", databases, why, knows_moments=self._knows_moments
         )
-        if schedule.written and not self._knows_moments:
+        if schedule.written and not (self._knows_moments and found.tells_times):
             self.notes.append(ONE_BY_ONE)
         if not schedule.total:
             said = "; ".join(f"{number} x {reason}" for reason, number in list(schedule.left_out.items())[:3])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ _DEFINER = re.compile(
     re.IGNORECASE,
 )
 SYSTEM_SCHEMAS = frozenset(("mysql", "sys", "information_schema", "performance_schema"))
+_DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _WRITES = frozenset((b"insert", b"update", b"delete", b"replace", b"truncate", b"load"))
 
 
@@ -169,6 +171,9 @@ class _Search:
                 problem=f"the definition of the {label} is of a form that is not known here",
             )
         words = tokens(create.encode("utf-8", "surrogateescape"), MAXIMUM_BYTES)
+        untold = does_untold(words) if kind in (PROCEDURE, FUNCTION) else ""
+        if untold:
+            return Definition(kind, schema, name, problem=f"the {label} {untold}")
         return Definition(
             kind, schema, name, bare, records[0].get(mode) or "" if mode else "", table, tuple(self._named(words, schema, name)),
             bool(_WRITES & {word.lower() for word in words}),
@@ -196,6 +201,17 @@ class _Search:
         unseen = [one for one in self._seen.values() if one.problem]
         if unseen:
             yield f"{len(unseen)} views, triggers and stored routines cannot be had: {'; '.join(one.problem for one in unseen[:3])}."
+
+
+def does_untold(words: Sequence[bytes]) -> str:
+    """What a routine of these words does that a replay cannot undo: it changes definitions of tables, or runs what its words do not tell; empty where it does not."""
+    lower = [word.lower() for word in words]
+    for word, following in pairwise([*lower[1:], b""]):
+        if word in _DEFINING and following not in (b"temporary", b"prepare"):
+            return "changes definitions of tables"
+        if word == b"execute":
+            return "runs prepared statements, which its words do not tell"
+    return ""
 
 
 def without_definer(create: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from myisam_advisor.texts.templates import object_name
@@ -10,7 +11,7 @@ from myisam_advisor.trial.statements.figures import MAXIMUM_DIFFERENCES, differe
 from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.parts import Part
 from myisam_advisor.trial.statements.replay_result import Fidelity, TableStart, Window
-from myisam_advisor.trial.statements.schedule import ONE_BY_ONE
+from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
 from myisam_advisor.trial.statements.survey import Survey, TableName
 from myisam_advisor.trial.statements.tally import Run, measured
 from myisam_advisor.trial.tables.sources import Source
@@ -47,7 +48,21 @@ def fidelity_of(
         max(run.unconnected for run in (first, *baseline)),
         schedule.tells_errors,
         tuple(_notes(part, material)),
+        differing_share(schedule, first),
     )
+
+
+def differing_share(schedule: Schedule, run: Run) -> float:
+    """How much of what was sent is not answered as recorded: by the number of statements, or by their recorded time, where that is more."""
+    differing: Counter[int] = Counter()
+    for (kind, _), count in run.differences.items():
+        differing[kind] += count
+    sent = schedule.sent
+    time = sum(use.microseconds for use in sent.values())
+    of_time = sum(
+        sent[kind].microseconds * count / sent[kind].statements for kind, count in differing.items() if kind in sent
+    )
+    return max(differing.total() / max(schedule.total, 1), of_time / time if time else 0.0)
 
 
 def _start(source: Source, material: Material, writes: Mapping[TableName, int]) -> TableStart:
@@ -56,7 +71,7 @@ def _start(source: Source, material: Material, writes: Mapping[TableName, int]) 
 
 
 def _notes(part: Part, material: Material) -> Iterator[str]:
-    if part.schedule.written and not material.knows_moments:
+    if part.schedule.written and not (material.knows_moments and part.found.tells_times):
         yield ONE_BY_ONE
     if part.found.prepared:
         yield f"{part.found.prepared} statements were prepared ones, and are sent as text."

@@ -30,21 +30,46 @@ def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: S
     """How a variant answers otherwise than the settings as they are; empty where it does not, but for what neighbours' order explains.
 
     A statement that fails, or finds nothing, is soon done: the speed of such a variant says nothing. What the recording tells no rows of is
-    held against the baseline's first run, and how far the baseline's own runs differ from it is what neighbours' order explains.
+    held against the baseline's first run, and how far the baseline's own runs differ from it is what neighbours' order explains. A kind that has weight by its time
+    has it here, however few statements it has.
     """
     before, after = (sum((run.differences for run in runs), Counter()) for runs in (baseline, changed))
     more = after - before
+    # Of one kind, what both have may be twice as often by chance.
+    beyond = Counter({key: max(count - STRAYING_RATIO * before[key], 0) for key, count in after.items()})
     for kind, count in _strayed(changed).items():
         further = count - STRAYING_RATIO * _strayed(baseline)[kind]
         if further > 0:
             more[kind, 0] += further
-    answered = sum(run.answered for run in changed)
-    if sum(more.values()) <= OTHER_ANSWERS_SHARE * answered:
+            beyond[kind, 0] += further
+    answered, times = sum(run.answered for run in changed), _shares(baseline, len(kinds))
+    of_kinds = _further_shares(beyond, changed)
+    of_time = sum(times[one] * share for one, share in of_kinds.items())
+    is_heavy = of_time >= KIND_SHARE or any(times[one] >= KIND_SHARE for one in of_kinds)
+    if sum(more.values()) <= OTHER_ANSWERS_SHARE * answered and not is_heavy:
         return ""
-    (kind, error), _ = more.most_common(1)[0]
+    (kind, error), _ = max(more.items(), key=lambda one: (times[one[0][0]] * of_kinds.get(one[0][0], 0), one[1]))
     what = f"fails with error {error}" if error else "returns other rows"
-    share = sum(more.values()) / max(answered, 1)
-    return f"{share:.1%} of the statements are answered otherwise under it, so that its speed says nothing: {kinds[kind]} {what}"
+    share, of = sum(more.values()) / max(answered, 1), "the statements"
+    if of_time > share:
+        share, of = of_time, "the statements, by their time,"
+    return f"{share:.1%} of {of} are answered otherwise under it, so that its speed says nothing: {kinds[kind]} {what}"
+
+
+def _further_shares(beyond: Counter[tuple[int, int]], changed: Sequence[Run]) -> dict[int, float]:
+    """The kinds of which more answers are other ones than neighbours' order explains, and how many of their answers these are.
+
+    Of a kind with few statements one or two are chance: there is to be one in every second run.
+    """
+    found: Counter[int] = Counter()
+    for (kind, _), count in beyond.items():
+        found[kind] += count
+    answers = {kind: sum(run.kinds[kind].statements for run in changed if kind in run.kinds) for kind in found}
+    return {
+        kind: min(count / max(answers[kind], 1), 1.0)
+        for kind, count in found.items()
+        if count and count > OTHER_ANSWERS_SHARE * answers[kind] and 2 * count >= len(changed)
+    }
 
 
 def _strayed(runs: Sequence[Run]) -> Counter[int]:
@@ -70,7 +95,7 @@ def kinds_of(schedule: Schedule, parts: Sequence[tuple[Rounds[Run], Sequence[Var
 
 def _shares(runs: Sequence[Run], kinds: int) -> list[float]:
     """Which share of all statements' time each kind has in these runs."""
-    spent = [sum(run.kinds[kind].nanoseconds for run in runs) for kind in range(kinds)]
+    spent = [sum(run.kinds[kind].nanoseconds for run in runs if kind in run.kinds) for kind in range(kinds)]
     total = sum(spent) or 1
     return [nanoseconds / total for nanoseconds in spent]
 

@@ -21,7 +21,7 @@ class Material:
     `events` reads the workload from its beginning, as often as it is called; `missing` says of tables that were not copied why not;
     `changed_seconds` for how long after the recording's beginning a table was still written, where it was. `definitions` are views,
     triggers and routines that its statements use, `notes` what else is to be told of the replay. `knows_moments`: the recording tells to the microsecond when
-    statements began, and how long they took.
+    statements began.
     """
 
     binaries: ServerBinaries

@@ -153,6 +153,7 @@ class Parts:
                 stop_seconds=stop_seconds,
             )  # fmt: skip
             answered = time.monotonic()
+            stage.expect_tables()
             run = tally(schedule, sent, cpu_seconds(server) - before)
         return _Timed(sent, run, ready - began, answered - ready, time.monotonic() - answered)
 

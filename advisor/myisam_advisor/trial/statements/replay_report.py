@@ -172,6 +172,7 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
     lines.append(f"Sent: {fidelity.sent:,} of {fidelity.statements:,} statements{' of it' if lines else ''}.")
     for reason, count in list(fidelity.left_out.items())[:MOST_REASONS]:
         lines.append(f"  left out: {count:,} ({reason})")
+    lines += _left_out_lines(fidelity.window)
     known = fidelity.rows_equal + fidelity.rows_differ
     if known:
         lines.append(
@@ -226,11 +227,27 @@ def _window_lines(window: Window) -> list[str]:
         )
     if not window.tells_times:
         lines.append("The recording tells no times: what has weight in the rest of it is not known.")
-    if not window.proves:
+    if not window.proves and not window.left_out:
         lines.append(
             "What it says holds for these statements alone, and is kept as no proof. Give it more time (--budget)."
         )
     return lines
+
+
+def _left_out_lines(window: Window) -> list[str]:
+    """What of weight could not be sent; nothing where all of it was."""
+    if not window.left_out:
+        return []
+    recorded = "recorded time" if window.tells_times else "recorded statements"
+    lines = [
+        f"  of weight among them: {_percent(one.recorded_share)} of the {recorded}: {_shown(one.fingerprint)}"
+        for one in window.left_out[:MOST_ABSENT]
+    ]
+    if len(window.left_out) > MOST_ABSENT:
+        lines.append(
+            f"  of weight among them: {len(window.left_out) - MOST_ABSENT:,} more kinds (--format json names them)"
+        )
+    return [*lines, "What it says holds for the statements that were sent, and is kept as no proof."]
 
 
 def _unit(window: Window) -> str:

@@ -111,7 +111,8 @@ class Window:
 
     `absent` are kinds with a twentieth of the recording's time or more that are not in it, `shifted` those that have less than half
     or more than twice that share in it. Where the recording tells no times (`tells_times`), shares are of the number of statements,
-    and `absent` are all kinds that are not in it: which of them has weight is not known.
+    and `absent` are all kinds that are not in it: which of them has weight is not known. `left_out` are kinds of the same weight that are
+    in it, and of which most was not sent; `sent_share` is the share of its time that was sent.
     """
 
     statements: int
@@ -122,6 +123,8 @@ class Window:
     absent: tuple[KindShare, ...] = ()
     shifted: tuple[KindShare, ...] = ()
     tells_times: bool = True
+    left_out: tuple[KindShare, ...] = ()
+    sent_share: float = 1.0
 
     @property
     def is_whole(self) -> bool:
@@ -131,7 +134,7 @@ class Window:
     @property
     def proves(self) -> bool:
         """Whether what was replayed speaks for the whole: nothing of weight is missing, as far as the recording tells what has any."""
-        return self.is_whole or (self.tells_times and not self.absent)
+        return not self.left_out and (self.is_whole or (self.tells_times and not self.absent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ class Fidelity:
     """How much like the recording the replay was. But for `window`, all of it is about the part that was replayed.
 
     `errors_recorded`: whether the recording tells which statements failed; where not, none can be said to have failed otherwise.
+    `differing_share`: of the statements that were sent, how many were not answered as recorded; of their time, where that is more.
     """
 
     statements: int
@@ -158,6 +162,7 @@ class Fidelity:
     unconnected: int = 0
     errors_recorded: bool = False
     notes: tuple[str, ...] = ()
+    differing_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

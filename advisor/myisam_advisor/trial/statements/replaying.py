@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import object_name
+from myisam_advisor.trial.budget import SHORTEST_RUN, WAVE_SECONDS
 from myisam_advisor.trial.comparison import WORTH_IT
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room, machine_name
@@ -25,7 +27,7 @@ from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
 from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
-from myisam_advisor.trial.statements.stages import Stage, make_account
+from myisam_advisor.trial.statements.stages import Stage, make_account, privileges_for
 from myisam_advisor.trial.statements.survey import Judging, Survey, survey
 from myisam_advisor.trial.statements.tally import Run, measured
 from myisam_advisor.trial.statements.variants import BASELINE, Variant, together
@@ -65,6 +67,7 @@ class _Replay:
         self._folder, self._stack = folder, stack
         self._stages = 0
         self._judging = Judging()
+        self._run_seconds = SHORTEST_RUN
 
     def run(self, variants: Sequence[Variant]) -> ReplayResult:
         material = self._material
@@ -94,7 +97,7 @@ class _Replay:
 
     def _measured(self, server: PrivateServer, found: Survey, variants: Sequence[Variant]) -> ReplayResult:
         copy_tables(self._material.sources, server, self._material.lock, self._listener)
-        effects = self._prepared(server)
+        effects = self._prepared(server, found)
         parts = Parts(self._material, self._options, self._judging, found, self._folder / "statements", effects)
         part = self._windowed(parts, server, 1 + len(variants))
         schedule = part.schedule
@@ -106,16 +109,17 @@ class _Replay:
         # Warm by it are the page cache and the server.
         self._listener.doing("a first run, to warm up")
         first = parts.first_run(schedule, base)
+        self._run_seconds = max(first.seconds, SHORTEST_RUN)
         results, rounds = self._compared(ways, schedule, variants)
-        window = window_of(found, part.found, schedule.kinds)
+        window = window_of(found, part.found, schedule)
         fidelity = fidelity_of(self._material, found, part, window, effects, first, rounds[0][0][BASELINE])
         return self._told(server, tuple(results), tuple(kinds_of(schedule, rounds)), fidelity, rounds[0][0])
 
-    def _prepared(self, server: PrivateServer) -> Effects:
+    def _prepared(self, server: PrivateServer, found: Survey) -> Effects:
         """The account that sends, and the views, triggers and routines, which are its own."""
         databases = databases_of(self._material)
         server.execute(*(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(one)}" for one in databases))
-        make_account(server, databases)
+        make_account(server, databases, privileges_for(found, self._material.definitions))
         copied = {(source.schema, source.table) for source in self._material.sources}
         return make_definitions(server, self._material.definitions, copied)
 
@@ -182,7 +186,7 @@ class _Replay:
         return None
 
     def _rounds_of(self, ways: Mapping[str, Callable[[], Run]], budget: float | None) -> Rounds[Run]:
-        limits = Limits(FEWEST_ROUNDS, self._options.maximum_rounds, budget)
+        limits = limits_of(self._options.maximum_rounds, budget, len(ways), self._run_seconds)
         began = time.monotonic()
 
         def ran() -> None:
@@ -225,6 +229,11 @@ class _Replay:
             time.time(),
             runs.course,
         )
+
+
+def limits_of(maximum_rounds: int | None, budget: float | None, ways: int, run_seconds: float) -> Limits:
+    """The limits of rounds of so many runs of this length: a verdict ends them only when they are longer than one wave of the machine's speed."""
+    return Limits(FEWEST_ROUNDS, maximum_rounds, budget, math.ceil(WAVE_SECONDS / (ways * run_seconds)))
 
 
 def _share_of(variants: int) -> float:

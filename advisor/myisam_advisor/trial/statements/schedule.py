@@ -29,7 +29,7 @@ from myisam_advisor.trial.statements.records import (
     USE,
     write_record,
 )
-from myisam_advisor.trial.statements.survey import Judged, Judging, Survey, TableName, named
+from myisam_advisor.trial.statements.survey import Judged, Judging, KindUse, Survey, TableName, named
 from myisam_advisor.trial.statements.threads import Threads, divide
 from myisam_advisor.workload.events import Event
 
@@ -40,10 +40,11 @@ UNKNOWN = -1
 ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
 DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
+UNTOLD = "what it writes cannot be told from its words"
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
 ONE_BY_ONE = (
-    "The recording knows whole seconds only: writes to one table were replayed one after the other, so that what happens to writes at the same time was not measured. "
-    "Record by the probe (myisam-advisor record --from probe)."
+    "The recording does not know to the microsecond when statements began and ended (slow logs with whole seconds, general logs): writes to one table were replayed "
+    "one after the other, so that what happens to writes at the same time was not measured. Record by the probe (myisam-advisor record --from probe)."
 )
 # Says why a table's statements cannot be replayed; "" for one that is there.
 WhyMissing = Callable[[TableName], str]
@@ -68,7 +69,7 @@ class Schedule:
     """What was written for the sender.
 
     `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change, `writes` how often each, by its number; `read` is how
-    many statements of the recording were gone through.
+    many statements of the recording were gone through; `sent` has those of each kind that are sent, `nameless` the kinds of administration that name no table.
     """
 
     folder: Path
@@ -80,6 +81,8 @@ class Schedule:
     left_out: Mapping[str, int]
     written: frozenset[TableName]
     read: int = 0
+    sent: Mapping[int, KindUse] = field(default_factory=dict)
+    nameless: frozenset[int] = frozenset()
 
     @property
     def statements(self) -> list[int]:
@@ -110,13 +113,14 @@ def write_schedule(
 ) -> Schedule:
     """Write the threads' files into the folder, for a server that has these databases and tables, and views, triggers and routines.
 
-    `knows_moments`: the recording tells to the microsecond when statements began, and how long they took.
+    `knows_moments`: the recording tells to the microsecond when statements began. Where it does not tell how long they took, as a general log does not, what overlapped is
+    not known for all that.
     """
     folder.mkdir(parents=True)
     threads = divide(found.connections)
     with ExitStack() as stack:
         files = [stack.enter_context((folder / str(number)).open("wb")) for number in range(threads.count)]
-        writing = _Writing(files, threads, found, databases, missing, effects, knows_moments)
+        writing = _Writing(files, threads, found, databases, missing, effects, knows_moments and found.tells_times)
         for event in events:
             writing.add(event, judging.of(event))
     return Schedule(
@@ -129,6 +133,8 @@ def write_schedule(
         dict(writing.left_out),
         frozenset(writing.turns),
         writing.read,
+        writing.sent,
+        frozenset(writing.nameless),
     )
 
 
@@ -182,6 +188,8 @@ class _Writing:
         self.turns: dict[TableName, _Turns] = {}
         self._knows_moments = knows_moments
         self.left_out: Counter[str] = Counter()
+        self.sent: dict[int, KindUse] = {}
+        self.nameless: set[int] = set()
         self.read = 0
         self._files, self._threads, self._found = files, threads, found
         self._databases = {name.encode("utf-8", "surrogateescape") for name in databases}
@@ -199,6 +207,8 @@ class _Writing:
         reason = self._why_left_out(event, judged, connection)
         if reason:
             self.left_out[reason] += 1
+            if judged.refused and not judged.tables(event.database):
+                self.nameless.add(judged.kind)
         else:
             self._choose_database(event, judged, connection, file, at)
             self._write(event, judged, connection, thread, at)
@@ -230,10 +240,15 @@ class _Writing:
             made = named(judged.touched.writes, event.database)
             reason = self._why_missing(tables - made - connection.temporary)
             if not reason:
-                connection.temporary |= made
+                connection.temporary = connection.temporary - made if judged.drops else connection.temporary | made
             return reason
         if judged.defines and not (tables and tables <= connection.temporary):
             return DEFINES
+        if judged.drops:
+            connection.temporary -= tables
+            return ""
+        if judged.is_untold:
+            return UNTOLD
         return self._why_missing(tables - connection.temporary) or self._why_not_done(event, judged, connection)
 
     def _why_not_done(self, event: Event, judged: Judged, connection: _Open) -> str:
@@ -247,7 +262,10 @@ class _Writing:
         return next(effects.why_not(written, judged.called), "")
 
     def _written(self, event: Event, judged: Judged, connection: _Open) -> set[TableName]:
-        named_ones = named(judged.touched.writes, event.database) - connection.temporary
+        # Definitions that are sent are of temporary tables, also of one that is gone by them.
+        named_ones = (
+            set[TableName]() if judged.defines else named(judged.touched.writes, event.database) - connection.temporary
+        )
         return self._effects.also_written(named_ones, judged.called)
 
     def _why_missing(self, tables: Iterable[TableName]) -> str:
@@ -267,6 +285,7 @@ class _Writing:
         for table in sorted(self._written(event, judged, connection)):
             turns = self.turns.setdefault(table, _Turns(len(self.turns)))
             tickets.append(turns.next(event, knows_moments=self._knows_moments))
+        self.sent.setdefault(judged.kind, KindUse(self.read)).add(event)
         is_large = event.rows_sent is None or event.rows_sent > LARGE_ROWS
         write_record(self._files[thread], STATEMENT, connection.handle, at, event.statement, tickets, is_large=is_large)
         plan = self.plans[thread]

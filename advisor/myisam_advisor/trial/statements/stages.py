@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,18 @@ from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import Cursor, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.statements.definitions import Definition
+from myisam_advisor.trial.statements.survey import Survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import DATA, INDEX
 from myisam_exporter.server.sql import quote_identifier, quote_table, quote_value
 
 ACCOUNT = "replay"
 COPY_SECONDS = 3600
+# Of the account that sends a replay: rows, temporary tables, and what is taken over (a trigger runs with its definer's rights).
+PRIVILEGES = (
+    "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "SHOW VIEW", "TRIGGER",
+)  # fmt: skip
 READ_ONLY_VARIABLE, UNKNOWN_VARIABLE = 1238, 1193
 # A variant's limits are for its statements, not for ours. Words in /*! */ are for MySQL from 5.7.8 on, which MariaDB passes over, those in
 # /*M! */ for MariaDB from 10.1.1 on: manuals, "Comments" and "Comment Syntax".
@@ -89,6 +95,14 @@ class Stage:
         for table in self.tables:
             without_limits(self.server, f"LOAD INDEX INTO CACHE {table.name}")
 
+    def expect_tables(self) -> None:
+        """Raises TrialError where a run took the files of a table away: no later run would be like it."""
+        for table in self.tables:
+            if not (self.server.data_directory / table.folder / f"{table.stem}{INDEX}").exists():
+                raise TrialError(
+                    f"{table.name} is gone after a run: a statement of the workload, or a routine that it calls, drops or renames it. Leave the table out (--table)."
+                )
+
     def _flush(self) -> None:
         if self.tables:
             without_limits(self.server, "FLUSH TABLES")
@@ -100,10 +114,23 @@ def without_limits(server: PrivateServer, statement: str) -> list[tuple[object, 
     return server.execute(OUR_LIMITS, *access, statement)
 
 
-def make_account(server: PrivateServer, databases: Sequence[str]) -> None:
-    """An account that may do anything with these databases, and nothing with the server: statements of a workload are not trusted."""
-    who = f"'{ACCOUNT}'@'localhost'"
-    server.execute(f"CREATE USER {who}", *(f"GRANT ALL PRIVILEGES ON {_pattern(one)}.* TO {who}" for one in databases))
+def make_account(
+    server: PrivateServer, databases: Sequence[str], privileges: Sequence[str] = ("ALL PRIVILEGES",)
+) -> None:
+    """An account that may do this with these databases, and nothing with the server: statements of a workload are not trusted."""
+    who, what = f"'{ACCOUNT}'@'localhost'", ", ".join(privileges)
+    server.execute(f"CREATE USER {who}", *(f"GRANT {what} ON {_pattern(one)}.* TO {who}" for one in databases))
+
+
+def privileges_for(found: Survey, definitions: Iterable[Definition]) -> tuple[str, ...]:
+    """What these statements, and these views, triggers and routines, need: whatever else gets through to the server changes no definition of a copied table.
+
+    TRUNCATE takes DROP. What a server checks before it knows that a table is a temporary one is more than it takes for that.
+    """
+    if found.redefines_temporary:
+        return ("ALL PRIVILEGES",)
+    truncates = found.truncates or any("truncate" in one.create.lower() for one in definitions)
+    return (*PRIVILEGES, "DROP") if truncates else PRIVILEGES
 
 
 def _pattern(database: str) -> str:

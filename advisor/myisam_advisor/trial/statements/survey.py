@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.statements.calls import called_in
+from myisam_advisor.trial.statements.prepared_texts import PreparedTexts, is_of_prepared
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.fingerprints import fingerprint
+from myisam_advisor.workload.quoted_names import has_quoted_names
+from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.statements import Touched, refused, touched
 from myisam_advisor.workload.tokens import tokens, without_values
 
@@ -22,7 +24,9 @@ MAXIMUM_KINDS, MAXIMUM_CONNECTIONS, MAXIMUM_TABLES = 50_000, 1_000_000, 10_000
 # Names before a parenthesis, most of them functions of the server's own.
 MAXIMUM_CALLED = 10_000
 _DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
-_TEMPORARY = b"temporary"
+_TEMPORARY, _PREPARE = b"temporary", b"prepare"
+# What a procedure writes, its definition tells (effects.py); PREPARE and DEALLOCATE write nothing.
+_TOLD_OTHERWISE = frozenset((b"call", b"prepare", b"deallocate"))
 OTHER_KINDS = "(statements of other kinds)"
 
 
@@ -38,6 +42,14 @@ class Judged:
     is_temporary: bool
     called: frozenset[TableName] = frozenset()
     is_call: bool = False
+    drops: bool = False
+    verb: bytes = b""
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether it may write, and its words do not tell what: files of tables that it changes would stay changed."""
+        found = self.touched
+        return found.is_write and not found.understood and not found.writes and self.verb not in _TOLD_OTHERWISE
 
     def tables(self, database: bytes | None) -> set[TableName]:
         """All tables that it touches, those without a database in this one."""
@@ -50,28 +62,50 @@ class Judging:
     def __init__(self) -> None:
         self.kinds: dict[str, int] = {}
         self._known: dict[tuple[bytes, bytes | None], Judged] = {}
+        self._prepared = PreparedTexts()
 
     def of(self, event: Event) -> Judged:
         """What is known of the event's statement."""
+        if is_of_prepared(event.statement):
+            return self._of_prepared(event)
         key = without_values(event.statement)
-        if key is None:
+        if key is None or has_quoted_names(event.statement):
             return self._judge(event)
         judged = self._known.get((key, event.database))
         if judged is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            judged = self._known[key, event.database] = self._judge(event)
+            judged = self._judge(event)
+            if judged.verb != _PREPARE:
+                self._known[key, event.database] = judged
         return judged
 
+    def _of_prepared(self, event: Event) -> Judged:
+        """PREPARE needs the tables of its text, EXECUTE does what the text says."""
+        judged = self._judge(event)
+        prepared = self._prepared.prepared(event)
+        if prepared is not None:
+            of_text = self._judge(prepared)
+            # What it makes need not be there.
+            written = frozenset() if of_text.defines else of_text.touched.writes
+            return replace(judged, touched=Touched(reads=of_text.touched.reads | written))
+        executed = self._prepared.executed(event)
+        return judged if executed is None else replace(self._judge(executed), kind=judged.kind)
+
     def _judge(self, event: Event) -> Judged:
-        words = [token.lower() for token in itertools.islice(tokens(event.statement, 4096), 4)]
+        all_words = tokens(event.statement)
+        is_set = [word.lower() for word in all_words[:1]] == [b"set"]
+        begin = behind_set_statement([word.lower() for word in all_words]) if is_set else 0
+        words = [word.lower() for word in all_words[begin : begin + 4]]
         found = touched(event.statement, event.database)
         first = words[0] if words else b""
+        if first == _PREPARE and not is_of_prepared(event.statement):
+            self._prepared.forget(event.connection)
         is_temporary = first in _DEFINING and _TEMPORARY in words[1:4]
         reason = refused(event.statement) or ("upkeep and administration" if found.is_administrative else "")
         return Judged(
             self._kind(fingerprint(event.statement)), found, reason, first == b"use", first in _DEFINING, is_temporary,
-            called_in(tokens(event.statement), event.database), first == b"call",
+            called_in(all_words, event.database), first == b"call", first == b"drop", first,
         )  # fmt: skip
 
     def _kind(self, text: str) -> int:
@@ -112,6 +146,11 @@ class KindUse:
     statements: int = 0
     microseconds: int = 0
 
+    def add(self, event: Event) -> None:
+        """One more."""
+        self.statements += 1
+        self.microseconds += event.duration_microseconds or 0
+
 
 @dataclass(slots=True)
 class Survey:
@@ -127,6 +166,9 @@ class Survey:
     connections: dict[int, ConnectionSpan] = field(default_factory=dict)
     tables: dict[TableName, TableUse] = field(default_factory=dict)
     temporary: set[tuple[int, TableName]] = field(default_factory=set)
+    # Whether tables are emptied by TRUNCATE, and whether temporary ones are changed or dropped by words that any table could be meant by.
+    truncates: bool = False
+    redefines_temporary: bool = False
     # Names before a parenthesis, and behind CALL: how many statements have them.
     called: Counter[TableName] = field(default_factory=Counter)
 
@@ -175,9 +217,7 @@ def _count(found: Survey, event: Event, judged: Judged) -> None:
     begin, end = event.start_microseconds, event.start_microseconds + (event.duration_microseconds or 0)
     if not found.statements:
         found.began_microseconds, found.ended_microseconds = begin, end
-    kind = found.kinds.setdefault(judged.kind, KindUse(found.statements))
-    kind.statements += 1
-    kind.microseconds += event.duration_microseconds or 0
+    found.kinds.setdefault(judged.kind, KindUse(found.statements)).add(event)
     found.statements += 1
     found.statement_bytes += len(event.statement)
     found.microseconds += event.duration_microseconds or 0
@@ -200,10 +240,17 @@ def _count(found: Survey, event: Event, judged: Judged) -> None:
 def _count_tables(found: Survey, event: Event, judged: Judged) -> None:
     """Its tables, without those that are the connection's own, and without what definitions make of them."""
     reads, writes = named(judged.touched.reads, event.database), named(judged.touched.writes, event.database)
+    own = {(event.connection, table) for table in writes}
+    found.truncates = found.truncates or judged.verb == b"truncate"
+    if judged.defines and not judged.is_temporary:
+        found.redefines_temporary = found.redefines_temporary or bool(own & found.temporary)
+    if judged.drops:
+        found.temporary -= own
+        return
     if judged.defines:
         if not judged.is_temporary:
             return
-        found.temporary |= {(event.connection, table) for table in writes}
+        found.temporary |= own
     for table in reads | writes:
         if (event.connection, table) not in found.temporary and table not in writes:
             _use(found, table).reads += 1

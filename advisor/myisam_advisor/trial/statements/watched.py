@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source
 from myisam_advisor.trial.trial import SETTINGS as EXPERIMENT_SETTINGS
@@ -14,6 +15,20 @@ SETTINGS = (
     "query_cache_size", "query_cache_type", "myisam_use_mmap", "myisam_sort_buffer_size", "ft_min_word_len", "ft_max_word_len",
     "low_priority_updates", "group_concat_max_len",
 )  # fmt: skip
+
+# What decides how statements are planned, and what they mean, beside these; not every release takes each at its start.
+MEANING = (
+    "optimizer_switch", "optimizer_search_depth", "optimizer_prune_level", "max_seeks_for_key", "myisam_stats_method", "default_storage_engine",
+    "default_tmp_storage_engine", "old_mode", "div_precision_increment", "auto_increment_increment", "auto_increment_offset", "explicit_defaults_for_timestamp",
+)  # fmt: skip
+# Empty is a value of theirs, and need not be the default.
+# A plugin of the watched server's is not loaded by a private one, which would not start for want of it.
+_ENGINES = frozenset(("myisam", "innodb", "memory", "aria"))
+# As servers say that there is no limit: MySQL 5.5 does not take such a number of max_seeks_for_key at its start.
+_WITHOUT_LIMIT = frozenset(("", "4294967295", "18446744073709551615"))
+_MAY_BE_EMPTY = frozenset(("old_mode",))
+# A private server has no table of time zones' names.
+_OFFSET = re.compile(r"[+-]\d{1,2}:\d{2}", re.ASCII)
 
 
 def changed_since(source: Source, began_at_microseconds: int | None) -> float | None:
@@ -29,3 +44,27 @@ def replay_settings(variables: Mapping[str, str]) -> list[str]:
     """The watched server's settings that matter, as words for the private one's command line."""
     words = [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
     return [*words, *(["--sql-mode="] if variables.get("sql_mode") == "" else [])]
+
+
+def meaning_settings(variables: Mapping[str, str]) -> list[str]:
+    """The watched server's settings that decide plans and meanings, as words for a private one of the very same program: of another release, it may refuse to start."""
+    words = [
+        f"--loose-{name.replace('_', '-')}={variables[name]}"
+        for name in MEANING
+        if (variables.get(name) or (name in _MAY_BE_EMPTY and name in variables))
+        and ("engine" not in name or variables[name].lower() in _ENGINES)
+        and variables[name] not in _WITHOUT_LIMIT - {""}
+    ]
+    zone = variables.get("time_zone", "")
+    return [*words, f"--default-time-zone={zone}"] if _OFFSET.fullmatch(zone) else words
+
+
+def meaning_notes(variables: Mapping[str, str]) -> Iterator[str]:
+    """What of the watched server's settings a replay does not have."""
+    if variables.get("init_connect"):
+        yield "The server's init_connect is not run on the replayed connections: what it sets is as the defaults have it."
+    if variables.get("sql_select_limit", "") not in _WITHOUT_LIMIT:
+        yield f"The server's sql_select_limit ({variables['sql_select_limit']}) is not taken over: no server takes it at its start."
+    zone = variables.get("time_zone", "")
+    if zone not in ("", "SYSTEM") and not _OFFSET.fullmatch(zone):
+        yield f"The server's time_zone ({zone}) is not taken over: statements that use the time of day have the machine's."

@@ -20,7 +20,7 @@ from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND
 from myisam_advisor.trial.statements.replay_result import KindShare, Window
 from myisam_advisor.trial.statements.schedule import Schedule
 from myisam_advisor.trial.statements.sender import Sent
-from myisam_advisor.trial.statements.survey import Survey
+from myisam_advisor.trial.statements.survey import KindUse, Survey
 
 # So many rounds are planned. Fewer say nothing of less than a fifth on a virtual machine (decision 036); more would send less of the recording.
 PLANNED_ROUNDS = 40
@@ -34,6 +34,8 @@ TOO_LONG, TOO_SHORT = 1.3, 0.6
 OWN_SHARE = 1.0
 # A kind whose share in the window is another by more than this factor is told.
 SHIFTED = 2.0
+# A kind of which less is sent is told of as left out.
+SENT_SHARE = 0.5
 # Further absent kinds are not named: a result is bounded, and so many say nothing to anybody.
 MOST_NAMED = 5_000
 
@@ -131,9 +133,9 @@ def wanted_kinds(found: Survey) -> list[int]:
     return heavy_kinds(found) if found.tells_times else list(found.kinds)
 
 
-def window_of(whole: Survey, part: Survey, names: Sequence[str]) -> Window:
-    """What the window is of the whole."""
-    recorded, here = whole.shares, part.shares
+def window_of(whole: Survey, part: Survey, schedule: Schedule) -> Window:
+    """What the window is of the whole, and what of it is sent."""
+    recorded, here, names = whole.shares, part.shares, schedule.kinds
     told = [KindShare(names[kind], recorded[kind], here.get(kind, 0.0)) for kind in heavy_kinds(whole)]
     absent = sorted((kind for kind in wanted_kinds(whole) if not here.get(kind)), key=lambda kind: -recorded[kind])
     return Window(
@@ -145,7 +147,29 @@ def window_of(whole: Survey, part: Survey, names: Sequence[str]) -> Window:
         tuple(KindShare(names[kind], recorded[kind], 0.0) for kind in absent[:MOST_NAMED]),
         tuple(one for one in told if one.window_share and _is_shifted(one)),
         whole.tells_times,
+        tuple(
+            KindShare(names[kind], recorded[kind], here[kind]) for kind in _left_out(whole, part, schedule)[:MOST_NAMED]
+        ),
+        sum(_weight(part, kind) for kind in schedule.sent.values()) / part.weight if part.weight else 1.0,
     )
+
+
+def _left_out(whole: Survey, part: Survey, schedule: Schedule) -> list[int]:
+    """The wanted kinds of which less than half of what the window has is sent, the heaviest first; without times, administration that names no table is none of them."""
+    passed = frozenset[int]() if whole.tells_times else schedule.nameless
+    sent, weights = schedule.sent, {kind: _weight(part, use) for kind, use in part.kinds.items()}
+    found = [
+        kind
+        for kind in wanted_kinds(whole)
+        if weights.get(kind)
+        and kind not in passed
+        and (kind not in sent or _weight(part, sent[kind]) < SENT_SHARE * weights[kind])
+    ]
+    return sorted(found, key=lambda kind: -weights[kind])
+
+
+def _weight(part: Survey, kind: KindUse) -> int:
+    return kind.microseconds if part.tells_times else kind.statements
 
 
 def _is_shifted(kind: KindShare) -> bool:

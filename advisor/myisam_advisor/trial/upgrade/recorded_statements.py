@@ -255,7 +255,7 @@ class RecordedOnBoth:
         parts.first_run(part.schedule, base)
         runs = self._rounds(parts, part, base, other, rounds)
         speeds = Speeds(course=runs.course, notes=_window_notes(self._found, part))
-        if part.schedule.written and not self._material.knows_moments:
+        if part.schedule.written and not (self._material.knows_moments and part.found.tells_times):
             speeds.notes.append(ONE_BY_ONE)
         untimed = answers.otherwise | answers.refused_by_both.keys() | with_other_rows
         kinds = kinds_of(part.schedule, [(runs, [Variant(self._name)])])

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.cli.kept_replays import keep_replay, proofs_of_replay
+from myisam_advisor.cli.kept_replays import BUSY_SENDER_SHARE, keep_replay, proofs_of_replay
 from myisam_advisor.proofs.document import proof_of, text_of
 from myisam_advisor.proofs.recordings import Recording
 from myisam_advisor.proofs.settled import tried_in_words
 from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.proofs.validity import still_valid
 from myisam_advisor.trial.statements.replay_result import KindShare, Window
+from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE as REPORTED_AS_BUSY
 from tests.support.proofs import DAY, NOW
 
 
@@ -44,6 +45,16 @@ class Result:
     further: dict[str, str] = field(default_factory=dict)
 
 
+WHOLE = Window(10, 2.0, 10, 2.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Faithful:
+    window: Window = WHOLE
+    differing_share: float = 0.0
+    sender_cpu_share: float = 0.1
+
+
 def test_each_rules_change_alone_is_a_proof_with_its_kinds() -> None:
     kinds = (Kind("select ?", 0.9, (Variant("one", times=2.0, high=2.1), Variant("other"))), Kind("insert", 0.1, (Variant("one", low=None),)))
     (made,) = proofs_of_replay(Result((Variant("one"),), kinds), "ab", 120.5, {"shop.orders": 4096})
@@ -64,7 +75,7 @@ def test_several_changes_together_a_users_own_and_too_few_rounds_prove_nothing(v
 def test_where_kinds_of_weight_were_not_replayed_nothing_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     absent = (KindShare("select late from t", 0.25, 0.0), KindShare("select later from t", 0.1, 0.0))
-    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Window(5, 1.0, 10, 2.0, 0.5, absent))
+    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(Window(5, 1.0, 10, 2.0, 0.5, absent)))
     assert keeping.kept == ()
     assert keeping.why_not.startswith("statements with 35% of the recording's time were not replayed")
     assert not list(tmp_path.iterdir())
@@ -74,10 +85,53 @@ def test_where_kinds_of_weight_were_not_replayed_nothing_is_proved(tmp_path: Pat
 def test_a_part_of_a_recording_without_times_proves_nothing(absent: tuple[KindShare, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     result = Result((Variant("one"),))
-    keeping = keep_replay(result, "ab", None, {}, Window(5, 1.0, 10, 2.0, 0.5, absent, tells_times=False))
+    keeping = keep_replay(result, "ab", None, {}, Faithful(Window(5, 1.0, 10, 2.0, 0.5, absent, tells_times=False)))
     assert keeping.kept == ()
     assert "tells no times, so that what has weight in the rest is not known" in keeping.why_not
-    assert len(keep_replay(result, "ab", None, {}, Window(10, 2.0, 10, 2.0, 1.0, tells_times=False)).kept) == 1
+    assert len(keep_replay(result, "ab", None, {}, Faithful(Window(10, 2.0, 10, 2.0, 1.0, tells_times=False))).kept) == 1
+
+
+def test_where_kinds_of_weight_could_not_be_sent_nothing_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    left_out = (KindShare("select a from big", 0.91, 0.91),)
+    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(Window(100, 2.0, 100, 2.0, 1.0, left_out=left_out, sent_share=0.09)))
+    assert keeping.kept == ()
+    assert keeping.why_not.startswith("statements with 91% of the recording's time could not be sent, and so nothing is proved")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_of_the_server_wants_half_of_the_time_sent_and_a_table_of_its_own_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    table = Variant("table", ("fixed-row-format",), ("ALTER TABLE `shop`.`orders` ROW_FORMAT=FIXED",))
+    little = Faithful(Window(100, 2.0, 100, 2.0, 1.0, sent_share=0.4))
+    keeping = keep_replay(Result((Variant("one"), table)), "ab", None, {}, little)
+    assert [rule for rule, _, _ in keeping.kept] == ["fixed-row-format"]
+    assert keeping.why_not == "one: statements with 40% of the recorded time were sent, and those say nothing of a setting of the whole server: 50% do."
+
+
+def test_where_many_were_answered_otherwise_nothing_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(differing_share=0.9))
+    assert keeping.kept == ()
+    assert keeping.why_not.startswith("statements with 90% of the weight were not answered as recorded (5% at most)")
+    assert len(keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(differing_share=0.05)).kept) == 1
+
+
+def test_a_busy_sender_proves_no_equality_and_may_prove_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    assert BUSY_SENDER_SHARE == REPORTED_AS_BUSY
+    equal = Variant("equal", times=1.0, low=0.99, high=1.01, verdict="no difference")
+    keeping = keep_replay(Result((equal, Variant("one", ("pack-keys",)))), "ab", None, {}, Faithful(sender_cpu_share=0.31))
+    assert [rule for rule, _, _ in keeping.kept] == ["pack-keys"]
+    assert keeping.why_not.startswith("equal: the sender took 31% of the CPU time, and may have hidden a difference")
+    assert len(keep_replay(Result((equal,)), "ab", None, {}, Faithful(sender_cpu_share=0.3)).kept) == 1
+
+
+def test_a_replay_of_many_tables_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    names = tuple(f"shop.t{number}" for number in range(1000))
+    keeping = keep_replay(Result((Variant("one"),), tables=names), "ab", None, dict.fromkeys(names, 4096))
+    assert (len(keeping.kept), keeping.why_not) == (1, "")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +167,7 @@ def test_where_writes_were_replayed_one_by_one_nothing_is_proved_of_changes_abou
     both = Variant("all that pay together", (*inserts.rules, "key-buffer-too-small"), inserts.statements)
     keeping = keep_replay(Result((inserts, Variant("one"), both)), "ab", None, {}, None, whole_seconds)
     assert [rule for rule, _, _ in keeping.kept] == ["key-buffer-too-small"]
-    assert keeping.why_not.startswith("concurrent-insert-lock: the recording knows whole seconds only")
+    assert keeping.why_not.startswith("concurrent-insert-lock: the recording does not know to the microsecond when statements began and ended")
     assert keeping.why_not.endswith("record by the probe (--from probe).")
     assert keep_replay(Result((inserts,)), "ab", None, {}, None, whole_seconds).why_not == keeping.why_not
     assert len(keep_replay(Result((inserts,)), "ab", None, {}, None, Recording(NOW)).kept) == 1

@@ -47,7 +47,7 @@ def test_the_words_are_those_of_trials() -> None:
         ({"rule_id": "x" * (MAXIMUM_TEXT + 1)}, "rule_id is no text of at most"),
         ({"change": SECRET}, "change is no list"),
         ({"objects": [1]}, "objects is no text"),
-        ({"objects": ["x"] * 101}, "objects is no list of at most"),
+        ({"objects": ["x"] * 1001}, "objects is no list of at most"),
         ({"times": True}, "times is no number"),
         ({"times": -1}, "times is no number"),
         ({"times": 1e300}, "times is no number"),

@@ -4,7 +4,7 @@ from collections import Counter
 
 from myisam_advisor.trial.statements.figures import answered_otherwise
 from myisam_advisor.trial.statements.replay_result import Latency
-from myisam_advisor.trial.statements.tally import Run
+from myisam_advisor.trial.statements.tally import KindTally, Run
 
 KINDS = ("select a from t", "insert into t values (?+)")
 
@@ -35,3 +35,23 @@ def test_rows_that_differ_among_the_baselines_own_runs_are_the_neighbours_order(
     assert "15.0% of the statements" in answered_otherwise(KINDS, [run({}, {0: 50})] * 2, [run({}, {0: 250})] * 2)
     # One kind's disorder excuses no other.
     assert "insert into t" in answered_otherwise(KINDS, [run({}, {0: 500})] * 2, [run({}, {1: 250})] * 2)
+
+
+def reports(failing: int = 0, seconds: float = 4.0, rows: int = 0) -> Run:
+    """Of 9,999 light statements that take a second, and five reports: some of these fail, or return other rows."""
+    kinds = {0: KindTally(9_999, 10**9), 1: KindTally(5, round(seconds * 1e9))}
+    return Run(
+        1.0 + seconds, 10_004, Latency(1, 1, 1), 0.001, kinds, 0, 0, 0.1, 0.5, differences=Counter({(1, 1104): failing, (1, 0): rows}),
+    )  # fmt: skip
+
+
+def test_few_statements_with_most_of_the_time_that_fail_are_no_speed() -> None:
+    said = answered_otherwise(KINDS, [reports()] * 6, [reports(failing=5, seconds=0.001)] * 6)
+    assert said == "80.0% of the statements, by their time, are answered otherwise under it, so that its speed says nothing: insert into t values (?+) fails with error 1104"
+    assert "returns other rows" in answered_otherwise(KINDS, [reports()] * 6, [reports(rows=1)] * 6)
+
+
+def test_one_other_answer_of_a_heavy_kind_in_many_runs_is_chance() -> None:
+    assert answered_otherwise(KINDS, [reports()] * 6, [reports()] * 5 + [reports(rows=1)]) == ""
+    assert answered_otherwise(KINDS, [reports(rows=1)] * 6, [reports(rows=1)] * 6) == ""
+    assert answered_otherwise(KINDS, [reports(rows=1)] * 6, [reports(rows=2)] * 6) == ""

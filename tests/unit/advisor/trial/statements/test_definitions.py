@@ -1,6 +1,7 @@
 import pytest
 
-from myisam_advisor.trial.statements.definitions import without_definer
+from myisam_advisor.trial.statements.definitions import does_untold, without_definer
+from myisam_advisor.workload.tokens import tokens
 
 
 @pytest.mark.parametrize(
@@ -18,3 +19,17 @@ from myisam_advisor.trial.statements.definitions import without_definer
 )
 def test_a_definition_is_taken_without_its_definer_and_nothing_else_is(create: str, bare: str) -> None:
     assert without_definer(create) == bare
+
+
+@pytest.mark.parametrize(
+    ("create", "says"),
+    [
+        ("CREATE PROCEDURE p() BEGIN DROP TABLE hits; CREATE TABLE hits (a INT); END", "changes definitions"), ("CREATE PROCEDURE p() alter table hits engine=myisam", "changes definitions"),
+        ("CREATE PROCEDURE p() BEGIN PREPARE s FROM @s; EXECUTE s; DROP PREPARE s; END", "runs prepared statements"),
+        ("CREATE PROCEDURE p() BEGIN DROP TEMPORARY TABLE IF EXISTS x; CREATE TEMPORARY TABLE x SELECT `drop` FROM hits; INSERT INTO log SELECT * FROM x; END", ""),
+        ("CREATE FUNCTION f() RETURNS INT RETURN 'drop table x'", ""),
+    ],
+)  # fmt: skip
+def test_a_routine_that_changes_definitions_is_not_taken_over(create: str, says: str) -> None:
+    assert does_untold(tokens(create.encode())).startswith(says)
+    assert bool(does_untold(tokens(create.encode()))) == bool(says)

@@ -86,6 +86,13 @@ def test_a_part_of_a_recording_without_times_is_told_in_statements() -> None:
     assert "their time" not in text
 
 
+def test_what_of_weight_could_not_be_sent_is_told() -> None:
+    result = a_result()
+    window = dataclasses.replace(result.fidelity.window, left_out=(KindShare("select a from big", 0.91, 0.91),), sent_share=0.09)
+    text = " ".join(as_text(dataclasses.replace(result, fidelity=dataclasses.replace(result.fidelity, window=window))).split())
+    assert "of weight among them: 91% of the recorded time: select a from big What it says holds for the statements that were sent, and is kept as no proof." in text
+
+
 def test_where_nothing_could_be_tried_it_says_so() -> None:
     result = a_result()
     assert "Nothing could be tried" in conclusion(dataclasses.replace(result, variants=result.variants[2:]))

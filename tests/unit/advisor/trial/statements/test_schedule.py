@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_advisor.trial.statements.records import CLOSE, OPEN, RECORD, STATEMENT, TICKET, USE
-from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, write_schedule
+from myisam_advisor.trial.statements.schedule import DEFINES, UNKNOWN, Schedule, write_schedule
 from myisam_advisor.trial.statements.survey import Judging, TableName, survey
 from myisam_advisor.workload.events import Event
 from tests.support.workloads import BEGAN, event
@@ -105,6 +105,33 @@ def test_temporary_tables_are_the_connections_own(tmp_path: Path) -> None:
     assert schedule.total == 3
     assert schedule.left_out == {"mine is missing": 1}
     assert schedule.written == frozenset()
+
+
+def test_a_temporary_table_is_gone_once_it_was_dropped(tmp_path: Path) -> None:
+    events = [
+        event(1, 0, b"CREATE TEMPORARY TABLE t (a INT)"), event(1, 1, b"DROP TEMPORARY TABLE t"), event(1, 2, b"DROP TABLE t"), event(1, 3, b"INSERT INTO t VALUES (1)"),
+        event(2, 4, b"DROP TEMPORARY TABLE IF EXISTS log"), event(2, 5, b"INSERT INTO log VALUES (1)"),
+        event(3, 6, b"CREATE TEMPORARY TABLE log (a INT)"), event(3, 7, b"DROP TABLE log"), event(3, 8, b"DROP TABLE log"),
+    ]  # fmt: skip
+    schedule = scheduled(tmp_path, events)
+    assert schedule.left_out == {DEFINES: 2, "t is missing": 1}
+    assert (schedule.written, schedule.writes) == (frozenset({("shop", "log")}), [1])
+    found = survey(events, Judging())
+    assert {table: use.writes for table, use in found.tables.items()} == {("shop", "t"): 1, ("shop", "log"): 1}
+
+
+def test_where_no_durations_are_told_writes_go_one_by_one(tmp_path: Path) -> None:
+    """As a general log of MySQL 5.7 has it: microseconds, and nothing of when statements ended."""
+    insert = b"INSERT INTO log VALUES (1)"
+    events = [event(number, number * 10, insert)._replace(duration_microseconds=None) for number in (1, 2, 3)]
+    assert tickets_of(scheduled(tmp_path, events, knows_moments=True)) == [(0, 0, 0), (0, 1, 1), (0, 2, 2)]
+
+
+def test_what_is_sent_is_counted_by_kind(tmp_path: Path) -> None:
+    events = [event(1, 0, b"SELECT 1", duration=7), event(1, 1, b"SELECT 2", duration=8), event(1, 2, b"SELECT * FROM kept"), event(1, 3, b"SHOW STATUS")]
+    schedule = scheduled(tmp_path, events)
+    assert {schedule.kinds[kind]: (use.statements, use.microseconds) for kind, use in schedule.sent.items()} == {"select ?": (2, 15)}
+    assert [schedule.kinds[kind] for kind in schedule.nameless] == ["show status"]
 
 
 def test_the_database_follows_the_recording_where_no_statement_changes_it(tmp_path: Path) -> None:

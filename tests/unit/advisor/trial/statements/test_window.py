@@ -1,6 +1,7 @@
 """How much of a recording fits into a budget, and what of the whole is not in it."""
 
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from myisam_advisor.trial.statements.schedule import Schedule, ThreadPlan
 from myisam_advisor.trial.statements.sender import Sent
 from myisam_advisor.trial.statements.survey import Judging, Survey, survey
 from myisam_advisor.trial.statements.window import Allowance, Pace, allowance, choose, corrected, ends_of, window_of
+from myisam_advisor.workload.events import Event
 from tests.support.workloads import event
 
 MILLISECOND = 1_000_000
@@ -19,6 +21,12 @@ STEADY = Pace(0.1, 0.0, [number / 100 for number in range(1, 101)])
 
 def of_kinds(*statements: bytes) -> Survey:
     return survey([event(1, number, statement) for number, statement in enumerate(statements)], Judging())
+
+
+def sent(judging: Judging, events: Sequence[Event], nameless: Sequence[int] = ()) -> Schedule:
+    """A schedule that has these."""
+    kinds = survey(events, judging).kinds
+    return Schedule(Path(), list(judging.kinds), [], [], 1, 0, {}, frozenset(), len(events), kinds, frozenset(nameless))
 
 
 def test_a_budget_is_shared_out_among_rounds_and_ways() -> None:
@@ -81,14 +89,38 @@ def test_kinds_that_are_not_in_the_window_or_weigh_otherwise_in_it_are_told() ->
         event(1, 99, b"SELECT b FROM t", duration=500),
     ]
     whole = survey(events, judging)
-    window = window_of(whole, survey(events[:2], judging), list(judging.kinds))
+    window = window_of(whole, survey(events[:2], judging), sent(judging, events[:2]))
     assert (window.statements, window.recorded_statements, window.is_whole) == (2, 42, False)
     assert window.time_share == pytest.approx(0.11)
     assert [(one.fingerprint, one.recorded_share, one.window_share) for one in window.absent] == [
         ("select b from t", 0.5, 0.0)
     ]
     assert [one.fingerprint for one in window.shifted] == ["select ?", "select a from t"]
-    assert window_of(whole, whole, list(judging.kinds)).absent == ()
+    everything = window_of(whole, whole, sent(judging, events))
+    assert (everything.absent, everything.left_out, everything.sent_share, everything.proves) == ((), (), 1.0, True)
+
+
+def test_a_kind_of_weight_that_is_not_sent_is_told_and_nothing_is_proved() -> None:
+    judging = Judging()
+    small = [event(1, number, b"SELECT a FROM small", duration=9) for number in range(50)]
+    big = [event(1, 50 + number, b"SELECT a FROM big", duration=91) for number in range(50)]
+    whole = survey([*small, *big], judging)
+    window = window_of(whole, whole, sent(judging, small))
+    assert [(one.fingerprint, one.recorded_share) for one in window.left_out] == [("select a from big", 0.91)]
+    assert (window.absent, window.sent_share, window.proves) == ((), 0.09, False)
+    # Most of it is enough, and what has no weight may stay out.
+    assert window_of(whole, whole, sent(judging, [*small, *big[:30]])).proves
+    assert window_of(whole, whole, sent(judging, [*big, *small[:40]])).proves
+
+
+def test_without_times_each_kind_that_is_not_sent_is_told_but_for_administration_that_names_no_table() -> None:
+    judging = Judging()
+    events = [event(1, number, text, duration=0) for number, text in enumerate([b"SELECT 1"] * 98 + [b"SELECT a FROM big", b"SHOW STATUS"])]
+    whole = survey(events, judging)
+    window = window_of(whole, whole, sent(judging, events[:98], nameless=[judging.kinds["show status"]]))
+    assert [one.fingerprint for one in window.left_out] == ["select a from big"]
+    assert not window.proves
+    assert window_of(whole, whole, sent(judging, events[:99], nameless=[judging.kinds["show status"]])).proves
 
 
 def test_without_times_each_kind_that_is_absent_is_told_and_a_part_proves_nothing() -> None:
@@ -98,13 +130,13 @@ def test_without_times_each_kind_that_is_absent_is_told_and_a_part_proves_nothin
     joins = [event(1, 5_000 + number, b"SELECT COUNT(*) FROM t x, t y", duration=0) for number in range(60)]
     whole = survey([*lookups, *joins], judging)
     assert not whole.tells_times
-    window = window_of(whole, survey(lookups[:150], judging), list(judging.kinds))
+    window = window_of(whole, survey(lookups[:150], judging), sent(judging, lookups[:150]))
     assert [one.fingerprint for one in window.absent] == ["select count(*) from t x, t y"]
     assert (window.tells_times, window.proves) == (False, False)
     # All kinds are in it, but how much of the time these are is not known.
-    most = window_of(whole, survey([*lookups, *joins[:1]], judging), list(judging.kinds))
+    most = window_of(whole, survey([*lookups, *joins[:1]], judging), sent(judging, [*lookups, *joins[:1]]))
     assert (most.absent, most.proves) == ((), False)
-    assert window_of(whole, whole, list(judging.kinds)).proves
+    assert window_of(whole, whole, sent(judging, [*lookups, *joins])).proves
 
 
 def test_without_times_a_window_reaches_for_every_kind() -> None:

@@ -1,0 +1,86 @@
+"""What PREPARE and EXECUTE have as text: which statement EXECUTE runs, its own words do not tell.
+
+Source: MySQL manual, "PREPARE Statement"; MariaDB manual, "EXECUTE IMMEDIATE".
+"""
+
+from __future__ import annotations
+
+import re
+
+from myisam_advisor.workload.events import Event
+
+MAXIMUM_NAMES = 100_000
+# A longer text is not looked into: what it does is not told then.
+MAXIMUM_TEXT_BYTES = 1 << 16
+_SUSPECT = re.compile(rb"\s*(?:prepare|execute)\b", re.IGNORECASE)
+_NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
+_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\b" % _NAME, re.IGNORECASE)
+_IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
+_EXECUTE = re.compile(rb"\s*execute\s+%s" % _NAME, re.IGNORECASE)
+_LITERAL = re.compile(
+    rb"""\s*(?:'([^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)")\s*(?:using\b.*)?\Z""",
+    re.DOTALL | re.IGNORECASE,
+)
+_END = b" \t\r\n;\0"
+_ESCAPED = re.compile(rb"""\\(.)|''|\"\"""", re.DOTALL)
+_SPACES = frozenset(b"ntr0bZ")
+
+
+def is_of_prepared(statement: bytes) -> bool:
+    """Whether it may be PREPARE or EXECUTE."""
+    return _SUSPECT.match(statement) is not None
+
+
+class PreparedTexts:
+    """The texts that connections have prepared by name, with the database that they stood in then; a text in a variable is not known."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, dict[bytes, tuple[bytes | None, bytes | None]]] = {}
+        self._kept = 0
+
+    def prepared(self, event: Event) -> Event | None:
+        """The statement that the event prepares; None where it prepares none, or its text is not known."""
+        found = _PREPARE.match(event.statement)
+        if found is None:
+            return None
+        text, name = _literal(event.statement, found.end()), _plain(found[1])
+        texts = self._texts.setdefault(event.connection, {})
+        self._kept -= texts.pop(name, None) is not None
+        if self._kept < MAXIMUM_NAMES:
+            self._kept += 1
+            texts[name] = text, event.database
+        return None if text is None else event._replace(statement=text)
+
+    def executed(self, event: Event) -> Event | None:
+        """The statement that the event executes; None where it executes none, or its text is not known."""
+        immediate = _IMMEDIATE.match(event.statement)
+        if immediate is not None:
+            text = _literal(event.statement, immediate.end())
+            return None if text is None else event._replace(statement=text)
+        found = _EXECUTE.match(event.statement)
+        texts = self._texts.get(event.connection, {})
+        text, database = (None, None) if found is None else texts.get(_plain(found[1]), (None, None))
+        return None if text is None else event._replace(statement=text, database=database)
+
+    def forget(self, connection: int) -> None:
+        """It prepares something in words that are not read here: whatever it has prepared may be another statement now."""
+        self._kept -= len(self._texts.pop(connection, {}))
+
+
+def _literal(statement: bytes, begin: int) -> bytes | None:
+    """The text of the only string from here on; None where something else stands there, or it is too long."""
+    if len(statement) > MAXIMUM_TEXT_BYTES:
+        return None
+    found = _LITERAL.match(statement.rstrip(_END), begin)
+    if found is None:
+        return None
+    text = found[1] if found[1] is not None else found[2]
+    return _ESCAPED.sub(lambda one: _letter(one[0]), text)
+
+
+def _letter(escaped: bytes) -> bytes:
+    return b" " if escaped[:1] == b"\\" and escaped[1] in _SPACES else escaped[1:]
+
+
+def _plain(name: bytes) -> bytes:
+    return name.strip(b"`").lower()

@@ -1,0 +1,16 @@
+"""What a proof is told of a recording."""
+
+from pathlib import Path
+
+from myisam_advisor.cli.surveyed_workloads import surveyed
+from myisam_advisor.workload.file_format import Header
+from myisam_advisor.workload.file_writer import WorkloadWriter
+from tests.support.workloads import BEGAN, event
+
+
+def test_a_general_log_tells_when_statements_began_and_not_how_long_they_took(tmp_path: Path) -> None:
+    for name, duration in (("general_log", None), ("slow_log", 100)):
+        path = tmp_path / name
+        with WorkloadWriter(path, Header(name, "8.0.36", "mysql", BEGAN)) as writer:
+            writer.write(event(1, 0, b"INSERT INTO log VALUES (1)")._replace(duration_microseconds=duration))
+        assert surveyed(path).recording.knows_moments == (duration is not None)

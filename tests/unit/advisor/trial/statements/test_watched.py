@@ -1,0 +1,25 @@
+"""What of the watched server's settings a private one is started with."""
+
+from myisam_advisor.trial.statements.watched import meaning_notes, meaning_settings
+
+
+def test_what_decides_plans_and_meanings_is_taken_over() -> None:
+    variables = {
+        "optimizer_switch": "index_merge=on,mrr=off", "myisam_stats_method": "nulls_equal", "old_mode": "", "auto_increment_increment": "2", "max_seeks_for_key": "18446744073709551615",
+        "default_storage_engine": "MyISAM", "default_tmp_storage_engine": "", "time_zone": "+02:00", "version": "10.11.6",
+    }  # fmt: skip
+    assert meaning_settings(variables) == [
+        "--loose-optimizer-switch=index_merge=on,mrr=off", "--loose-myisam-stats-method=nulls_equal", "--loose-default-storage-engine=MyISAM",
+        "--loose-old-mode=", "--loose-auto-increment-increment=2", "--default-time-zone=+02:00",
+    ]  # fmt: skip
+    assert list(meaning_notes(variables)) == []
+
+
+def test_what_a_private_server_would_not_start_with_is_left_and_told() -> None:
+    variables = {"default_storage_engine": "ROCKSDB", "time_zone": "Europe/Berlin", "init_connect": "SET NAMES latin1", "sql_select_limit": "1000"}
+    assert meaning_settings(variables) == []
+    told = " ".join(meaning_notes(variables))
+    assert "init_connect is not run" in told
+    assert "sql_select_limit (1000)" in told
+    assert "time_zone (Europe/Berlin)" in told
+    assert list(meaning_notes({"time_zone": "SYSTEM", "init_connect": "", "sql_select_limit": "18446744073709551615"})) == []
