@@ -21,11 +21,11 @@ MEANING = (
     "optimizer_switch", "optimizer_search_depth", "optimizer_prune_level", "max_seeks_for_key", "myisam_stats_method", "default_storage_engine",
     "default_tmp_storage_engine", "old_mode", "div_precision_increment", "auto_increment_increment", "auto_increment_offset", "explicit_defaults_for_timestamp",
 )  # fmt: skip
-# Empty is a value of theirs, and need not be the default.
 # A plugin of the watched server's is not loaded by a private one, which would not start for want of it.
 _ENGINES = frozenset(("myisam", "innodb", "memory", "aria"))
 # As servers say that there is no limit: MySQL 5.5 does not take such a number of max_seeks_for_key at its start.
 _WITHOUT_LIMIT = frozenset(("", "4294967295", "18446744073709551615"))
+# Empty is a value of theirs, and need not be the default.
 _MAY_BE_EMPTY = frozenset(("old_mode",))
 # A private server has no table of time zones' names.
 _OFFSET = re.compile(r"[+-]\d{1,2}:\d{2}", re.ASCII)
