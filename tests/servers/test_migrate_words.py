@@ -48,9 +48,10 @@ def test_a_table_of_texts_becomes_as_large_as_was_told(four: PrivateServer, text
         low, high = bytes_after(found.structure, found.contents, "InnoDB", kind_of(four, ""))
         four.execute("ALTER TABLE t ENGINE=InnoDB", "FLUSH TABLES", database="words")
         became = sum(path.stat().st_size for path in (four.data_directory / "words").iterdir() if path.suffix == ".ibd")
-        assert low <= became <= high
+        assert became <= high
         if "5.6" in four.binaries.name:
             return  # another thread writes words there, and may not have begun
+        assert low <= became
         assert (low + high) / 2 == pytest.approx(became, rel=0.12)
         assert high < low * 1.5
 
