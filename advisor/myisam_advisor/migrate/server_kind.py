@@ -214,7 +214,7 @@ def target_kind(text: str, present: str) -> ServerKind:
     """The version that the text names: 8.4, mysql-8.4, mariadb-11.8, 10.11.6. Raises UserError for one that does not exist."""
     flavour, dash, number = text.lower().rpartition("-")
     parts = number.split(".")
-    whole = all(part.isdecimal() and len(part) < 4 for part in parts)
+    whole = all(part.isascii() and part.isdecimal() and len(part) < 4 for part in parts)
     if flavour not in ((MYSQL, MARIADB) if dash else ("",)) or not whole or not 2 <= len(parts) <= 3:
         raise UserError(f"--target {text}: write a version such as mysql-8.4 or mariadb-11.8.")
     version = (int(parts[0]), int(parts[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
-from myisam_exporter.files.file_names import decode_schema, undivided
+from myisam_exporter.files.file_names import decode_schema, decode_table, undivided
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
 from myisam_exporter.files.schema_reader import NOT_READ, TableFile
 from myisam_exporter.files.structure import FULLTEXT, Structure
@@ -147,6 +148,8 @@ def _read_schema(
     for one in structures:
         seen.add(one.table_name)
         why = unread.get(f"{schema}.{one.table_name}", "")
+        if not why and one.table_name not in files and _has_index_file(path, one.table_name):
+            why = "it is being written at this moment; look again"
         _take(one, schema, files.get(one.table_name, []), scan, why, found, named=one.table_name in asked.names)
     for table in sorted(name for name in files.keys() - seen if not OF_VECTORS.search(name)):
         found.left_out.append(
@@ -228,6 +231,15 @@ def _missing(files: Sequence[TableFile]) -> str:
     if not files:
         return INDEX
     return "" if all(_is_there(file.directory, f"{file.stem}{DATA}") for file in files) else DATA
+
+
+def _has_index_file(path: Path, table: str) -> bool:
+    """Whether there is one after all: the scan passes over those whose header is not written yet."""
+    try:
+        stems = [name.removesuffix(INDEX) for name in os.listdir(path) if name.endswith(INDEX)]
+    except OSError:
+        return False
+    return any((decode_table(stem) or ("", None))[0] == table for stem in stems)
 
 
 def _is_there(directory: str, name: str) -> bool:

@@ -13,17 +13,28 @@ from collections.abc import Sequence
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.set_statement import behind_set_statement
-from myisam_advisor.workload.tokens import ends_within_string, must_escape, places_outside, plain_name, tokens
+from myisam_advisor.workload.tokens import (
+    behind_comments,
+    ends_within_string,
+    must_escape,
+    places_outside,
+    plain_name,
+    tokens,
+)
 
 SEVERAL = "several statements at once"
 _FIRST_BYTES = 1 << 12
 _MAY_USE = re.compile(rb"\s*(?:use\b|/\*|#|--)", re.IGNORECASE)
 _USE = re.compile(rb"\buse\b", re.IGNORECASE)
 _USE_BYTES = 256
+_BLANK = re.compile(rb"\s*\Z")
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _PROGRAMS = frozenset((b"procedure", b"function", b"trigger", b"event", b"package"))
 _COMPOUND = frozenset((b"declare", b"if", b"case", b"loop", b"while", b"repeat", b"for", b"<<"))
-# Behind CREATE may stand OR REPLACE, a definer, AGGREGATE.
+# Behind CREATE may stand OR REPLACE, a definer, AGGREGATE; behind one of these, names that are anything.
+_NO_PROGRAMS = frozenset(
+    b"( table temporary view index unique fulltext spatial database schema sequence server tablespace logfile".split()
+)
 _WORDS_BEFORE = 16
 # With more it is not looked at: no client sends so many.
 _MAXIMUM_PLACES = 10_000
@@ -33,7 +44,7 @@ def apart(event: Event) -> Sequence[Event] | None:
     """The event, or one for each of several statements, all of which began when the first did; None where it cannot be told where they part."""
     statement = event.statement
     end = statement.find(b";")
-    if end < 0 or event.prepared or not statement[end + 1 : end + 1 + _FIRST_BYTES].strip():
+    if end < 0 or event.prepared or _BLANK.match(statement, end + 1):
         return (event,)
     found = parts(statement)
     if found is None or (len(found) > 1 and event.error):
@@ -96,11 +107,12 @@ def _is_readable(statement: bytes) -> bool:
 
 def _begins_a_body(piece: bytes) -> bool:
     """Whether a `;` may stand in it: in what CREATE defines, and in compound statements."""
-    lower = [word.lower() for word in tokens(piece, _FIRST_BYTES)]
+    lower = [word.lower() for word in tokens(behind_comments(piece), _FIRST_BYTES)]
     lower = lower[behind_set_statement(lower) :]
     first, second = (*lower[:2], b"", b"")[:2]
     if first in (b"create", b"alter"):
-        return not _PROGRAMS.isdisjoint(lower[:_WORDS_BEFORE])
+        kind = next((word for word in lower[1:_WORDS_BEFORE] if word in _PROGRAMS or word in _NO_PROGRAMS), b"")
+        return kind in _PROGRAMS
     if first == b"begin":
         return second not in (b"", b"work")
     return first in _COMPOUND or second == b":"

@@ -16,7 +16,7 @@ from itertools import pairwise
 from myisam_advisor.workload.quoted_names import with_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
-from myisam_advisor.workload.tokens import MAXIMUM_BYTES, tokens
+from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, behind_comments, tokens
 
 # And the comment behind them, before which they do not tell all.
 _FIRST_WORDS = re.compile(rb"[\s(\0]*([A-Za-z]+)(?:\s+([A-Za-z_]+))?(?:\s*([/#-]))?")
@@ -75,7 +75,14 @@ _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
 _GLOBAL_VARIABLE = re.compile(rb"@@(?:global|persist|persist_only)\s*\.\s*[A-Za-z_]+\s*:?=", re.IGNORECASE)
 _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
-_CONNECTION = re.compile(rb"\b(?:create|alter)\b.*\bconnection\s*=?\s*['\"]", re.DOTALL)
+# The same in a text that is prepared, where its quotes are escaped or doubled.
+_CONNECTION = re.compile(rb"\bconnection\s{0,16}=?\s{0,16}\\?['\"]")
+# Engines whose tables have another server's password in their definition: in CONNECTION, COMMENT, OPTION_LIST, REMOTE_PASSWORD.
+_OF_OTHER_SERVERS = frozenset((b"federated", b"connect", b"spider"))
+# What is about rows is about no account, whatever its columns are called.
+_ABOUT_ROWS = frozenset(b"select insert replace update delete with values ( show".split())
+_TEXTS = frozenset((b"prepare", b"execute", b"set"))
+_FIRST_BYTES, _FIRST_COUNT = 1 << 16, 8
 AN_ACCOUNT = "an account"
 
 
@@ -129,7 +136,7 @@ def refused(statement: bytes) -> str | None:
         if name is not None:
             return name
     lower = statement.lower()
-    return _into_a_file(lower) or _of_an_account(lower) or _of_another_server(lower)
+    return _into_a_file(lower) or _of_an_account(lower)
 
 
 def _first_words(statement: bytes) -> tuple[bytes, bytes]:
@@ -139,9 +146,13 @@ def _first_words(statement: bytes) -> tuple[bytes, bytes]:
         first, second = found[1].lower(), (found[2] or b"").lower()
         if (first, second) not in _NOT_ALL_WORDS:
             return first, second
-    lower = [word.lower() for word in tokens(statement, 1 << 16)]
+    text = behind_comments(statement)
+    lower = [word.lower() for word in tokens(text, _FIRST_BYTES)]
+    if len(lower) < _FIRST_COUNT and len(text) > _FIRST_BYTES:
+        # A comment between two words takes more than that.
+        lower = [word.lower() for word in tokens(text, len(text))]
     lower = lower[behind_set_statement(lower) :]
-    words = [word for word in lower[:8] if word != b"("]
+    words = [word for word in lower[:_FIRST_COUNT] if word != b"("]
     if words[1:3] == [b"or", b"replace"]:
         del words[1:3]
     words += [b"", b""]
@@ -171,24 +182,33 @@ def _into_a_file(lower: bytes) -> str | None:
 
 
 def _of_an_account(lower: bytes) -> str | None:
-    """A password stands behind IDENTIFIED BY, whatever stands before it; what is prepared, and run from a text, is read as it stands there."""
-    if b"identified" not in lower:
+    """A password stands behind IDENTIFIED BY, whatever stands before it, and in the definition of another server's table.
+
+    What is prepared, and run from a text, is read as it stands there.
+    """
+    if (
+        b"identified" not in lower
+        and b"connection" not in lower
+        and not any(name in lower for name in _OF_OTHER_SERVERS)
+    ):
         return None
     words = tokens(lower)
-    if words[:1] in ([b"prepare"], [b"execute"]) and _IDENTIFIED.search(lower):
+    verb = words[0] if words else b""
+    if verb in _ABOUT_ROWS:
+        return None
+    if verb in _TEXTS and (_IDENTIFIED.search(lower) or _CONNECTION.search(lower)):
         return AN_ACCOUNT
-    # GROUP BY identified WITH ROLLUP is of a column.
     marks = zip(words, words[1:], [*words[2:], b""], strict=False)
-    if any(
-        one == b"identified" and two in (b"by", b"with", b"via") and three != b"rollup" for one, two, three in marks
-    ):
-        return AN_ACCOUNT
-    return None
+    return AN_ACCOUNT if any(_has_a_password(*three) for three in marks) else None
 
 
-def _of_another_server(lower: bytes) -> str | None:
-    """FEDERATED, CONNECT and SPIDER tables have another server's password in their definition: CONNECTION='mysql://user:password@host/...'."""
-    return AN_ACCOUNT if b"connection" in lower and _CONNECTION.search(lower) else None
+def _has_a_password(one: bytes, two: bytes, three: bytes) -> bool:
+    """Whether a password stands behind these words."""
+    if one == b"identified":
+        return two in (b"by", b"with", b"via") and three != b"rollup"  # GROUP BY identified WITH ROLLUP is of a column
+    if one == b"connection":
+        return two == LITERAL or (two, three) == (b"=", LITERAL)
+    return one == b"engine" and (three if two == b"=" else two) in _OF_OTHER_SERVERS
 
 
 def _tables(reader: References, verb: bytes, lower: list[bytes]) -> tuple[Set[Table], Set[Table], bool, bool]:

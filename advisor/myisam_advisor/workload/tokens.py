@@ -41,6 +41,7 @@ _QUOTED = re.compile(
 _PARTS = re.compile(_QUOTED.pattern + rb"|/\*M?!|\*/(?!\*)", re.DOTALL)
 _IS_LITERAL, _IS_KEPT = 1, 2
 _BEGINS = re.compile(rb"""['"`]|/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z)""")
+_LEADING_COMMENT = re.compile(rb"[\s\x00]*(/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z))")
 _COMMENT_ENDS = {b"/*": b"*/"}
 _BACKSLASH, _FIRST_HIGH = 0x5C, 0x80
 _EMPTY_STRING = b"''"
@@ -120,9 +121,10 @@ def plain_name(token: bytes) -> bytes | None:
 class _Reading:
     """A statement as one of the readings has it: its strings, and where it must be given up (None: nowhere)."""
 
-    __slots__ = ("differs_at", "is_sane", "strings", "undecided_at")
+    __slots__ = ("differs_at", "is_sane", "is_utf8", "strings", "undecided_at")
 
     def __init__(self) -> None:
+        self.is_utf8: bool | None = None  # asked once, and only where it matters
         self.strings: list[tuple[int, int]] = []
         self.undecided_at: int | None = None
         self.differs_at: int | None = None
@@ -207,7 +209,9 @@ def _read(text: bytes, is_whole: bool, escapes: bool) -> _Reading:
                 break
             at = end + 1
             continue
-        end = _end_of_name(text, begin) if sign == b"`" else _end_of_string(text, begin, sign, escapes, reading)
+        end = (
+            _end_of_name(text, begin, reading) if sign == b"`" else _end_of_string(text, begin, sign, escapes, reading)
+        )
         if end < 0:
             reading.undecided_at = begin
             reading.is_sane = reading.is_sane and not is_whole
@@ -222,10 +226,14 @@ def _read(text: bytes, is_whole: bool, escapes: bool) -> _Reading:
     return reading
 
 
-def _end_of_name(text: bytes, begin: int) -> int:
+def _end_of_name(text: bytes, begin: int, reading: _Reading) -> int:
     """Where the name's backtick is; -1 where there is none, or it may be half of a character."""
     end = text.find(b"`", begin + 1)
-    return -1 if end > 0 and text[end - 1] >= _FIRST_HIGH and not _is_utf8(text) else end
+    if end <= 0 or text[end - 1] < _FIRST_HIGH:
+        return end
+    if reading.is_utf8 is None:
+        reading.is_utf8 = _is_utf8(text)
+    return end if reading.is_utf8 else -1
 
 
 def _end_of_string(text: bytes, begin: int, quote: bytes, escapes: bool, reading: _Reading) -> int:
@@ -260,6 +268,18 @@ def _emptied(text: bytes, strings: list[tuple[int, int]], end: int | None) -> by
             at = behind
     parts += [text[at:]] if end is None else [text[at:end], _EMPTY_STRING]
     return b"".join(parts)
+
+
+def behind_comments(statement: bytes) -> bytes:
+    """The statement from its first word on, however long the comments before it are; one that is code is none."""
+    at = 0
+    while (found := _LEADING_COMMENT.match(statement, at)) is not None:
+        sign = found[1]
+        end = statement.find(_COMMENT_ENDS.get(sign, b"\n"), found.end())
+        if end < 0:
+            return b""
+        at = end + len(_COMMENT_ENDS.get(sign, b"\n"))
+    return statement[at:]
 
 
 def _without_escapes(statement: bytes) -> bytes:

@@ -76,6 +76,13 @@ def test_a_header_that_is_damaged_is(data: Path, monkeypatch: pytest.MonkeyPatch
     assert (error.code, error.mend) == (code, "REPAIR TABLE `shop`.`orders` USE_FRM;")
 
 
+def test_a_header_that_is_being_written_is_no_file_that_is_gone(data: Path) -> None:
+    (data / "shop" / "orders.MYI").write_bytes(b"")
+    found = find_tables(data, None, ["shop.orders"])
+    assert found.tables == []
+    assert [why.partition(": ")[2] for _, why in found.left_out] == ["it is being written at this moment; look again"]
+
+
 def test_what_was_not_looked_into_is_left_out(data: Path) -> None:
     (data / "shop" / "orders.MYI").unlink()
     (data / "shop" / "orders.MYI").mkdir()

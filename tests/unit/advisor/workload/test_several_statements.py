@@ -73,3 +73,28 @@ def test_hostile_statements_take_bounded_time(repeated: bytes) -> None:
     for statement in (b"SELECT 1;" + repeated * 20_000, repeated * 20_000 + b"; DO 1"):
         parts(statement)
         used_database(statement)
+
+
+LICENCE = b"/*" + b"x" * 5000 + b"*/ "
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        LICENCE + b"CREATE PROCEDURE p() BEGIN SELECT 1; DELETE FROM t; END", b"CREATE DEFINER=a@b TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a=1; END",
+        b"# a licence\n-- of two lines\nCREATE OR REPLACE AGGREGATE FUNCTION f() RETURNS INT BEGIN SELECT 1; RETURN 1; END",
+    ],
+)  # fmt: skip
+def test_a_body_is_whole_whatever_stands_before_it(statement: bytes) -> None:
+    assert parts(statement) == (statement,)
+
+
+@pytest.mark.parametrize("first", [b"ALTER TABLE event ADD x INT", b"CREATE TABLE t (event int)", b"CREATE TEMPORARY TABLE x (function int)"])
+def test_a_table_named_as_a_program_is_a_table(first: bytes) -> None:
+    assert parts(first + b"; KILL 5") == [first, b"KILL 5"]
+
+
+def test_blanks_hide_no_second_statement() -> None:
+    found = apart(Event(1, 0, None, b"d", b"SELECT 1;" + b" " * 5000 + b"KILL 5"))
+    assert found is not None
+    assert [one.statement for one in found] == [b"SELECT 1", b"KILL 5"]
