@@ -207,7 +207,7 @@ def _replay() -> Schema:
     counts: Schema = {"type": "object", "additionalProperties": INTEGER}
     fidelity = an_object({
         **dict.fromkeys(("statements", "sent", "rows_equal", "rows_differ", "rows_unknown", "lost_turns", "crowded_connections", "unconnected"), INTEGER),
-        **dict.fromkeys(("recorded_seconds", "replayed_seconds", "sender_cpu_share"), NUMBER),
+        **dict.fromkeys(("recorded_seconds", "replayed_seconds", "sender_cpu_share", "differing_share"), NUMBER),
         "errors_recorded": {"type": "boolean", "description": "Whether the recording tells which statements failed."},
         "left_out": counts | {"description": "Statements that were not sent, by reason."},
         "differences": list_of(shape_of(Difference)), "tables": list_of(shape_of(TableStart)), "notes": TEXTS,

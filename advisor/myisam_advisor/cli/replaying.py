@@ -182,13 +182,15 @@ def _task(
         if program
         else ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables)))),
         ("mariadb" if version.flavour == "mariadb" else "mysql", *version.number[:2]),
-        [*replay_settings(variables), *meaning_settings(variables)],
+        replay_settings(variables),
         sources,
         missing,
         changed,
         session if copy.allow_lock else None,
         (*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
         (*not_tried(tried[1], copied, wish), *used.notes, *trigger_notes(session), *meaning_notes(variables)),
+        meaning_settings(variables),
+        version.number[:3],
     )
 
 

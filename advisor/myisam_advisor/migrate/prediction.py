@@ -59,6 +59,7 @@ class Prediction:
     # What a copy beside writers asks for, and what may stop it.
     has_whole_key: bool = False
     has_triggers: bool = False
+    target_script_errors: tuple[Refusal, ...] = ()
 
     @property
     def fails(self) -> bool:
@@ -150,11 +151,13 @@ def _one(
     lasts = lasting(contents, after, to, here, machine) if contents and after else None
     known = {one.code for one in errors} | {OF_PARTITIONS}
     there = _certain(table.structure, to, target, name) if target is not None else []
+    # What the script writes, which resets options, is refused of less.
+    of_script = _certain(bare, to, target, name) if target is not None else []
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *_changes(subject, target)), table.contents,
         lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), (*first, *_certain(bare, to, here, name)),
         tuple(one for one in there if one.code not in known), shortened_indexes(bare, to, here) if to == INNODB else (),
-        has_whole_key(table.structure), table.triggers,
+        has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
     )  # fmt: skip
 
 

@@ -191,7 +191,7 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     for change in one.changes:
         if change.id in TO_LOOK_AT:
             yield in_comments(f"{change.what} Look first:\n{change.statement}")
-    for error in one.target_errors:
+    for error in one.target_script_errors:
         yield in_comments(f"{migration.on_target(error)} {error.mend}")
     if held or clustered or not all(map(is_plain, lines)):
         for change in held:

@@ -30,9 +30,7 @@ _DEFINITIONS = frozenset((b"create", b"alter", b"drop", b"truncate", b"rename"))
 _DEFINED_TABLES = frozenset((b"table", b"tables", b"temporary"))
 _MAINTENANCE = frozenset((b"optimize", b"repair", b"analyze", b"check", b"checksum"))
 _QUESTIONS = frozenset((b"explain", b"describe", b"desc", b"show", b"help", b"use"))
-_TRANSACTIONS = frozenset(
-    (b"begin", b"start", b"commit", b"rollback", b"savepoint", b"release", b"unlock", b"xa", b"end")
-)
+_TRANSACTIONS = frozenset(b"begin start commit rollback savepoint release unlock xa end signal resignal get ;".split())
 # They run what no word of theirs tells.
 _OPAQUE = frozenset((b"call", b"execute", b"prepare", b"deallocate"))
 _SERVER = frozenset(
@@ -80,7 +78,9 @@ _CONNECTION = re.compile(rb"\bconnection\s{0,16}=?\s{0,16}\\?['\"]")
 # Engines whose tables have another server's password in their definition: in CONNECTION, COMMENT, OPTION_LIST, REMOTE_PASSWORD.
 _OF_OTHER_SERVERS = frozenset((b"federated", b"connect", b"spider"))
 # What is about rows is about no account, whatever its columns are called.
-_ABOUT_ROWS = frozenset(b"select insert replace update delete with values ( show".split())
+_ABOUT_ROWS = frozenset(
+    b"select insert replace update delete with values ( show explain describe desc do table call handler".split()
+)
 _TEXTS = frozenset((b"prepare", b"execute", b"set"))
 _FIRST_BYTES, _FIRST_COUNT = 1 << 16, 8
 AN_ACCOUNT = "an account"
@@ -196,16 +196,21 @@ def _of_an_account(lower: bytes) -> str | None:
     verb = words[0] if words else b""
     if verb in _ABOUT_ROWS:
         return None
-    if verb in _TEXTS and (_IDENTIFIED.search(lower) or _CONNECTION.search(lower)):
+    definition = words[: words.index(b"select")] if b"select" in words else words
+    if verb in _TEXTS and (_IDENTIFIED.search(lower) or (definition is words and _CONNECTION.search(lower))):
         return AN_ACCOUNT
-    marks = zip(words, words[1:], [*words[2:], b""], strict=False)
-    return AN_ACCOUNT if any(_has_a_password(*three) for three in marks) else None
+    if any(map(_is_of_an_account, words, words[1:], [*words[2:], b""])):
+        return AN_ACCOUNT
+    return AN_ACCOUNT if any(map(_is_of_another_server, definition, definition[1:], [*definition[2:], b""])) else None
 
 
-def _has_a_password(one: bytes, two: bytes, three: bytes) -> bool:
-    """Whether a password stands behind these words."""
-    if one == b"identified":
-        return two in (b"by", b"with", b"via") and three != b"rollup"  # GROUP BY identified WITH ROLLUP is of a column
+def _is_of_an_account(one: bytes, two: bytes, three: bytes) -> bool:
+    """GROUP BY identified WITH ROLLUP is of a column."""
+    return one == b"identified" and two in (b"by", b"with", b"via") and three != b"rollup"
+
+
+def _is_of_another_server(one: bytes, two: bytes, three: bytes) -> bool:
+    """An option of a table that has, or may have, a password of another server's."""
     if one == b"connection":
         return two == LITERAL or (two, three) == (b"=", LITERAL)
     return one == b"engine" and (three if two == b"=" else two) in _OF_OTHER_SERVERS

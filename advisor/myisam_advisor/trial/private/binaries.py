@@ -35,7 +35,7 @@ class ServerBinaries:
 
     `loader` is set where the server lives in a private root with its own C library: its programs then run through that root's
     own dynamic loader, never against this machine's libraries. `family` is how the data directory is made: mariadb, mysql, or
-    mysql-bootstrap for those before 5.7.6.
+    mysql-bootstrap for those before 5.7.6. `release` is what the program itself says that it is.
     """
 
     name: str
@@ -45,6 +45,7 @@ class ServerBinaries:
     share: Path
     loader: Path | None = None
     family: str = "mariadb"
+    release: tuple[int, int, int] | None = None
 
     @property
     def library_directory(self) -> Path | None:
@@ -131,7 +132,7 @@ def server_at(mysqld: Path) -> ServerBinaries:
     flavour, version = _version(words)
     family = "mariadb" if flavour == "mariadb" else "mysql" if version >= INITIALIZE_FROM else "mysql-bootstrap"
     name = f"{flavour}-{version[0]}.{version[1]}"
-    return ServerBinaries(name, flavour, mysqld, basedir, share, loader, family)
+    return ServerBinaries(name, flavour, mysqld, basedir, share, loader, family, version)
 
 
 def programs_of_watched(pid: int | None, variables: Mapping[str, str]) -> list[Path]:

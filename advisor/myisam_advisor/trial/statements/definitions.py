@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +43,7 @@ _DEFINER = re.compile(
     re.IGNORECASE,
 )
 SYSTEM_SCHEMAS = frozenset(("mysql", "sys", "information_schema", "performance_schema"))
+_NAME = re.compile(rb"[`\w]", re.ASCII)
 _DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _WRITES = frozenset((b"insert", b"update", b"delete", b"replace", b"truncate", b"load"))
 
@@ -205,11 +205,15 @@ class _Search:
 
 def does_untold(words: Sequence[bytes]) -> str:
     """What a routine of these words does that a replay cannot undo: it changes definitions of tables, or runs what its words do not tell; empty where it does not."""
-    lower = [word.lower() for word in words]
-    for word, following in pairwise([*lower[1:], b""]):
+    lower = [word.lower() for word in words] + [b""] * 3
+    for place in range(1, len(words)):
+        before, word, *behind = lower[place - 1 : place + 4]
+        if before == b".":
+            continue  # a column
+        following = behind[2] if behind[:2] == [b"or", b"replace"] else behind[0]
         if word in _DEFINING and following not in (b"temporary", b"prepare"):
             return "changes definitions of tables"
-        if word == b"execute":
+        if word == b"execute" and before not in (b"declare", b",") and _NAME.match(behind[0]):
             return "runs prepared statements, which its words do not tell"
     return ""
 

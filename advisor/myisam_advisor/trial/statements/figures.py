@@ -37,8 +37,9 @@ def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: S
     more = after - before
     # Of one kind, what both have may be twice as often by chance.
     beyond = Counter({key: max(count - STRAYING_RATIO * before[key], 0) for key, count in after.items()})
+    strayed = _strayed(baseline)
     for kind, count in _strayed(changed).items():
-        further = count - STRAYING_RATIO * _strayed(baseline)[kind]
+        further = count - STRAYING_RATIO * strayed[kind]
         if further > 0:
             more[kind, 0] += further
             beyond[kind, 0] += further

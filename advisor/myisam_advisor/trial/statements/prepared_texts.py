@@ -8,15 +8,18 @@ from __future__ import annotations
 import re
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.tokens import behind_comments
 
-MAXIMUM_NAMES = 100_000
+MAXIMUM_NAMES, MAXIMUM_KEPT_BYTES = 100_000, 64 << 20
 # A longer text is not looked into: what it does is not told then.
 MAXIMUM_TEXT_BYTES = 1 << 16
-_SUSPECT = re.compile(rb"\s*(?:prepare|execute)\b", re.IGNORECASE)
+_SUSPECT = re.compile(rb"\s*(?:/\*|#|--|(?:prepare|execute|deallocate|drop)\b)", re.IGNORECASE)
+_IS_OF_PREPARED = re.compile(rb"\s*(?:prepare|execute|(?:deallocate|drop)\s+prepare)\b", re.IGNORECASE)
 _NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
 _PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\b" % _NAME, re.IGNORECASE)
 _IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
 _EXECUTE = re.compile(rb"\s*execute\s+%s" % _NAME, re.IGNORECASE)
+_RELEASE = re.compile(rb"\s*(?:deallocate|drop)\s+prepare\s+%s" % _NAME, re.IGNORECASE)
 _LITERAL = re.compile(
     rb"""\s*(?:'([^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)")\s*(?:using\b.*)?\Z""",
     re.DOTALL | re.IGNORECASE,
@@ -27,8 +30,8 @@ _SPACES = frozenset(b"ntr0bZ")
 
 
 def is_of_prepared(statement: bytes) -> bool:
-    """Whether it may be PREPARE or EXECUTE."""
-    return _SUSPECT.match(statement) is not None
+    """Whether it is PREPARE, EXECUTE or DEALLOCATE PREPARE, also behind a comment."""
+    return _SUSPECT.match(statement) is not None and _IS_OF_PREPARED.match(behind_comments(statement)) is not None
 
 
 class PreparedTexts:
@@ -36,35 +39,52 @@ class PreparedTexts:
 
     def __init__(self) -> None:
         self._texts: dict[int, dict[bytes, tuple[bytes | None, bytes | None]]] = {}
-        self._kept = 0
+        self._kept = self._kept_bytes = 0
 
     def prepared(self, event: Event) -> Event | None:
         """The statement that the event prepares; None where it prepares none, or its text is not known."""
-        found = _PREPARE.match(event.statement)
+        statement = behind_comments(event.statement)
+        released = _RELEASE.match(statement)
+        if released is not None:
+            self._release(event.connection, _plain(released[1]))
+        found = _PREPARE.match(statement)
         if found is None:
             return None
-        text, name = _literal(event.statement, found.end()), _plain(found[1])
-        texts = self._texts.setdefault(event.connection, {})
-        self._kept -= texts.pop(name, None) is not None
-        if self._kept < MAXIMUM_NAMES:
-            self._kept += 1
-            texts[name] = text, event.database
+        text, name = _literal(statement, found.end()), _plain(found[1])
+        self._release(event.connection, name)
+        # Where there is no more room, those of the connection go that prepared first.
+        while self._texts and (self._kept >= MAXIMUM_NAMES or self._kept_bytes >= MAXIMUM_KEPT_BYTES):
+            self.forget(next(iter(self._texts)))
+        self._texts.setdefault(event.connection, {})[name] = text, event.database
+        self._kept += 1
+        self._kept_bytes += len(text or b"")
         return None if text is None else event._replace(statement=text)
 
     def executed(self, event: Event) -> Event | None:
         """The statement that the event executes; None where it executes none, or its text is not known."""
-        immediate = _IMMEDIATE.match(event.statement)
+        statement = behind_comments(event.statement)
+        immediate = _IMMEDIATE.match(statement)
         if immediate is not None:
-            text = _literal(event.statement, immediate.end())
+            text = _literal(statement, immediate.end())
             return None if text is None else event._replace(statement=text)
-        found = _EXECUTE.match(event.statement)
+        found = _EXECUTE.match(statement)
         texts = self._texts.get(event.connection, {})
         text, database = (None, None) if found is None else texts.get(_plain(found[1]), (None, None))
         return None if text is None else event._replace(statement=text, database=database)
 
     def forget(self, connection: int) -> None:
         """It prepares something in words that are not read here: whatever it has prepared may be another statement now."""
-        self._kept -= len(self._texts.pop(connection, {}))
+        for name in list(self._texts.get(connection, ())):
+            self._release(connection, name)
+
+    def _release(self, connection: int, name: bytes) -> None:
+        texts = self._texts.get(connection, {})
+        gone = texts.pop(name, None)
+        if gone is not None:
+            self._kept -= 1
+            self._kept_bytes -= len(gone[0] or b"")
+            if not texts:
+                del self._texts[connection]
 
 
 def _literal(statement: bytes, begin: int) -> bytes | None:

@@ -31,11 +31,15 @@ if TYPE_CHECKING:
     from myisam_exporter.server.session import Session
 
 
+ANOTHER_RELEASE = "The private server is another release of the same series than the watched one: optimizer_switch and its like are at their defaults there."
+
+
 @dataclass(frozen=True, slots=True)
 class ReplayTask:
     """One replay: of which workload, under which variants, on which program, with which settings, on which open tables.
 
-    `data_version` is the version of the server whose files are copied: (flavour, major, minor).
+    `data_version` is the version of the server whose files are copied: (flavour, major, minor), `release` all three numbers of it. `meaning` are settings
+    that only the very same release is sure to take.
     """
 
     workload: Path
@@ -51,6 +55,8 @@ class ReplayTask:
     lock: Session | None = field(default=None, repr=False)
     definitions: Sequence[Definition] = ()
     notes: Sequence[str] = ()
+    meaning: Sequence[str] = ()
+    release: Sequence[int] = ()
 
 
 def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> ReplayResult:
@@ -69,10 +75,10 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
     sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
     binaries = choice_of(told["choice"]).binaries()
     _expect_version(binaries, told["data_version"])
-
+    is_same = list(binaries.release or ()) == told["release"]
     material = Material(
         binaries,
-        told["settings"],
+        [*told["settings"], *(told["meaning"] if is_same else ())],
         partial(events_of, told["workload"], workload),
         sources,
         {(schema, table): why for schema, table, why in told["missing"]},
@@ -80,7 +86,7 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
         remote_lock(channel, sources) if told["may_lock"] else None,
         told["described"],
         [Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
-        told["notes"],
+        [*told["notes"], *([] if is_same else [ANOTHER_RELEASE])],
         knows_moments(told["workload"], workload),
     )
     result = run_replay(
@@ -115,6 +121,8 @@ def _told(task: ReplayTask) -> Message:
         "choice": choice_told(task.choice),
         "data_version": list(task.data_version),
         "settings": list(task.settings),
+        "meaning": list(task.meaning),
+        "release": list(task.release),
         "sources": len(task.sources),
         "missing": [[*name, why] for name, why in task.missing.items()],
         "changed": [[*name, seconds] for name, seconds in task.changed_seconds.items()],

@@ -155,14 +155,13 @@ def window_of(whole: Survey, part: Survey, schedule: Schedule) -> Window:
 
 
 def _left_out(whole: Survey, part: Survey, schedule: Schedule) -> list[int]:
-    """The wanted kinds of which less than half of what the window has is sent, the heaviest first; without times, administration that names no table is none of them."""
-    passed = frozenset[int]() if whole.tells_times else schedule.nameless
+    """The wanted kinds of which less than half of what the window has is sent, the heaviest first; administration that names no table is none of them."""
     sent, weights = schedule.sent, {kind: _weight(part, use) for kind, use in part.kinds.items()}
     found = [
         kind
         for kind in wanted_kinds(whole)
         if weights.get(kind)
-        and kind not in passed
+        and kind not in schedule.nameless
         and (kind not in sent or _weight(part, sent[kind]) < SENT_SHARE * weights[kind])
     ]
     return sorted(found, key=lambda kind: -weights[kind])

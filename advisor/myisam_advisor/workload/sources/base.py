@@ -100,6 +100,11 @@ class Numbers:
             self._highest = number
         return number
 
+    @property
+    def highest(self) -> int:
+        """The highest number since the server's last start."""
+        return self._highest - self._behind
+
     def start_again(self) -> None:
         """The server was started, as far as is known: its numbers are other connections' from here on."""
         if not self._is_one_life:

@@ -62,12 +62,15 @@ class _GeneralLog:
         self._databases: dict[int, bytes | None] = {}
         self._executing: set[int] = set()
         self._numbers = Numbers(reading.is_one_life)
+        self._may_be_another_life = False
 
     def events(self, blocks: Iterator[bytes]) -> Iterator[Event]:
         """Those of a log."""
         for head, written, closes in joined(parted(entries(blocks, _find, self._reading), _ENTRY.match, self._reading)):
             self._reading.entries += 1
             time, connection, command = head.groups()
+            if self._may_be_another_life and command == b"Connect":
+                self._tell_lives_apart(int(connection))
             self._time = (self._moments.microseconds(time) if time else None) or self._time
             starts = self._reading.starts
             text = without_restart(without_hole(written, self._reading), self._reading)
@@ -77,10 +80,16 @@ class _GeneralLog:
             else:
                 self._reading.left_out[UNCLOSED] += 1
             if self._reading.starts != starts and not self._reading.is_one_life:
-                self._numbers.start_again()
-                self._databases.clear()
-                self._executing.clear()
+                self._may_be_another_life = True
         yield from self._spread.rest()
+
+    def _tell_lives_apart(self, connection: int) -> None:
+        """FLUSH LOGS writes the header of a start too, and connections go on behind it; a server that was started begins to count anew."""
+        self._may_be_another_life = False
+        if connection <= self._numbers.highest:
+            self._numbers.start_again()
+            self._databases.clear()
+            self._executing.clear()
 
     def _command(self, connection: int, command: bytes, argument: bytes) -> Iterator[Event]:
         if command in (b"Query", b"Execute"):

@@ -126,6 +126,7 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"SET @s='ALTER USER u IDENTIFIED BY \\'x\\''", "an account"), (b"SET @s='CREATE TABLE f (i INT) CONNECTION=\\'mysql://u:p@h/d/t\\''", "an account"),
         (b"/*" + b"x" * 300_000 + b"*/ DROP DATABASE d", "DROP DATABASE"), (b"CREATE /*" + b"x" * 300_000 + b"*/ USER u", "CREATE USER"),
         (b"INSERT INTO posts VALUES (1,'create your connection \"here\"')", None), (b"SELECT * FROM log WHERE action='create' AND connection = 'wifi'", None),
+        (b"EXPLAIN SELECT * FROM log WHERE connection = 'abc'", None), (b"SET @n=(SELECT COUNT(*) FROM l WHERE connection='x')", None), (b"CREATE TEMPORARY TABLE q SELECT * FROM l WHERE connection = 'x'", None),
         (b"CREATE TABLE t (connection INT, a INT COMMENT 'the connection \"type\"')", None), (b"SELECT * FROM t ORDER BY identified WITH TIES", None), (b"alter table f connection 'mysql://u:pw@h/d/t'", "an account"),
         (b"PREPARE s FROM \"CREATE USER a IDENTIFIED BY 'x'\"", "an account"), (b"EXECUTE IMMEDIATE 'GRANT ALL ON *.* TO a IDENTIFIED  WITH x'", "an account"),
         (b"INSERT INTO notes VALUES ('identified by')", None), (b"SELECT `identified` by, identified FROM t", None), (b"SELECT 1 FROM t GROUP BY identified WITH ROLLUP", None),

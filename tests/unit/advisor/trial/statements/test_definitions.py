@@ -27,7 +27,8 @@ def test_a_definition_is_taken_without_its_definer_and_nothing_else_is(create: s
         ("CREATE PROCEDURE p() BEGIN DROP TABLE hits; CREATE TABLE hits (a INT); END", "changes definitions"), ("CREATE PROCEDURE p() alter table hits engine=myisam", "changes definitions"),
         ("CREATE PROCEDURE p() BEGIN PREPARE s FROM @s; EXECUTE s; DROP PREPARE s; END", "runs prepared statements"),
         ("CREATE PROCEDURE p() BEGIN DROP TEMPORARY TABLE IF EXISTS x; CREATE TEMPORARY TABLE x SELECT `drop` FROM hits; INSERT INTO log SELECT * FROM x; END", ""),
-        ("CREATE FUNCTION f() RETURNS INT RETURN 'drop table x'", ""),
+        ("CREATE FUNCTION f() RETURNS INT RETURN 'drop table x'", ""), ("CREATE PROCEDURE p() CREATE OR REPLACE TEMPORARY TABLE x SELECT t.rename FROM hits AS t", ""),
+        ("CREATE PROCEDURE p() BEGIN DECLARE execute INT; SELECT n.execute = 1 FROM n; END", ""), ("CREATE PROCEDURE p() CREATE OR REPLACE TABLE x (a INT)", "changes definitions"),
     ],
 )  # fmt: skip
 def test_a_routine_that_changes_definitions_is_not_taken_over(create: str, says: str) -> None:

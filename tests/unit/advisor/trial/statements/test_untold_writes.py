@@ -62,17 +62,30 @@ def test_execute_does_what_was_prepared_on_its_connection(tmp_path: Path) -> Non
     assert (schedule.written, schedule.writes) == (frozenset((LOG,)), [1])
 
 
-@pytest.mark.parametrize("again", [b"/* c */ PREPARE s FROM 'INSERT INTO log VALUES (1)'", b"SET STATEMENT max_statement_time=1 FOR PREPARE s FROM 'INSERT INTO log VALUES (1)'"])
-def test_what_was_prepared_before_by_the_name_is_not_taken_for_what_is_there_now(again: bytes, tmp_path: Path) -> None:
+def test_what_was_prepared_before_by_the_name_is_not_taken_for_what_is_there_now(tmp_path: Path) -> None:
+    again = b"SET STATEMENT max_statement_time=1 FOR PREPARE s FROM 'INSERT INTO log VALUES (1)'"
     first = b"PREPARE s FROM 'SELECT 1 FROM log'"
     assert scheduled(tmp_path, first, again, b"EXECUTE s", first, b"EXECUTE s", again, b"EXECUTE s").left_out == {UNTOLD: 2}
+
+
+def test_comments_stand_before_what_is_prepared(tmp_path: Path) -> None:
+    schedule = scheduled(tmp_path, b"/* c */ PREPARE s FROM 'INSERT INTO log VALUES (1)'", b"# c\nEXECUTE s", b"/* c */ DEALLOCATE PREPARE s", b"EXECUTE s")
+    assert (schedule.left_out, schedule.writes) == ({UNTOLD: 1}, [1])
+
+
+@pytest.mark.parametrize("name", ["MAXIMUM_NAMES", "MAXIMUM_KEPT_BYTES"])
+def test_where_there_is_no_room_the_oldest_is_forgotten(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared_texts, name, 1)
+    prepares = [b"PREPARE s FROM 'INSERT INTO log VALUES (1)'", b"PREPARE other FROM 'INSERT INTO log VALUES (1)'"]
+    schedule = scheduled(tmp_path, *prepares, b"EXECUTE s", b"EXECUTE other")
+    assert (schedule.left_out, schedule.writes) == ({UNTOLD: 1}, [1])
 
 
 def test_names_are_bounded_and_one_that_is_prepared_again_is_no_further_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared_texts, "MAXIMUM_NAMES", 1)
     often = [b"PREPARE s FROM 'INSERT INTO log VALUES (1)'", b"EXECUTE s"] * 3
     schedule = scheduled(tmp_path, *often, b"PREPARE other FROM 'INSERT INTO log VALUES (1)'", b"EXECUTE other", *often)
-    assert (schedule.left_out, schedule.writes) == ({UNTOLD: 1}, [6])
+    assert (schedule.left_out, schedule.writes) == ({}, [7])
 
 
 def test_what_makes_a_temporary_table_may_be_prepared(tmp_path: Path) -> None:

@@ -62,12 +62,15 @@ def test_a_database_is_chosen_whatever_stands_around_it(statement: bytes, databa
 
 def test_connections_of_a_server_that_starts_anew_are_others() -> None:
     started = b"/usr/sbin/mysqld, Version: 9.7.0 (MySQL Community Server). started with:\nTcp port: 3306  Unix socket: /s\nTime                 Id Command    Argument\n"
-    log = MYSQL % (1, b"Init DB", b"d") + MYSQL % (2, b"Query", b"EXECUTE s") + started + MYSQL % (3, b"Execute", b"SELECT 1")
+    log = MYSQL % (1, b"Init DB", b"d") + MYSQL % (2, b"Query", b"EXECUTE s") + started + MYSQL % (3, b"Connect", b"a@b on ") + MYSQL % (4, b"Execute", b"SELECT 1")
     events, reading = parsed(started + log)
     assert [(event.connection, event.database, event.statement) for event in events] == [(8, b"d", b"EXECUTE s"), (16, None, b"SELECT 1")]
     assert INNER not in reading.left_out
+    flushed = MYSQL % (1, b"Init DB", b"d") + started + MYSQL % (2, b"Query", b"SELECT 1") + (MYSQL % (3, b"Connect", b"a@b on c")).replace(b"    8 ", b"    9 ")
+    events, _ = parsed(started + flushed + MYSQL % (4, b"Query", b"SELECT 2"))
+    assert [(event.connection, event.database) for event in events] == [(8, b"d"), (8, b"d")]  # FLUSH LOGS writes the same header
     again = list(SOURCE.events(iter([log.replace(b"EXECUTE s", b"SELECT 0")]), Reading(is_one_life=True)))
-    assert [(event.connection, event.database) for event in again] == [(8, b"d"), (8, b"d")]
+    assert [(event.connection, event.database) for event in again] == [(8, b"d"), (8, None)]
 
 
 def test_calls_are_counted() -> None:
