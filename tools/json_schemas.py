@@ -19,8 +19,6 @@ from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
-from myisam_advisor.trial.upgrade.recorded_result import DIFFERENCES, RecordedUpgrade
-from myisam_advisor.trial.upgrade.upgrade_result import VERDICTS, WAYS, NotTried, Problem, UpgradedTable
 from myisam_advisor.workload.summary import Kind
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, FactTable
@@ -40,6 +38,7 @@ from tools.json_shapes import (
     shape_of,
 )
 from tools.json_statements import seen_statements
+from tools.json_upgrades import upgrade
 
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
 # What a finding has in the document in the place of its remedy.
@@ -51,7 +50,7 @@ def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
         "check": _check(), "doctor": _doctor(), "engine": _engine(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
-        "replay": _replay(), "rights": _rights(), "trial": _trial(), "upgrade": _upgrade(),
+        "replay": _replay(), "rights": _rights(), "trial": _trial(), "upgrade": upgrade(),
         "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
@@ -340,42 +339,6 @@ def _migrate() -> Schema:
         | {"description": "What was asked for, or lies there, and nothing is said of."},
     }
     return a_document("Migration", "`migrate --format json`.", properties)
-
-
-def _upgrade() -> Schema:
-    table = shape_of(UpgradedTable)
-    table["properties"] |= {
-        "verdict": {"enum": list(VERDICTS)}, "way": {"enum": list(WAYS), "description": "How the copy became a table of the newer server."}, "steps": TEXTS,
-        "problems": list_of(shape_of(Problem)) | {"description": "In the newer server's words; `code` is 0 where CHECK TABLE gives none."},
-    }  # fmt: skip
-    properties: dict[str, Schema] = {
-        "present": TEXT, "server": TEXT, "version": TEXT, "tables": list_of(table), "not_tried": list_of(shape_of(NotTried)), "notes": TEXTS, "machine": TEXT,
-        "recorded": or_null(_recorded_upgrade()) | {"description": "With --workload: its statements under both versions; else null."},
-    }  # fmt: skip
-    return a_document("An upgrade", "`trial upgrade --format json`.", properties)
-
-
-def _recorded_upgrade() -> Schema:
-    whole = shape_of(RecordedUpgrade)
-    fields = whole["properties"]
-    fields["others"]["items"]["properties"]["what"] = {"enum": list(DIFFERENCES)}
-    fields["course"]["anyOf"][0]["properties"]["ended_by"] = {"enum": [CLEAR, ROUNDS, BUDGET]}
-    for name, said in {
-        "sent": "Answered by both.",
-        "not_reached": "For which the budget was too short.",
-        "left_out": "Statements that are not sent, by reason.",
-        "refused_by_both": "With the same error.",
-        "unsteady": "Answered otherwise by the present version itself, when it was asked twice.",
-        "only_newer": "Kinds that the newer version refuses, and the present one takes (`other_code` 0) or ends with another error.",
-        "only_present": "The other way round.",
-        "others": "Kinds that both take, with other results.",
-        "selects_compared": "Kinds of SELECT of which one was compared row by row.",
-        "all": "All statements together, above 1 is faster; null where `speed_problem` says why.",
-        "kinds": "Kinds that both answer alike, with a twentieth of the time or more.",
-        "settings": "What decides the meaning of statements. The newer version has its own defaults, but for what was set on the watched server (`is_carried`).",
-    }.items():
-        fields[name]["description"] = said
-    return whole
 
 
 def _rights() -> Schema:

@@ -188,13 +188,6 @@ def test_what_a_target_refuses_is_told_apart_and_the_table_converts_here() -> No
     assert (one["fails"], one["errors"], [error["code"] for error in one["target_errors"]]) == (False, [], [1067])
 
 
-def test_the_script_speaks_of_what_its_own_alter_would_meet_on_the_target() -> None:
-    (found,) = predict([FoundTable(("s", "t"), table(row_format="FIXED"), None)], "InnoDB", OLD, MYSQL, Machine())
-    assert [error.code for error in found.target_errors] == [1031]
-    made = Migration(OLD, MYSQL, "InnoDB", (found,), in_order([found], {}), (), None, None, None)
-    assert "error 1031" not in as_script(made)
-
-
 def test_of_what_fails_here_the_target_s_other_refusals_are_told_too() -> None:
     both = table(integer("a"), integer("b", auto_increment=True), Column("d", types.DATE, 3, 63, False, zero_default=True), indexes=(index((0, 4), (1, 4)),))
     (found,) = predict([FoundTable(("s", "t"), both, None)], "InnoDB", MARIADB, MYSQL, Machine())

@@ -219,3 +219,10 @@ def test_the_time_for_a_statement_is_taken_away_and_told() -> None:
     selects = of_variables("mysql", (8, 0), {"max_execution_time": "5000"})
     assert selects.statement_seconds == 5
     assert "SET SESSION max_execution_time = 0;" in as_script(migration(one(table(), selects), selects))
+
+
+def test_the_script_speaks_of_what_its_own_alter_would_meet_on_the_target() -> None:
+    (found,) = predict([FoundTable(("s", "t"), table(row_format="FIXED"), None)], "InnoDB", OLD, MYSQL, Machine())
+    assert [error.code for error in found.target_errors] == [1031]
+    made = Migration(OLD, MYSQL, "InnoDB", (found,), in_order([found], {}), (), None, None, None)
+    assert "error 1031" not in as_script(made)
