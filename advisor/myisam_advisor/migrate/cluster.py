@@ -11,8 +11,8 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 OF_A_CLUSTER = (
     "This server is a node of a cluster, which does not replicate MyISAM's rows: every node would run an ALTER on its own rows, and they would differ for\n"
     "good. So all of them stand in comments. Instead, while nobody writes the table on any node: find out which node has which rows (SELECT COUNT(*) on\n"
-    "each), dump them there, make an empty table of InnoDB beside it, load the dump into that on one node, and rename. Without --to innodb the rows stay\n"
-    "where they are: no node sends those of Aria to the others either."
+    "each), dump them there, make an empty table of InnoDB beside it, load the dump into that on one node, and rename. With --to aria the rows stay\n"
+    "where they are: no node sends those of Aria to the others."
 )
 LONGEST_NAME = 64
 

@@ -61,7 +61,7 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
         yield from _costs(migration, converting)
     if migration.left_out:
         yield Text("")
-        yield Text("Nothing is said of these:", style="bold")
+        yield Text("Left out, and why:", style="bold")
         for name, why in migration.left_out:
             yield Padding(Text(printable(sentence(f"{name}: {why}"))), (0, 0, 0, 2))
 

@@ -114,7 +114,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "Behind each ALTER rows and values are compared with those before. Where they differ, SELECT ... AS same_rows_and_values ends with error 1242, and a\n"
         "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, go back by the statement that\n"
         "stands there. To go on after a stop, make the script again: it holds only what is still MyISAM.\n"
-        "Stop yourself where the first CHECK TABLE of a table says Corrupt: repair it first; what a repair drops is not among the rows that are compared."
+        "No client stops where the first CHECK TABLE of a table says Corrupt: stop it, and repair the table first; what a repair drops is not among the rows that are compared."
     )
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
