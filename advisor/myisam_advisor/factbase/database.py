@@ -19,6 +19,7 @@ from myisam_exporter.server.sql import quote_identifier
 
 AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30
+REMEMBERED_FILLINGS = 8  # a rule may not be asked for some looks
 NAMED, ENDINGS = "_named", "_endings"  # tables that are there while a fact table is filled
 
 
@@ -37,7 +38,10 @@ class FactDatabase:
         self._database: sqlite3.Connection | None = None
         self._filled: dict[str, int] = {}  # generations, by table
         self.fillings = dict.fromkeys((table.name for table in TABLES), 0)
-        self.steady_parts = SteadyParts()
+        self._renewed: dict[
+            str, dict[int, tuple[int, ...]]
+        ] = {}  # by table and filling, the latest that follow each other
+        self.steady_parts = SteadyParts(self.changed_since)
 
     def holding(self, facts: FactSet) -> sqlite3.Connection:
         """The database, in memory, with these facts, and read-only from now on."""
@@ -51,22 +55,39 @@ class FactDatabase:
             rows = facts.tables[table.name]
             filled = self._filled.get(table.name)
             if filled != rows.generation:
+                self.fillings[table.name] += 1
                 if rows.change is not None and rows.change.since == filled:
-                    _renew(database, table.name, rows, tuple(rows.change.before))
+                    places = tuple(rows.change.before)
+                    _renew(database, table.name, rows, places)
+                    self._note(table.name, places)
                 else:
                     database.execute(f"DELETE FROM {table.name}")
                     _fill(database, table.name, rows)
+                    self._renewed.pop(table.name, None)
                 self._filled[table.name] = rows.generation
-                self.fillings[table.name] += 1
         database.execute("COMMIT")
         database.execute("PRAGMA query_only=ON")
         return database
+
+    def changed_since(self, table: str, filling: int) -> frozenset[int] | None:
+        """Which rows of a table are others than at that filling, by their numbers in SQLite; None where that is not known."""
+        renewed = self._renewed.get(table, {})
+        since = range(filling + 1, self.fillings[table] + 1)
+        if any(number not in renewed for number in since):
+            return None
+        return frozenset(place + 1 for number in since for place in renewed[number])
+
+    def _note(self, table: str, places: tuple[int, ...]) -> None:
+        known = self._renewed.setdefault(table, {})
+        known[self.fillings[table]] = places
+        for number in [one for one in known if one <= self.fillings[table] - REMEMBERED_FILLINGS]:
+            del known[number]
 
     def close(self) -> None:
         """Give its memory back; the next facts begin a new one."""
         if self._database is not None:
             self._database.close()
-        self._database, self._filled = None, {}
+        self._database, self._filled, self._renewed = None, {}, {}
 
     def _new(self) -> sqlite3.Connection:
         database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)

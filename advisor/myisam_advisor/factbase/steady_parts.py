@@ -1,25 +1,24 @@
 """Queries whose parts over per-table facts are asked again only when those facts changed.
 
 A rule that looks through a hundred thousand tables does so in a common table expression of `tables` and `indexes` alone, and holds its few
-rows against what differs in every look: status, host. While no table changed those rows are given to the query as they were.
+rows against what differs in every look: status, host. While no table changed those rows are given to the query as they were; where some did,
+a part that can be put together (split_parts.py) is asked about those alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
+from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, split, words_of
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.server.sql import quote_identifier
 
 PER_TABLE = frozenset({"tables", "indexes"})
 # More are not worth handing over: each value is a parameter of the query.
 MAXIMUM_ROWS = 100
-_TOKEN = re.compile(
-    r"""\s+|--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|\w+|.""", re.DOTALL
-)
 _PARAMETER = re.compile(r":(\w+)")
 _FACT_TABLES = frozenset(table.name for table in TABLES)
 
@@ -34,19 +33,40 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """A part's rows, None where there are too many; of which filling of the tables, and for which values of its parameters."""
+class _Steady:
+    """A part that reads per-table facts and no others: these `tables` itself, and others through `former` parts.
 
+    `split` tells whether it may be put together.
+    """
+
+    part: Part
+    tables: tuple[str, ...]
+    all_tables: tuple[str, ...]
+    former: tuple[str, ...]
+    parameters: tuple[str, ...]
+    split: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A part's rows, None where there are too many; and of what: fillings of tables, values of parameters, former parts' rows."""
+
+    of: object
     fillings: tuple[int, ...]
-    values: tuple[Value, ...]
     result: Result | None
+    whole: Chosen | Summed | None = None
+
+
+# Which rows of a fact table are others than at that filling, by their numbers in SQLite; None where that is not known.
+ChangedSince = Callable[[str, int], Collection[int] | None]
 
 
 @dataclass(slots=True)
 class SteadyParts:
     """What the parts of queries gave, look after look at the same server."""
 
-    _parts: dict[str, list[tuple[Part, frozenset[str]]]] = field(default_factory=dict)
+    changed_since: ChangedSince
+    _parts: dict[str, list[_Steady]] = field(default_factory=dict)
     _answers: dict[tuple[str, str], _Answer] = field(default_factory=dict)
 
     def query(
@@ -58,44 +78,74 @@ class SteadyParts:
         maximum_rows: int,
     ) -> Result:
         """As GuardedDatabase.query; `fillings` counts how often each fact table was filled. Each part has the query's time for itself."""
-        shortened, values = statement, dict(parameters)
         if statement not in self._parts:
             self._parts[statement] = list(_steady(database, statement, parameters))
-        # From the last to the first: what stands before keeps its place.
-        for number, (part, tables) in reversed(list(enumerate(self._parts[statement]))):
-            now = tuple(fillings[table] for table in sorted(tables))
-            result = self._answer(database, now, statement, part, parameters)
+        shortened, longer, values = statement, 0, dict(parameters)
+        known: dict[str, Result] = {}
+        for number, one in enumerate(self._parts[statement]):
+            start, end = one.part.start + longer, one.part.end + longer
+            asking = _Asking(
+                database, fillings, f"{shortened[:end]}) SELECT * FROM {one.part.name}", shortened[start:end]
+            )
+            result = self._answer(asking, statement, one, values, known)
             if result is not None:
                 text, own = _as_values(result, f"_part_{number}_")
-                shortened = shortened[: part.start] + text + shortened[part.end :]
+                shortened = shortened[:start] + text + shortened[end:]
+                longer += len(text) - (end - start)
                 values |= own
+                known[one.part.name] = result
         return database.query(shortened, values, maximum_rows=maximum_rows)
 
     def _answer(
-        self,
-        database: GuardedDatabase,
-        fillings: tuple[int, ...],
-        statement: str,
-        part: Part,
-        parameters: Mapping[str, Value],
+        self, asking: _Asking, statement: str, one: _Steady, values: Mapping[str, Value], known: Mapping[str, Result]
     ) -> Result | None:
-        text = _alone(statement, part)
-        values = tuple(parameters.get(name) for name in dict.fromkeys(_PARAMETER.findall(text)))
-        known = self._answers.get((statement, part.name))
-        if known is None or (known.fillings, known.values) != (fillings, values):
-            result = database.query(text, parameters, maximum_rows=MAXIMUM_ROWS)
-            known = _Answer(fillings, values, None if result.truncated else result)
-            self._answers[statement, part.name] = known
-        return known.result
+        through = all(name in known for name in one.former)
+        fillings = tuple(asking.fillings[table] for table in (one.tables if through else one.all_tables))
+        of = (
+            tuple(values.get(name) for name in one.parameters),
+            [known[name].rows for name in one.former if name in known],
+        )
+        last = self._answers.get((statement, one.part.name))
+        if last is None or (last.fillings, last.of) != (fillings, of):
+            # What was asked for is given up until it is whole: a query that is stopped leaves nothing behind.
+            self._answers.pop((statement, one.part.name), None)
+            result, whole = self._put_together(asking, last, of, values) if one.split else (asking.alone(values), None)
+            last = self._answers[statement, one.part.name] = _Answer(of, fillings, result, whole)
+        return last.result
+
+    def _put_together(
+        self, asking: _Asking, last: _Answer | None, of: object, values: Mapping[str, Value]
+    ) -> tuple[Result | None, Chosen | Summed | None]:
+        """The rows that changed asked again, where it is known which; else all."""
+        if last is not None and last.whole is not None and last.of == of:
+            changed = self.changed_since(TABLE, last.fillings[0])
+            if changed is not None and last.whole.renew(asking.database, values, changed, MAXIMUM_ROWS):
+                return last.whole.result(), last.whole
+        whole = split(asking.database, asking.text, values)
+        if whole is None:
+            return asking.alone(values), None
+        whole.ask(asking.database, values, MAXIMUM_ROWS)
+        return whole.result(), whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A part that is asked: its `text`, and the `statement` that asks it by itself, with the rows of former parts in their place."""
+
+    database: GuardedDatabase
+    fillings: Mapping[str, int]
+    statement: str
+    text: str
+
+    def alone(self, values: Mapping[str, Value]) -> Result | None:
+        """Its rows; None where there are too many."""
+        result = self.database.query(self.statement, values, maximum_rows=MAXIMUM_ROWS)
+        return None if result.truncated else result
 
 
 def common_table_expressions(statement: str) -> list[Part]:
     """Those that a statement begins with; none where it is written in a way that this does not follow."""
-    words = [
-        (match.group(), match.start())
-        for match in _TOKEN.finditer(statement)
-        if not match.group().isspace() and not match.group().startswith(("--", "/*"))
-    ]
+    words = words_of(statement)
     parts: list[Part] = []
     place = 0
     while [word.upper() for word, _ in words[place : place + 1]] == ["," if parts else "WITH"]:
@@ -111,7 +161,7 @@ def common_table_expressions(statement: str) -> list[Part]:
     return parts
 
 
-def _closing(words: list[tuple[str, int]], start: int) -> int | None:
+def _closing(words: list[Word], start: int) -> int | None:
     depth = 1
     for place in range(start, len(words)):
         depth += {"(": 1, ")": -1}.get(words[place][0], 0)
@@ -120,22 +170,36 @@ def _closing(words: list[tuple[str, int]], start: int) -> int | None:
     return None
 
 
-def _alone(statement: str, part: Part) -> str:
-    """The part asked by itself, after those that it may read."""
-    return f"{statement[: part.end]}) SELECT * FROM {part.name}"
-
-
-def _steady(
-    database: GuardedDatabase, statement: str, parameters: Mapping[str, Value]
-) -> Iterator[tuple[Part, frozenset[str]]]:
+def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, Value]) -> Iterator[_Steady]:
     """The parts that read per-table facts and no others."""
-    for part in common_table_expressions(statement):
+    parts = common_table_expressions(statement)
+    names = {one.name for one in parts}
+    # The statement with former parts' columns in the place of what they read: what is left is read directly.
+    emptied, longer = statement, 0
+    found: dict[str, _Steady] = {}
+    for part in parts:
+        text = statement[part.start : part.end]
+        start, end = part.start + longer, part.end + longer
         try:
-            read = database.tables_read(_alone(statement, part), parameters) & _FACT_TABLES
+            alone = f"{statement[: part.end]}) SELECT * FROM {part.name}"
+            read = database.tables_read(alone, parameters)
+            direct = database.tables_read(f"{emptied[:end]}) SELECT * FROM {part.name}", parameters) & _FACT_TABLES
+            if not read & _FACT_TABLES or not read & _FACT_TABLES <= PER_TABLE:
+                continue
+            columns = database.query(f"{alone} LIMIT 0", parameters).columns
+            # A name that hides the fact table's is another table.
+            may_split = direct == {TABLE} and TABLE not in {name.lower() for name in names}
+            is_split = may_split and split(database, text, parameters) is not None
         except QueryError:
             continue  # the whole query will say what is wrong
-        if read and read <= PER_TABLE:
-            yield part, read
+        former = tuple(name for name in found if name in read)
+        own = dict.fromkeys(_PARAMETER.findall(text if is_split else statement[: part.end]))
+        one = _Steady(part, tuple(sorted(direct)), tuple(sorted(read & _FACT_TABLES)), former, tuple(own), is_split)
+        stub = _as_values(Result(columns, []), "")[0]
+        emptied = emptied[:start] + stub + emptied[end:]
+        longer += len(stub) - (end - start)
+        found[part.name] = one
+        yield one
 
 
 def _as_values(result: Result, prefix: str) -> tuple[str, dict[str, Value]]:

@@ -1,0 +1,263 @@
+"""Parts of queries whose answer over all tables is put together of answers over some: what a look saw changed is all that is asked again.
+
+Two kinds are known by how they are written. A choice looks at each row by itself (`SELECT ... FROM tables WHERE ...`, also around such a one): its
+rows are kept by the place of the table they are of. A sum is a row of SUM, COUNT, MIN, MAX and TOTAL alone: one is kept for every SLICE rows.
+Whatever is written in another way is asked as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from myisam_advisor.factbase.guarded_query import GuardedDatabase, Result
+from myisam_exporter.facts.columns import Value
+
+SLICE = 256
+# Of more, to ask about all of them in one statement is quicker.
+MOST_PLACES, MOST_SLICES = 2000, 40
+PLACE = "_place"
+TABLE = "tables"
+TOKEN = re.compile(
+    r"""\s+|--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|\w+|.""", re.DOTALL
+)
+# What makes a row depend on others, or a part on more than this table.
+_NOT_BY_ROW = frozenset({"JOIN", "GROUP", "ORDER", "LIMIT", "DISTINCT", "UNION", "INTERSECT", "EXCEPT", "EXISTS", "OVER", "HAVING", "WITH", "VALUES", "OFFSET"})  # fmt: skip
+_OPCODES_OVER_ROWS = ("Agg", "Sorter")
+Row = tuple[Value, ...]
+Word = tuple[str, int]
+Combine = Callable[[list[Value]], Value]
+
+
+def words_of(statement: str) -> list[Word]:
+    """The words of a statement, each with its place; without spaces and comments."""
+    return [
+        (match.group(), match.start())
+        for match in TOKEN.finditer(statement)
+        if not match.group().isspace() and not match.group().startswith(("--", "/*"))
+    ]
+
+
+@dataclass(slots=True)
+class Chosen:
+    """A choice: its text with the place behind the other columns, and the rows that it gave, by place; None where there are too many."""
+
+    text: str
+    columns: tuple[str, ...] = ()
+    rows: dict[int, Row] | None = None
+
+    def ask(self, database: GuardedDatabase, parameters: Mapping[str, Value], maximum_rows: int) -> None:
+        """Over all rows."""
+        result = database.query(_with_places(self.text, ""), parameters, maximum_rows=maximum_rows)
+        self.columns, rows = _told_apart(result)
+        self.rows = None if result.truncated else rows
+
+    def renew(
+        self, database: GuardedDatabase, parameters: Mapping[str, Value], places: Collection[int], maximum_rows: int
+    ) -> bool:
+        """Over the rows of these places; false where that does not pay, or there is nothing to renew."""
+        if self.rows is None or len(places) > MOST_PLACES:
+            return False
+        among = f"WHERE rowid IN ({', '.join(map(str, sorted(places)))})"
+        result = database.query(_with_places(self.text, among), parameters, maximum_rows=MOST_PLACES)
+        for place in places:
+            self.rows.pop(place, None)
+        self.rows |= _told_apart(result)[1]
+        if len(self.rows) > maximum_rows:
+            self.rows = None
+        return True
+
+    def result(self) -> Result | None:
+        """All rows, in the order of the tables; None where there are too many."""
+        return None if self.rows is None else Result(self.columns, [self.rows[place] for place in sorted(self.rows)])
+
+
+@dataclass(slots=True)
+class Summed:
+    """Sums: the text with the number of the slice before the other columns, how each column is put together, and the sums of each slice."""
+
+    text: str
+    combine: tuple[Combine, ...]
+    grouped: str
+    columns: tuple[str, ...] = ()
+    slices: dict[int, Row] = field(default_factory=dict)
+
+    def ask(self, database: GuardedDatabase, parameters: Mapping[str, Value], _maximum_rows: int) -> None:
+        """Over all rows."""
+        result = database.query(_with_places(f"{self.text} {self.grouped}", ""), parameters)
+        self.columns = result.columns[1:]
+        self.slices = {int(str(row[0])): row[1:] for row in result.rows}
+
+    def renew(
+        self, database: GuardedDatabase, parameters: Mapping[str, Value], places: Collection[int], _maximum_rows: int
+    ) -> bool:
+        """Over the slices of these places; false where that does not pay."""
+        changed = {place // SLICE for place in places}
+        if not self.columns or len(changed) > MOST_SLICES:
+            return False
+        text = _with_places(f"{self.text} {self.grouped}", "WHERE rowid BETWEEN :_first AND :_last")
+        for number in changed:
+            own = {**parameters, "_first": number * SLICE, "_last": (number + 1) * SLICE - 1}
+            self.slices.pop(number, None)
+            for row in database.query(text, own).rows:
+                self.slices[number] = row[1:]
+        return True
+
+    def result(self) -> Result | None:
+        """One row; None where it is of texts, which are ordered otherwise here."""
+        columns = list(zip(*self.slices.values(), strict=True)) if self.slices else [()] * len(self.combine)
+        if any(isinstance(value, str) for values in columns for value in values):
+            return None
+        row = tuple(combine(list(values)) for combine, values in zip(self.combine, columns, strict=True))
+        return Result(self.columns, [row])
+
+
+def split(database: GuardedDatabase, text: str, parameters: Mapping[str, Value]) -> Chosen | Summed | None:
+    """The part as one that can be put together, where it is written so. Raises QueryError."""
+    words = words_of(text)
+    summed = _summed(text, words)
+    if summed is not None:
+        return summed
+    chosen = _chosen(text, words)
+    if chosen is None:
+        return None
+    program = database.query(f"EXPLAIN {_with_places(chosen, '')}", parameters)
+    opcode = program.columns.index("opcode")
+    over_rows = any(str(row[opcode]).startswith(_OPCODES_OVER_ROWS) for row in program.rows)
+    return None if over_rows else Chosen(chosen)
+
+
+def _with_places(text: str, among: str) -> str:
+    return f"WITH {TABLE} AS (SELECT *, rowid AS {PLACE} FROM main.{TABLE} {among}) {text}"
+
+
+def _told_apart(result: Result) -> tuple[tuple[str, ...], dict[int, Row]]:
+    """The columns without the place, and the rows by it."""
+    at = result.columns.index(PLACE)
+    rows = {int(str(row[at])): (*row[:at], *row[at + 1 :]) for row in result.rows}
+    return (*result.columns[:at], *result.columns[at + 1 :]), rows
+
+
+def _chosen(text: str, words: Sequence[Word]) -> str | None:
+    """The choice with the place behind its columns; None where it is none."""
+    upper = [word.upper() for word, _ in words]
+    if _NOT_BY_ROW.intersection(upper) or upper.count("SELECT") != upper.count("FROM") or upper.count("SELECT") > 2:
+        return None
+    if upper.count("SELECT") == 2:
+        # SELECT * FROM (SELECT ...) WHERE ...: what is around takes all columns, the place among them.
+        if upper[:5] != ["SELECT", "*", "FROM", "(", "SELECT"]:
+            return None
+        end = _closing(upper, 4)
+        if end is None or upper[end + 1 : end + 2] not in ([], ["WHERE"]) or "FROM" in upper[end:]:
+            return None
+        inner = _plain_choice(text, words[4:end], upper[4:end])
+        return None if inner is None else f"{text[: words[4][1]]}{inner}{text[words[end][1] :]}"
+    return _plain_choice(text, words, upper)
+
+
+def _plain_choice(text: str, words: Sequence[Word], upper: Sequence[str]) -> str | None:
+    at = _from_table(upper)
+    if at is None:
+        return None
+    begin, end = words[0][1], words[-1][1] + len(words[-1][0])
+    stars = sum(item == ["*"] or item[-2:] == [".", "*"] for item in _items(upper[1:at]))
+    if stars:
+        return text[begin:end] if stars == 1 else None
+    return f"{text[begin : words[at][1]]}, {PLACE} {text[words[at][1] : end]}"
+
+
+def _from_table(upper: Sequence[str]) -> int | None:
+    """Where FROM stands, where the statement is SELECT ... FROM tables [AS name] [WHERE ...]; None for any other."""
+    if upper[:1] != ["SELECT"] or "FROM" not in upper:
+        return None
+    at = upper.index("FROM")
+    rest = list(upper[at + 1 :])
+    if rest[:1] != [TABLE.upper()] or _depth(upper[:at]):
+        return None
+    rest = rest[1:]
+    if rest[:1] == ["AS"]:
+        rest = rest[2:]
+    elif rest and rest[0] != "WHERE" and rest[0].isidentifier():
+        rest = rest[1:]
+    return at if not rest or rest[0] == "WHERE" else None
+
+
+def _depth(upper: Iterable[str]) -> int:
+    return sum({"(": 1, ")": -1}.get(word, 0) for word in upper)
+
+
+def _closing(upper: Sequence[str], start: int) -> int | None:
+    """The parenthesis that closes the one before this word."""
+    depth = 1
+    for place in range(start, len(upper)):
+        depth += {"(": 1, ")": -1}.get(upper[place], 0)
+        if depth == 0:
+            return place
+    return None
+
+
+def _summed(text: str, words: Sequence[Word]) -> Summed | None:
+    upper = [word.upper() for word, _ in words]
+    at = _from_table(upper)
+    if at is None or _NOT_BY_ROW.intersection(upper) or upper.count("SELECT") != 1:
+        return None
+    combine: list[Combine] = []
+    for item in _items(upper[1:at]):
+        one = _combining(item)
+        if one is None:
+            return None
+        combine.append(one)
+    begin, end = words[1][1], words[-1][1] + len(words[-1][0])
+    return Summed(f"SELECT {PLACE} / {SLICE}, {text[begin:end]}", tuple(combine), "GROUP BY 1")
+
+
+def _items(upper: Sequence[str]) -> list[list[str]]:
+    """What stands between the commas that are in no parenthesis."""
+    items: list[list[str]] = [[]]
+    depth = 0
+    for word in upper:
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if word == "," and not depth:
+            items.append([])
+        else:
+            items[-1].append(word)
+    return items
+
+
+def _combining(item: Sequence[str]) -> Combine | None:
+    """How sums of slices become one: of FUNCTION(...) [FILTER (WHERE ...)] [AS name], the function of one value."""
+    combine = COMBINED.get(item[0]) if item else None
+    if combine is None or item[1:2] != ["("]:
+        return None
+    end = _closing(item, 2)
+    if end is None or len(_items(item[2:end])) != 1:
+        return None
+    rest = list(item[end + 1 :])
+    if rest[:2] == ["FILTER", "("]:
+        closed = _closing(rest, 2)
+        if closed is None:
+            return None
+        rest = rest[closed + 1 :]
+    return combine if not rest or (rest[0] == "AS" and len(rest) == 2) else None
+
+
+def _known(values: Iterable[Value]) -> list[int | float]:
+    return [value for value in values if isinstance(value, int | float)]
+
+
+def _sum(values: list[Value]) -> Value:
+    known = _known(values)
+    if not known:
+        return None
+    return sum(known) if all(isinstance(value, int) for value in known) else math.fsum(known)
+
+
+COMBINED: Mapping[str, Combine] = {
+    "SUM": _sum,
+    "TOTAL": lambda values: math.fsum(_known(values)),
+    "COUNT": lambda values: sum(_known(values)),
+    "MAX": lambda values: max(_known(values), default=None),
+    "MIN": lambda values: min(_known(values), default=None),
+}

@@ -1,0 +1,197 @@
+"""Parts that are put together: which they are, and that both ways give the same, whatever changed."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.factbase import split_parts
+from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.guarded_query import GuardedDatabase, Result
+from myisam_advisor.factbase.split_parts import SLICE, Chosen, Summed, split
+from myisam_advisor.factbase.steady_parts import _as_values, _Steady, _steady
+from myisam_exporter.facts.columns import Value
+from myisam_exporter.look.fact_set import FactRows, FactSet
+
+CHOICES = (
+    "SELECT * FROM tables WHERE rows > 2",
+    "SELECT table_name, rows * 2 AS twice FROM tables AS t WHERE t.rows > :least -- so it is\n",
+    "SELECT table_name, max(rows, data_bytes) AS most FROM tables t WHERE COALESCE(rows, 0) > 3",
+    "SELECT t.*, 1 AS one FROM tables AS t WHERE rows > 4",
+    "SELECT * FROM (SELECT table_name, rows + 1 AS more FROM tables) WHERE more > 3",
+    "SELECT * FROM (SELECT * FROM tables WHERE data_bytes > 1) WHERE rows > 3",
+)
+SUMS = (
+    "SELECT SUM(rows) AS total, COUNT(*) AS tables, MAX(data_bytes) AS most, MIN(rows) FROM tables",
+    "SELECT SUM(data_modified_seconds_ago) AS seconds, TOTAL(rows) AS all_rows FROM tables WHERE rows > :least",
+    "SELECT COUNT(*) FILTER (WHERE rows > 3) AS many, COUNT(COALESCE(rows, data_bytes)) AS known, SUM(MAX(rows, 2)) AS at_least FROM tables",
+)
+NEITHER = (
+    "SELECT COUNT(*), rows FROM tables GROUP BY rows",
+    "SELECT table_name FROM tables ORDER BY rows LIMIT 3",
+    "SELECT DISTINCT rows FROM tables",
+    "SELECT SUM(rows) / 2 AS half FROM tables",
+    "SELECT COUNT(*) > 0 AS any_there FROM tables",
+    "SELECT max(rows) + 1 AS next FROM tables",
+    "SELECT a.rows FROM tables AS a, tables AS b",
+    "SELECT a.rows FROM tables AS a JOIN indexes AS i USING (table_name)",
+    "SELECT rows FROM tables WHERE rows > (SELECT AVG(rows) FROM tables)",
+    "SELECT rows FROM tables UNION SELECT 1",
+    "SELECT *, * FROM tables",
+    "SELECT (SELECT 1), rows FROM tables",
+    "SELECT SUM(rows) OVER (ORDER BY rows) FROM tables",
+    "SELECT x.rows FROM (SELECT rows FROM tables) AS x",
+    "SELECT rows FROM indexes",
+    "VALUES (1)",
+)
+ROWS = 3 * SLICE + 5
+COLUMNS = ("schema_name", "table_name", "rows", "data_bytes", "data_modified_seconds_ago")
+
+
+def drawn(chance: random.Random, number: int) -> tuple[Value, ...]:
+    return ("s", f"t{number}", chance.choice((None, 0, 3, 7)), chance.randrange(5), chance.choice((None, 0.1, 1e6 / 3)))
+
+
+def fact_set(rows: Sequence[Sequence[Value]]) -> FactSet:
+    whole = facts_from_document({"schema": 1, "tables": [{}], "indexes": []})
+    columns = whole.tables["tables"].columns
+    own = dict(zip(COLUMNS, range(len(COLUMNS)), strict=True))
+    wide = [tuple(row[own[name]] if name in own else None for name in columns) for row in rows]
+    return FactSet({**whole.tables, "tables": FactRows(columns, wide)}, {})
+
+
+@pytest.fixture
+def guarded() -> Iterator[GuardedDatabase]:
+    database = FactDatabase()
+    with GuardedDatabase(database.holding(fact_set([drawn(random.Random(1), 1)])), keep_open=True) as one:
+        yield one
+    database.close()
+
+
+@pytest.mark.parametrize("text", CHOICES)
+def test_what_looks_at_each_row_by_itself_is_a_choice(guarded: GuardedDatabase, text: str) -> None:
+    assert isinstance(split(guarded, text, {"least": 1}), Chosen)
+
+
+@pytest.mark.parametrize("text", SUMS)
+def test_sums_alone_are_sums(guarded: GuardedDatabase, text: str) -> None:
+    assert isinstance(split(guarded, text, {"least": 1}), Summed)
+
+
+@pytest.mark.parametrize("text", NEITHER)
+def test_everything_else_is_asked_as_a_whole(guarded: GuardedDatabase, text: str) -> None:
+    assert split(guarded, text, {}) is None
+
+
+class Ways:
+    """One database that is told what changed, and one that is filled anew each time."""
+
+    def __init__(self, rows: list[tuple[Value, ...]]) -> None:
+        self.kept, self.facts = FactDatabase(), fact_set(rows)
+
+    def change(self, rows: Mapping[int, tuple[Value, ...]]) -> None:
+        tables = self.facts.tables["tables"]
+        own = {tables.columns.index(name): place for place, name in enumerate(COLUMNS)}
+        wide = {place: tuple(row[own[at]] if at in own else None for at in range(len(tables.columns))) for place, row in rows.items()}
+        self.facts = FactSet({**self.facts.tables, "tables": tables.with_rows(wide)}, {})
+
+    def asked(self, database: FactDatabase, statement: str, **values: Value) -> list[tuple[Value, ...]]:
+        with GuardedDatabase(database.holding(self.facts), keep_open=True) as guarded:
+            return database.steady_parts.query(guarded, database.fillings, statement, values, 10_000).rows
+
+    def anew(self, statement: str, **values: Value) -> list[tuple[Value, ...]]:
+        fresh = FactDatabase()
+        found = self.asked(fresh, statement, **values)
+        fresh.close()
+        return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.integers(0, ROWS - 1), max_size=6), min_size=1, max_size=5), st.integers(0, 2**32))
+def test_both_ways_give_the_same(changes: list[list[int]], seed: int) -> None:
+    chance = random.Random(seed)
+    ways = Ways([drawn(chance, number) if chance.random() < 0.02 else ("s", f"t{number}", 1, 1, 0.5) for number in range(ROWS)])
+    statements = [f"WITH part AS ({text}) SELECT part.*, :now AS now FROM part" for text in (*CHOICES, *SUMS)]
+    for now, places in enumerate(changes):
+        ways.change({place: drawn(chance, place) for place in places})
+        for statement in statements:
+            if chance.random() < 0.8:  # a rule may not be asked in each look
+                assert ways.asked(ways.kept, statement, least=2, now=now) == ways.anew(statement, least=2, now=now), statement
+    ways.kept.close()
+
+
+def test_only_what_changed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = Ways([("s", f"t{number}", number, 1, 0.5) for number in range(ROWS)])
+    asked: list[str] = []
+    query = GuardedDatabase.query
+
+    def noted(self: GuardedDatabase, statement: str, *rest: Any, **more: Any) -> Result:
+        asked.append(statement)
+        return query(self, statement, *rest, **more)
+
+    monkeypatch.setattr(GuardedDatabase, "query", noted)
+    statements = {text: f"WITH part AS ({text}) SELECT part.*, :now AS now FROM part" for text in (f"SELECT rows FROM tables WHERE rows >= {ROWS}", SUMS[0])}
+    for now, row in enumerate([("s", "t5", ROWS + 9, 1, 0.5), ("s", "t5", 0, 1, 0.5)]):
+        for statement in statements.values():
+            ways.asked(ways.kept, statement, now=now)
+        asked.clear()
+        ways.change({5: row})
+        choice, sums = (ways.asked(ways.kept, statement, now=now) for statement in statements.values())
+        assert choice == ([(ROWS + 9, now)] if now == 0 else [])
+        assert sums[0][0] == sum(range(ROWS)) - 5 + (row[2] if isinstance(row[2], int) else 0)
+        over_tables = [statement for statement in asked if "main.tables" in statement]
+        assert [("rowid IN (6)" in statement, ":_first" in statement) for statement in over_tables] == [(True, False), (False, True)]
+    ways.kept.close()
+
+
+def test_after_more_changes_than_are_remembered_all_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = Ways([("s", f"t{number}", number, 1, 0.5) for number in range(ROWS)])
+    statement = "WITH part AS (SELECT rows FROM tables WHERE rows > 990) SELECT part.*, :now AS now FROM part"
+    assert len(ways.asked(ways.kept, statement, now=0)) == 0
+    for number in range(20):
+        ways.change({number: ("s", f"t{number}", 1000 + number, 1, 0.5)})
+        ways.kept.holding(ways.facts)
+    assert ways.asked(ways.kept, statement, now=1) == ways.anew(statement, now=1)
+    monkeypatch.setattr(split_parts, "MOST_PLACES", 1)
+    monkeypatch.setattr(split_parts, "MOST_SLICES", 0)
+    for text in (statement, f"WITH part AS ({SUMS[0]}) SELECT part.*, :now AS now FROM part"):
+        ways.asked(ways.kept, text, now=2)
+        ways.change({3: ("s", "t3", 5000, 1, 0.5), 4: ("s", "t4", 5001, 1, 0.5)})
+        assert ways.asked(ways.kept, text, now=2) == ways.anew(text, now=2)
+    ways.kept.close()
+
+
+def test_sums_of_texts_are_sqlites(guarded: GuardedDatabase) -> None:
+    part = split(guarded, "SELECT MAX(table_name) AS last FROM tables", {})
+    assert isinstance(part, Summed)
+    part.ask(guarded, {}, 100)
+    assert part.result() is None
+
+
+# What looks through all tables, and is reached only where something else was found before.
+RARELY = {"disk-nearly-full", "io-bound-data", "migrate-engine", "no-myisam", "table-cache-too-large", "table-lock-contention", "pack-keys", "key-cache-block-size", "duplicate-indexes", "full-scan-no-index"}
+
+
+def test_of_every_rule_what_looks_through_all_tables_is_put_together(guarded: GuardedDatabase) -> None:
+    whole = set()
+    for rule in shipped_rules():
+        values = {**rule.values(), "interval_seconds": 60.0}
+        steady = list(_steady(guarded, rule.query, values))
+        rest = guarded.tables_read(_emptied(guarded, rule.query, steady, values), values)
+        if "tables" in rest or any("tables" in one.tables and not one.split for one in steady):
+            whole.add(rule.id)
+    assert whole <= RARELY
+
+
+def _emptied(guarded: GuardedDatabase, statement: str, steady: Sequence[_Steady], values: Mapping[str, Value]) -> str:
+    """The statement with columns in the place of its steady parts."""
+    rest = statement
+    for one in reversed(steady):
+        columns = guarded.query(f"{statement[: one.part.end]}) SELECT * FROM {one.part.name} LIMIT 0", values).columns
+        rest = rest[: one.part.start] + _as_values(Result(columns, []), "")[0] + rest[one.part.end :]
+    return rest
