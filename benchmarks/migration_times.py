@@ -1,15 +1,16 @@
-"""How often the seconds that `migrate` tells hold, with rates learnt from one table: `script/bench migrate times`.
+"""How often the seconds that `migrate` tells hold, and what its pieces of work take: `script/bench migrate times`.
 
 Each table of real applications is filled and converted as `script/bench migrate` does it, and the ALTER is timed. Then every one of them is taken for
-the one that `trial engine` measured, and the others' times are told by it; and each is told by all the others. Every ALTER is written down at
-once (benchmarks/migration_times.jsonl): a run that was ended goes on where it was. Times want a machine that does nothing else.
+the one that `trial engine` measured, and the others' times are told by it; and each is told by all the others: by pieces that were fitted without
+the tables that are told. Every ALTER is written down at once (benchmarks/migration_times.jsonl): a run that was ended goes on where it was. Times
+want a machine that does nothing else. `--fit` prints the seconds of the pieces, by all tables, for catalogue/copy_work.py.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -18,16 +19,20 @@ from typing import Any
 import click
 
 from benchmarks.kept_lines import keep_line, kept_lines
-from benchmarks.migrations import Case, chosen_tables, outcomes
-from myisam_advisor.catalogue.conversions import LEAST_SECONDS, Conversion, Rates
+from benchmarks.migrations import PLACES, PRODUCTS, Case, chosen_tables, outcomes
+from myisam_advisor.catalogue.conversions import LEAST_SECONDS, LEAST_SPREAD, Conversion
+from myisam_advisor.catalogue.copy_work import ONCE_SECONDS, SECONDS, WORDS, pieces
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
+from myisam_advisor.trial.typed_documents import made
 from tests.support.applications import applications
-from tools.fetched_servers import FETCHED_SERVERS, find_server
+from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS, find_server
 
 RECORD = Path("benchmarks/migration_times.jsonl")
-PRODUCTS = {"mariadb": "MariaDB", "mysql": "MySQL"}
+SERVERS = (*FETCHED_SERVERS, *FURTHER_SERVERS)
+TIMES, ROUNDS, FOLDS = 4, 3000, 5
+OF_SIZE = " of "
 
 
 def measure(names: Sequence[str], cases: Sequence[Case], goal: float | None) -> None:
@@ -36,8 +41,8 @@ def measure(names: Sequence[str], cases: Sequence[Case], goal: float | None) -> 
     for name in names:
         binaries = find_server(name)
         version = name.partition("-")[2]
-        left = [case for case in cases if (version, _label(case)) not in known]
-        if binaries is None or not left:
+        left = [case for case in cases if (version, _label(case, goal)) not in known]
+        if binaries is None:
             continue
         for case in left:
             _one(binaries, case, goal)
@@ -45,28 +50,29 @@ def measure(names: Sequence[str], cases: Sequence[Case], goal: float | None) -> 
 
 def recorded() -> list[Conversion]:
     """What was measured so far."""
-    return [Conversion(**line) for line in kept_lines(RECORD)]
+    return [made(Conversion, line) for line in kept_lines(RECORD)]
 
 
-def _label(case: Case) -> str:
-    return f"{case[0]}.{case[1]['name']}"
+def _label(case: Case, goal: float | None) -> str:
+    """The same table of another size is another one."""
+    return f"{case[0]}.{case[1]['name']}{f'{OF_SIZE}{goal / 1e6:.0f} MB' if goal else ''}"
 
 
 def _one(binaries: ServerBinaries, case: Case, goal: float | None) -> None:
     def work(channel: Channel) -> None:
-        for one in outcomes(binaries, [case], goal):
+        for one in outcomes(binaries, [case], goal, TIMES):
             flavour, _, version = one.server.partition("-")
             found = Conversion(
-                PRODUCTS[flavour], version, one.engine, one.row_format, one.seconds, one.bytes_before, one.bytes_after, one.data_bytes,
-                one.bytes_before - one.data_bytes, time.time(), one.table,
+                PRODUCTS[flavour], version, one.engine, one.way, round(one.seconds, 3), one.work, one.bytes_after, round(time.time()),
+                _label(case, goal),
             )  # fmt: skip
             channel.send({"conversion": asdict(found)})
 
     def note(message: Mapping[str, Any]) -> None:
         keep_line(RECORD, message["conversion"])
-        one = Conversion(**message["conversion"])
+        one = made(Conversion, message["conversion"])
         print(
-            f"{binaries.name} {one.engine} {one.table}: {one.bytes_before / 1e6:.0f} MB in {one.seconds:.2f} s",
+            f"{binaries.name} {one.engine} {one.table}: {one.work.total_bytes / 1e6:.0f} MB in {one.seconds:.2f} s",
             flush=True,
         )
 
@@ -74,53 +80,127 @@ def _one(binaries: ServerBinaries, case: Case, goal: float | None) -> None:
         place.result(note)
 
 
-def told(learnt: Sequence[Conversion], one: Conversion) -> tuple[float, float] | None:
-    """Between which times a table is told to be converted, by what was measured of others."""
-    rate = Rates(tuple(learnt)).rate_for(
-        one.server_product, one.server_version, one.engine, one.row_format, one.taken_at
-    )
-    return None if rate is None else rate.seconds(one.data_bytes, one.index_bytes)
-
-
-def held(pairs: Iterable[tuple[Sequence[Conversion], Conversion]]) -> list[tuple[bool, float]]:
-    """Of each table with what its time is told by: whether the truth lies between the ends, and by what its middle is wrong."""
-    found = []
-    for learnt, one in pairs:
-        ends = told(learnt, one)
-        if ends is not None:
-            found.append((ends[0] <= one.seconds <= ends[1], abs(sum(ends) / 2 / one.seconds - 1)))
+def times_of_reference(conversions: Sequence[Conversion]) -> dict[Conversion, float]:
+    """How many times as long each lasted as the pieces say that were fitted on other tables: in FOLDS parts, each told by the rest."""
+    names = sorted({one.table.partition(OF_SIZE)[0] for one in conversions})
+    found: dict[Conversion, float] = {}
+    for fold in range(FOLDS):
+        own = set(names[fold::FOLDS])
+        left = [one for one in conversions if one.table.partition(OF_SIZE)[0] not in own]
+        for way in dict.fromkeys(one.way for one in conversions):
+            seconds = fitted(left, way)
+            for one in conversions:
+                if one.way == way and one.table.partition(OF_SIZE)[0] in own:
+                    found[one] = one.seconds / _total(seconds, pieces(one.work, way))
     return found
+
+
+def _total(seconds: Mapping[str, float], counts: Mapping[str, float]) -> float:
+    return ONCE_SECONDS + sum(seconds.get(name, 0.0) * count for name, count in counts.items())
 
 
 def table_of(conversions: Sequence[Conversion]) -> Iterator[str]:
     """The lines of a table for docs/guide/migrate.md."""
-    yield "| server | to | tables | told by | of so many | truth between the ends | middle within 30 % | middle wrong by, median |"
-    yield "|---|---|---|---|---|---|---|---|"
-    kinds = dict.fromkeys((one.server_product, one.server_version, one.engine) for one in conversions)
-    for kind in kinds:
-        of = [one for one in conversions if (one.server_product, one.server_version, one.engine) == kind and one.counts]
-        by_one = held(([other], one) for one in of for other in of if other is not one)
-        by_all = held(([other for other in of if other is not one], one) for one in of)
-        for name, found in (("one other", by_one), ("all others", by_all)):
-            if found:
-                between, near = sum(fits for fits, _ in found), sum(off <= 0.3 for _, off in found)
-                yield f"| {kind[0]} {kind[1]} | {kind[2]} | {len(of)} | {name} | {len(found)} | {between} | {near} | {median(off for _, off in found):.0%} |"
+    yield "| server | to | tables | smallest, largest | told by | of so many | within 30 % | within 50 % | wrong by, median |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    counting = [one for one in conversions if one.counts]
+    times = times_of_reference(counting)
+    for kind in dict.fromkeys(map(_kind, counting)):
+        of = [one for one in counting if _kind(one) == kind]
+        sizes = sorted(one.work.total_bytes / 1e6 for one in of)
+        by_one = [abs(times[other] / times[one] - 1) for one in of for other in of if other.table != one.table]
+        by_all = [
+            abs(median(times[other] for other in of if other.table != one.table) / times[one] - 1)
+            for one in of
+            if len(of) > 1
+        ]
+        for name, off in (("one other", by_one), ("all others", by_all)):
+            if off:
+                within = " | ".join(f"{sum(one <= most for one in off) / len(off):.0%}" for most in (LEAST_SPREAD, 0.5))
+                yield f"| {kind[0]} {kind[1]} | {kind[2]} | {len(of)} | {sizes[0]:.0f} to {sizes[-1]:.0f} MB | {name} | {len(off)} | {within} | {median(off):.0%} |"
+
+
+def _kind(one: Conversion) -> tuple[str, str, str]:
+    return one.server_product, one.server_version, f"{one.engine}, with FULLTEXT" if one.work.word_bytes else one.engine
+
+
+def fitted(conversions: Sequence[Conversion], way: str) -> dict[str, float]:
+    """The seconds of each piece that come nearest to what was measured, by relative errors; none is below zero.
+
+    Servers that copy in one way differ by a factor, which is none of the pieces': each server's seconds are taken by its own middle. What words take is
+    what FULLTEXT tables take above the rest.
+    """
+    of = [one for one in conversions if one.way == way and one.counts]
+    plain = [one for one in of if not one.work.word_bytes]
+    names = [name for name in pieces(of[0].work, way) if name != WORDS]
+    found = dict.fromkeys(names, 0.0) | {"row": 1e-6}
+    factors: dict[str, float] = {}
+    for _ in range(4):
+        factors = _factors(plain, way, found)
+        rows = [
+            [pieces(one.work, way)[name] * factors[_server(one)] / (one.seconds - ONCE_SECONDS) for name in names]
+            for one in plain
+        ]
+        found = dict(zip(names, _least_squares(rows), strict=True))
+    above = [
+        max(one.seconds / factors[_server(one)] - _total(found, pieces(one.work, way)), 0.0) / one.work.word_bytes
+        for one in of
+        if one.work.word_bytes and _server(one) in factors
+    ]
+    return {name: seconds for name, seconds in {**found, WORDS: median(above) if above else 0.0}.items() if seconds > 0}
+
+
+def _server(one: Conversion) -> str:
+    return f"{one.server_product} {one.server_version}"
+
+
+def _factors(of: Sequence[Conversion], way: str, found: Mapping[str, float]) -> dict[str, float]:
+    times: dict[str, list[float]] = {}
+    for one in of:
+        times.setdefault(_server(one), []).append(one.seconds / _total(found, pieces(one.work, way)))
+    own = {name: median(values) for name, values in times.items()}
+    middle = median(own.values())
+    return {name: value / middle for name, value in own.items()}
+
+
+def _least_squares(rows: Sequence[Sequence[float]]) -> list[float]:
+    """The numbers, none below zero, with which each row sums up to nearest to one: coordinate by coordinate. What is far off counts less."""
+    width = len(rows[0])
+    weights = [1.0] * len(rows)
+    found = [0.0] * width
+    for _ in range(4):
+        gram = [
+            [sum(w * row[i] * row[j] for w, row in zip(weights, rows, strict=True)) for j in range(width)]
+            for i in range(width)
+        ]
+        sums = [sum(w * row[i] for w, row in zip(weights, rows, strict=True)) for i in range(width)]
+        for _ in range(ROUNDS):
+            for i in range(width):
+                if gram[i][i]:
+                    off = sums[i] - sum(g * x for g, x in zip(gram[i], found, strict=True))
+                    found[i] = max(0.0, found[i] + off / gram[i][i])
+        errors = [abs(sum(v * x for v, x in zip(row, found, strict=True)) - 1) for row in rows]
+        weights = [min(1.0, LEAST_SPREAD / max(error, 1e-9)) for error in errors]
+    return found
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[SERVER]...")
 @click.option("--tables", "most", type=click.IntRange(1), help="No more tables than this of each server.")
 @click.option("--bytes", "goal", type=click.FloatRange(1e6), help="So large, each of them.")
-@click.option("--again", is_flag=True, help="Forget what was measured.")
-def main(names: tuple[str, ...], most: int | None, goal: float | None, again: bool) -> None:
+@click.option("--fit", is_flag=True, help="Measure nothing; print the pieces' seconds.")
+def main(names: tuple[str, ...], most: int | None, goal: float | None, fit: bool) -> None:
     """Measure what is left, then say how often the seconds hold."""
-    if unknown := [name for name in names if name not in FETCHED_SERVERS]:
-        raise click.UsageError(f"{unknown[0]} is no server; there are {', '.join(FETCHED_SERVERS)}.")
+    if unknown := [name for name in names if name not in SERVERS]:
+        raise click.UsageError(f"{unknown[0]} is no server; there are {', '.join(SERVERS)}.")
+    if fit:
+        for way in SECONDS:
+            inner = ", ".join(f'"{name}": {seconds:.3g}' for name, seconds in fitted(recorded(), way).items())
+            print(f"    {way!r}: {{{inner}}},")
+        return
     if not applications():
         raise click.UsageError("../shared/schemas is not there: the structures of real applications.")
-    if again:
-        RECORD.unlink(missing_ok=True)
-    measure(names or list(FETCHED_SERVERS), chosen_tables("others")[:most], goal)
+    measure(names or list(FETCHED_SERVERS), [case for which in PLACES for case in chosen_tables(which)][:most], goal)
     found = recorded()
     print(*table_of(found), sep="\n")
     if short := sum(not one.counts for one in found):

@@ -1,34 +1,40 @@
 """How near `migrate` comes: made-up rows in tables of real applications, converted on each server. `script/bench migrate`.
 
-Two sets of tables: `fitted` are those that the shares of pages in catalogue/innodb_pages.py and migrate/aria_pages.py were set by, `others` are
-what nothing was set by. Every second table is filled row by row, the others are loaded: their MyISAM indexes differ.
+Three sets of tables: `fitted` are those that the shares of pages in catalogue/innodb_pages.py and migrate/aria_pages.py were set by, `others` are
+what nothing was set by, `words` those with FULLTEXT indexes. Every second table is filled row by row, the others are loaded: their MyISAM indexes differ.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Any
 
 from benchmarks.made_rows import given_columns, made_rows
+from myisam_advisor.catalogue.copy_work import CopyWork, way_of
 from myisam_advisor.errors import TrialError
 from myisam_advisor.migrate.refusals import refusals
-from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind, of_variables
+from myisam_advisor.migrate.server_kind import ARIA, INNODB, MARIADB, MYSQL, ServerKind, of_variables
 from myisam_advisor.migrate.sizes import bytes_after
 from myisam_advisor.migrate.tables import FoundTable, find_tables
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.typed_documents import made
 from tests.support.applications import all_tables, applications, quoted, statement_of
 from tools.fetched_servers import FETCHED_SERVERS, find_server
 
-PLACES = {"fitted": (0, 72), "others": (72, 110)}
+WORDS = "words"
+PLACES = {"fitted": (0, 72), "others": (72, 110), WORDS: (0, 20)}
+TITLES = {"fitted": "Tables that were fitted", "others": "Other tables", WORDS: "Tables with FULLTEXT indexes"}
+FULLTEXT = "FULLTEXT"
 OF_ONE_APPLICATION, SEED = 6, 23
 GOALS = (12e6, 12e6, 16e6, 24e6, 48e6)
 SAMPLE_ROWS, MOST_ROWS, MOST_ROWS_ASKED = 3000, 800_000, 8_000_000  # the second where --bytes asks for large tables
@@ -39,7 +45,11 @@ OPTIONS = (
     "--sql-mode=", "--secure-file-priv=", "--loose-innodb-doublewrite=0", "--loose-innodb-flush-log-at-trx-commit=0", "--key-buffer-size=128M",
     "--innodb-buffer-pool-size=512M", "--loose-innodb-log-file-size=256M", "--loose-innodb-redo-log-capacity=512M",
     "--myisam-sort-buffer-size=128M", "--loose-skip-log-bin", "--bulk-insert-buffer-size=0",
+    "--loose-aria-pagecache-buffer-size=128M",
 )  # fmt: skip
+CLONE = "rehearsed_copy"
+OF_ROWS = frozenset((".ibd", ".MAD", ".MAI"))
+PRODUCTS = {MARIADB: "MariaDB", MYSQL: "MySQL"}
 AS_IT_IS = "SET SESSION sql_mode = ''"
 Case = tuple[str, Mapping[str, Any]]
 
@@ -56,8 +66,8 @@ class Outcome:
     low: float
     high: float
     seconds: float
-    data_bytes: int
-    row_format: str
+    way: str
+    work: CopyWork
 
     @property
     def error(self) -> float:
@@ -81,6 +91,8 @@ def chosen_tables(which: str) -> list[Case]:
         and table["indexes"]
     ]
     Random(SEED).shuffle(candidates)  # noqa: S311
+    if which == WORDS:
+        candidates = [one for one in candidates if any(index["type"] == FULLTEXT for index in one[1]["indexes"])]
     counts: dict[str, int] = {}
     shapes: set[object] = set()
     found: list[Case] = []
@@ -94,8 +106,8 @@ def chosen_tables(which: str) -> list[Case]:
     return found[slice(*PLACES[which])]
 
 
-def outcomes(binaries: ServerBinaries, cases: Sequence[Case], goal: float | None) -> Iterator[Outcome]:
-    """Of each table in each engine of this server."""
+def outcomes(binaries: ServerBinaries, cases: Sequence[Case], goal: float | None, times: int = 1) -> Iterator[Outcome]:
+    """Of each table in each engine of this server, each copied so many times."""
     with PrivateServer(binaries, OPTIONS) as server:
         rows = {str(name): str(value) for name, value in server.execute("SHOW GLOBAL VARIABLES")}
         major, minor = rows["version"].partition("-")[0].split(".")[:2]
@@ -109,7 +121,7 @@ def outcomes(binaries: ServerBinaries, cases: Sequence[Case], goal: float | None
                 print(f"{application}.{table['name']} is left out: {error}", file=sys.stderr)
                 continue
             if found.contents is not None and found.contents.total_bytes >= LEAST_BYTES:
-                yield from _converted(server, f"{application}.{table['name']}", found, kind)
+                yield from _converted(server, f"{application}.{table['name']}", found, kind, times)
 
 
 def server_error() -> type[Exception]:
@@ -157,31 +169,45 @@ def _found(server: PrivateServer) -> FoundTable:
     return found
 
 
-def _converted(server: PrivateServer, label: str, found: FoundTable, kind: ServerKind) -> Iterator[Outcome]:
-    assert found.contents is not None
+def _converted(server: PrivateServer, label: str, found: FoundTable, kind: ServerKind, times: int) -> Iterator[Outcome]:
+    """The table in each engine; of several times the shortest, as machines are shared."""
+    contents = found.contents
+    assert contents is not None
+    assert contents.work is not None
+    folder = server.data_directory / DATABASE
     for engine in (INNODB, ARIA):
         if any(not refusal.may for refusal in refusals(found.structure, engine, kind)):
             continue
-        options = ", ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0" if engine == INNODB else ""
-        begin = time.monotonic()
-        server.execute(AS_IT_IS, f"ALTER TABLE {quoted(found.name[1])} ENGINE={engine}{options}", database=DATABASE)
-        seconds = time.monotonic() - begin
-        server.execute("FLUSH TABLES")
-        folder = server.data_directory / DATABASE
-        size = sum(path.stat().st_size for path in folder.iterdir() if path.suffix in (".ibd", ".MAD", ".MAI"))
-        low, high = bytes_after(found.structure, found.contents, engine, kind)
+        seconds, size = min(_copied(server, found.name[1], folder, engine) for _ in range(times))
+        low, high = bytes_after(found.structure, contents, engine, kind)
         yield Outcome(
             server.binaries.name,
             label,
             engine,
-            found.contents.total_bytes,
+            contents.total_bytes,
             size,
             low,
             high,
             seconds,
-            found.contents.data_bytes,
-            found.contents.row_format,
+            way_of(PRODUCTS[kind.flavour], f"{kind.version[0]}.{kind.version[1]}", engine, sorts=kind.sorts_copies),
+            contents.work,
         )
+
+
+def _copied(server: PrivateServer, table: str, folder: Path, engine: str) -> tuple[float, int]:
+    """How long the ALTER of a table with the same files lasts, and how large it is then."""
+    (source,) = (path.stem for path in folder.glob("*.MYI") if not path.name.startswith(CLONE))
+    server.execute(f"CREATE TABLE {CLONE} LIKE {quoted(table)}", "FLUSH TABLES", database=DATABASE)
+    for ending in (".MYD", ".MYI"):
+        shutil.copyfile(folder / f"{source}{ending}", folder / f"{CLONE}{ending}")
+    options = ", ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0" if engine == INNODB else ""
+    begin = time.monotonic()
+    server.execute(AS_IT_IS, f"ALTER TABLE {CLONE} ENGINE={engine}{options}", database=DATABASE)
+    seconds = time.monotonic() - begin
+    server.execute("FLUSH TABLES")
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.suffix in OF_ROWS)
+    server.execute(f"DROP TABLE {CLONE}", database=DATABASE)
+    return seconds, size
 
 
 def table_of(found: Sequence[Outcome]) -> Iterator[str]:
@@ -207,7 +233,7 @@ def main(words: Sequence[str]) -> None:
     for which in [word for word in plain if word in PLACES] or PLACES:
         cases = chosen_tables(which)
         found = [one for name in names if (binaries := find_server(name)) for one in _apart(binaries, cases, goal)]
-        print(f"\nTables that were {which}:" if which == "fitted" else "\nOther tables:")
+        print(f"\n{TITLES[which]}:")
         print(*table_of(found), sep="\n")
 
 
@@ -216,12 +242,12 @@ def _apart(binaries: ServerBinaries, cases: Sequence[Case], goal: float | None) 
 
     def work(channel: Channel) -> None:
         for one in outcomes(binaries, cases, goal):
-            channel.send({"outcome": [getattr(one, name) for name in Outcome.__slots__]})
+            channel.send({"outcome": asdict(one)})
 
     found: list[Outcome] = []
 
     def note(message: Mapping[str, Any]) -> None:
-        one = Outcome(*message["outcome"])
+        one = made(Outcome, message["outcome"])
         print(
             f"{one.server} {one.engine} {one.table}: {one.bytes_before} -> {one.bytes_after}, told {one.error:+.1%}, {one.seconds:.2f} s",
             flush=True,

@@ -1,7 +1,7 @@
 """How fast this machine copied tables into other engines: what `trial engine` measured here, in the place of rates from elsewhere.
 
-A copy takes a time for its rows and one for its indexes. Where several tables of different shares of index were measured, the two are told
-apart; of one table both have the same rate. The ends are 30 % from the middle, further where the measurements themselves lie further.
+What a copy has to do is counted (copy_work.py), and what that took on another machine is known: how many times as long it takes here is the
+median of what was measured. The ends are 30 % from the middle, further where the measurements themselves lie further.
 """
 
 from __future__ import annotations
@@ -9,9 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from statistics import median
 
+from myisam_advisor.catalogue.copy_work import CopyWork, reference_seconds
+
 LEAST_SPREAD = 0.30
+# One measurement in ten may lie further: a neighbour on the machine, a disk that was busy.
+SHARE_WITHIN = 0.9
 # Measured tables are mostly smaller than the one that is asked about; so much larger, and the rate is told with twice the room.
 MOST_TIMES_LARGER = 20.0
 FAR_SPREAD = 0.60
@@ -24,55 +29,66 @@ SHORTEST_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One table copied into one engine by ALTER: its rows and indexes before, both together before and after, and how long it lasted.
+    """One table copied into one engine by ALTER: what there was to do, in which way (copy_work.way_of), how long it lasted, how large it became.
 
-    `table` tells one table from another, without its name. `row_format` is that of the MyISAM table.
+    `table` tells one table from another, without its name.
     """
 
     server_product: str
     server_version: str
     engine: str
-    row_format: str
+    way: str
     seconds: float
-    bytes_before: float
+    work: CopyWork
     bytes_after: float
-    data_bytes: float
-    index_bytes: float
     taken_at: float
     table: str = ""
 
     @property
     def counts(self) -> bool:
         """Whether it is long enough to tell a rate."""
-        return self.seconds >= LEAST_SECONDS and self.data_bytes + self.index_bytes >= LEAST_BYTES
+        return self.seconds >= LEAST_SECONDS and self.work.total_bytes >= LEAST_BYTES
+
+    @property
+    def times_reference(self) -> float:
+        """How many times as long it lasted as on the machine that the pieces were measured on."""
+        return self.seconds / reference_seconds(self.work, self.way)
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Seconds for a byte of rows and for one of indexes, how far that may be off, and when it was last measured."""
+    """How many times as long as elsewhere copies last here, how far that may be off, and when it was last measured.
 
-    data_seconds: float
-    index_seconds: float
+    `bytes_per_second` and `bytes_spread` are of the same measurements, for those who know a table's bytes alone.
+    """
+
+    times_reference: float
     spread: float
+    bytes_per_second: float
+    bytes_spread: float
     taken_at: float
     largest_bytes: float
-
-    @property
-    def bytes_per_second(self) -> float:
-        """Of a table that is half rows, half indexes."""
-        return 2 / (self.data_seconds + self.index_seconds)
 
     @property
     def measured(self) -> str:
         """When and where, in words."""
         return f"measured here on {day(self.taken_at)}"
 
-    def seconds(self, data_bytes: float, index_bytes: float) -> tuple[float, float]:
+    def seconds(self, work: CopyWork, way: str) -> tuple[float, float]:
         """Between which times such a table is copied."""
-        middle = data_bytes * self.data_seconds + index_bytes * self.index_seconds
-        is_far = data_bytes + index_bytes > MOST_TIMES_LARGER * self.largest_bytes
-        spread = max(self.spread, FAR_SPREAD if is_far else 0.0)
-        return max(middle * (1 - spread), SHORTEST_SECONDS), max(middle * (1 + spread), SHORTEST_SECONDS)
+        middle = self.times_reference * reference_seconds(work, way)
+        # What words take is known far worse than the rest: a third to two thirds of such tables were within 30 %.
+        return self._ends(middle, max(self.spread, FAR_SPREAD if work.word_bytes else 0.0), work.total_bytes)
+
+    def seconds_by_bytes(self, table_bytes: float) -> tuple[float, float]:
+        """Between which times a table of so many bytes, rows and indexes, is copied."""
+        return self._ends(table_bytes / self.bytes_per_second, self.bytes_spread, table_bytes)
+
+    def _ends(self, middle: float, spread: float, table_bytes: float) -> tuple[float, float]:
+        is_far = table_bytes > MOST_TIMES_LARGER * self.largest_bytes
+        most = max(spread, FAR_SPREAD if is_far else 0.0)
+        least = min(1 - LEAST_SPREAD, 1 / (1 + most))
+        return max(middle * least, SHORTEST_SECONDS), max(middle * (1 + most), SHORTEST_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +97,8 @@ class Rates:
 
     conversions: tuple[Conversion, ...] = ()
 
-    def rate_for(self, product: str, version: str, engine: str, row_format: str, now: float) -> Rate | None:
-        """For tables of this row format into this engine, on this series of this server; of other formats where none has this one."""
+    def rate_for(self, product: str, version: str, engine: str, now: float) -> Rate | None:
+        """Of copies into this engine, on this series of this server."""
         fitting = [
             one
             for one in self.conversions
@@ -91,8 +107,7 @@ class Rates:
             and one.engine == engine
             and -CLOCK_SECONDS < now - one.taken_at < MAXIMUM_AGE_SECONDS
         ]
-        alike = [one for one in fitting if one.row_format == row_format]
-        return _rate(alike or fitting) if fitting else None
+        return _rate(fitting) if fitting else None
 
 
 NO_RATES = Rates()
@@ -110,22 +125,20 @@ def _kind(product: str, version: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def _rate(found: Sequence[Conversion]) -> Rate:
-    both = _told_apart(found)
-    if both is None:
-        alike = median(one.seconds / (one.data_bytes + one.index_bytes) for one in found)
-        both = alike, alike
-    off = max(abs(one.seconds / (one.data_bytes * both[0] + one.index_bytes * both[1]) - 1) for one in found)
-    latest = max(one.taken_at for one in found)
-    return Rate(*both, max(LEAST_SPREAD, off), latest, max(one.data_bytes + one.index_bytes for one in found))
+    times = [one.times_reference for one in found]
+    speeds = [one.work.total_bytes / one.seconds for one in found]
+    return Rate(
+        median(times),
+        max(LEAST_SPREAD, _spread(times)),
+        median(speeds),
+        max(FAR_SPREAD, _spread(speeds)),
+        max(one.taken_at for one in found),
+        max(one.work.total_bytes for one in found),
+    )
 
 
-def _told_apart(found: Sequence[Conversion]) -> tuple[float, float] | None:
-    """Least squares of the relative errors; None where the tables are too much alike for that."""
-    pairs = [(one.data_bytes / one.seconds, one.index_bytes / one.seconds) for one in found]
-    dd, ii, di = (sum(x * y for x, y in of) for of in (((d, d) for d, _ in pairs), ((i, i) for _, i in pairs), ((d, i) for d, i in pairs)))  # fmt: skip
-    determinant = dd * ii - di * di
-    if determinant < 0.01 * dd * ii or not determinant:
-        return None
-    d, i = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-    data, index = (d * ii - i * di) / determinant, (i * dd - d * di) / determinant
-    return (data, index) if data > 0 and index > 0 else None
+def _spread(values: Sequence[float]) -> float:
+    """How far most of them lie from their median, by times."""
+    middle = median(values)
+    off = sorted(max(one / middle, middle / one) - 1 for one in values)
+    return off[ceil(SHARE_WITHIN * len(off)) - 1]

@@ -90,7 +90,7 @@ def rebuild_rates_for(facts: FactSet, rates: Rates = NO_RATES) -> RebuildRates:
     """The rates of this machine, and beside them those of the measured server that is nearest to this one."""
     server = facts.single("server")
     product, version = PRODUCT_NAMES.get(str(server.get("flavour")), ""), str(server.get("version") or "")
-    copies = ((name, rates.rate_for(product, version, engine, "", time.time())) for name, engine in OWN_RATES.items())
+    copies = ((name, rates.rate_for(product, version, engine, time.time())) for name, engine in OWN_RATES.items())
     own = {name: rate for name, rate in copies if rate is not None}
     name = _nearest(server.get("flavour"), server.get("version_number"))
     if name is None:

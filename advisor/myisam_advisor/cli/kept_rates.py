@@ -34,14 +34,17 @@ def keep_rates(result: EngineResult, server: str, store: RateStore) -> str:
 def conversions_of(result: EngineResult, server: str) -> Iterable[Conversion]:
     """The ALTERs that were done and lasted long enough."""
     from myisam_advisor.catalogue.conversions import Conversion
+    from myisam_advisor.catalogue.copy_work import way_of
     from myisam_advisor.proofs.rate_store import table_key
+    from myisam_advisor.trial.engines.settings import ALTER_COPY_BULK
 
+    sorts = result.settings.get(ALTER_COPY_BULK, "").upper() == "ON"
     for one in result.tables:
-        if one.seconds is None or one.bytes_after is None or one.error is not None:
+        if one.seconds is None or one.bytes_after is None or one.error is not None or one.work is None:
             continue
         found = Conversion(
-            result.server, result.version, one.to, one.row_format, one.seconds, one.bytes_before, one.bytes_after, one.data_bytes,
-            one.index_bytes, result.taken_at, table_key(server, one.schema_name, one.table_name),
+            result.server, result.version, one.to, way_of(result.server, result.version, one.to, sorts=sorts), one.seconds, one.work,
+            one.bytes_after, result.taken_at, table_key(server, one.schema_name, one.table_name),
         )  # fmt: skip
         if found.counts:
             yield found

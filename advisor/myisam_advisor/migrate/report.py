@@ -24,7 +24,7 @@ from myisam_advisor.texts.width import WIDEST
 
 PIPED_WIDTH = 120
 UNKNOWN = "not known"
-ELSEWHERE = "by rates measured on other machines, which differ by six to ten times; trial engine measures yours"
+ELSEWHERE = "by what took how long on another machine: on yours half or four times of that; trial engine measures yours"
 # What somebody has to look at, table by table.
 NAMED = frozenset(
     {"merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time"}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.catalogue.innodb_pages import (
     INDEX_AT_RANDOM,
     INDEX_IN_ORDER,
@@ -66,6 +67,8 @@ class Contents:
     never_sorted: bool = False
     # Of its FULLTEXT indexes what their pages tell; () where these tell nothing.
     words: tuple[IndexWords, ...] = ()
+    # What a copy of it has to do; None where headers do not tell.
+    work: CopyWork | None = None
 
     @property
     def total_bytes(self) -> int:

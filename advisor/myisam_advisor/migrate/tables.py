@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from myisam_advisor.catalogue.copy_work import copy_work
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
@@ -15,6 +16,7 @@ from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table, undivided
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
+from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.schema_reader import NOT_READ, TableFile
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
@@ -193,19 +195,7 @@ def _take(
     damaged = next((file.problem for file in files if file.problem), "")
     problem = next(filter(None, (_cut(file, scan.now) for file in files)), "")
     headers = [file.header for file in files if file.header is not None]
-    contents = (
-        Contents(
-            sum(header.rows for header in headers),
-            sum(header.data_bytes for header in headers),
-            sum(header.index_bytes for header in headers),
-            sum(header.free_bytes for header in headers),
-            headers[0].row_format,
-            any(header.not_analyzed for header in headers),
-            _words(structure, files, scan.owner),
-        )
-        if headers and not (problem or damaged or missing)
-        else None
-    )
+    contents = None if problem or damaged or missing else _contents(headers, _words(structure, files, scan.owner))
     written = max((file.data_modified for file in files if file.data_modified is not None), default=None)
     idle = None if written is None else max(scan.now - written, 0.0)
     crashed = any(header.crashed for header in headers)
@@ -214,6 +204,23 @@ def _take(
     found.tables.append(
         FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere, missing, triggers, damaged)
     )
+
+
+def _contents(headers: Sequence[Header], words: tuple[IndexWords, ...]) -> Contents | None:
+    """What headers tell, those of partitions together."""
+    if not headers:
+        return None
+    rows, data_bytes, index_bytes, free_bytes = (
+        sum(numbers)
+        for numbers in zip(
+            *((one.rows, one.data_bytes, one.index_bytes, one.free_bytes) for one in headers), strict=True
+        )
+    )
+    never_sorted = any(one.not_analyzed for one in headers)
+    return Contents(
+        rows, data_bytes, index_bytes, free_bytes, headers[0].row_format, never_sorted, words,
+        copy_work(headers[0].definition, rows, data_bytes, index_bytes, never_sorted=never_sorted),
+    )  # fmt: skip
 
 
 def _unread(scan: DataDirectoryScan) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How long the ALTER of a table lasts: by what `trial engine` measured on this machine, else by rates from elsewhere, which are far apart.
+"""How long the ALTER of a table lasts: what there is to do, by how long that took on this machine, else on another, with ends far apart.
 
 Both hold where the copy fits memory. A copy that inserts row by row reads and writes pages of its indexes in any order; once they are larger
 than the buffer pool, each row waits for the disk, and only the least time is known. One that is sorted first does not.
@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from myisam_advisor.catalogue.conversions import NO_RATES, Rates
+from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Rates
+from myisam_advisor.catalogue.copy_work import reference_seconds, way_of
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.texts.templates import size
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 Range = tuple[float, float]
-# Bytes a second that an ALTER writes into the new engine, by flavour: lowest and highest of what was measured on a busy machine of two
-# processors, the highest doubled for an idle one. Into Aria: as a rebuild of MyISAM (rules/evidence.json), halved and doubled.
-RATES: dict[tuple[str, bool], Range] = {
-    ("mariadb", True): (7e6, 40e6), ("mysql", True): (1.5e6, 15e6), ("mariadb", False): (20e6, 80e6), ("mysql", False): (20e6, 80e6),
-}  # fmt: skip
-SHORTEST_SECONDS = 0.01
+# How many times as long as on the machine that the pieces of work were measured on: half of it on one with faster processors, four times on a
+# busy one with a slow disk, whose copies flush pages.
+ELSEWHERE: Range = (0.5, 4.0)
 REPORTED = "reported: 3 days for 4 GB with 2 GB of memory"
 
 
@@ -50,15 +48,18 @@ class Lasting:
         return None if self.most is None else (self.least, self.most)
 
 
-def lasting(contents: Contents, after: Range, to: str, here: ServerKind, machine: Machine) -> Lasting:
-    """How long the ALTER lasts. `after` is between which sizes the table will be."""
+def lasting(contents: Contents, after: Range, to: str, here: ServerKind, machine: Machine) -> Lasting | None:
+    """How long the ALTER lasts; None where headers do not tell what there is to do. `after` is between which sizes the table will be."""
+    if contents.work is None:
+        return None
     product, version = PRODUCT_NAMES[here.flavour], ".".join(map(str, here.version))
-    rate = machine.rates.rate_for(product, version, to, contents.row_format, machine.now)
+    way = way_of(product, version, to, sorts=here.sorts_copies)
+    rate = machine.rates.rate_for(product, version, to, machine.now)
     if rate is not None:
-        least, most = rate.seconds(contents.data_bytes, contents.index_bytes)
+        least, most = rate.seconds(contents.work, way)
     else:
-        slow, fast = RATES["mariadb" if here.is_mariadb else "mysql", to == INNODB]
-        least, most = max(after[0] / fast, SHORTEST_SECONDS), max(after[1] / slow, 20 * SHORTEST_SECONDS)
+        seconds = reference_seconds(contents.work, way)
+        least, most = (max(seconds * times, SHORTEST_SECONDS) for times in ELSEWHERE)
     why = _beyond_memory(contents, after, to, here, machine)
     return Lasting(least, None if why else most, why, rate.measured if rate else "")
 

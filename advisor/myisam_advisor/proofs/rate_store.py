@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Conversion, Rates
+from myisam_advisor.catalogue.copy_work import CLUSTERED, SECONDS, CopyWork, reference_seconds
 from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.errors import UserError
@@ -22,14 +23,14 @@ from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import is_number
 
 NAME = "rates"
-FORMAT, VERSION = "myisam-advisor rate", 1
+FORMAT, VERSION = "myisam-advisor rate", 2
 MAXIMUM_BYTES, MAXIMUM_MEMORY_BYTES = 4096, 1 << 20
 MAXIMUM_RATES, MAXIMUM_TEXT = 200, 100
 LARGEST = 1e15  # bytes, and seconds
 SETTLED_SECONDS = 2.0
 _ID_BYTES = 8
-_NUMBERS = ("seconds", "bytes_before", "bytes_after", "data_bytes", "index_bytes", "taken_at")
-_TEXTS = ("server_product", "server_version", "engine", "row_format", "table")
+_NUMBERS = ("seconds", "bytes_after", "taken_at")
+_TEXTS = ("server_product", "server_version", "engine", "way", "table")
 
 
 class RateStore:
@@ -124,9 +125,28 @@ def conversion_of(text: str) -> Conversion:
         raise KeptFileError("it is no measurement of this program's, or of another version")
     texts: dict[str, Any] = {name: _text(whole[name]) for name in _TEXTS}
     numbers: dict[str, Any] = {name: _number(whole[name]) for name in _NUMBERS}
-    if not numbers["seconds"] or not numbers["data_bytes"] + numbers["index_bytes"]:
+    if texts["way"] not in SECONDS:
+        raise KeptFileError("its way to copy is none")
+    found = Conversion(**texts, **numbers, work=_work(whole["work"]))
+    if not found.seconds or not found.work.total_bytes or not reference_seconds(found.work, found.way):
         raise KeptFileError("nothing was copied, or in no time")
-    return Conversion(**texts, **numbers)
+    return found
+
+
+def _work(value: object) -> CopyWork:
+    if not isinstance(value, dict) or value.keys() != {field.name for field in fields(CopyWork)}:
+        raise KeptFileError("what there was to do is not told")
+    counts: dict[str, Any] = {name: _count(number) for name, number in value.items() if name != "clustered"}
+    if value["clustered"] not in CLUSTERED:
+        raise KeptFileError("its rows lie in no kind of index")
+    return CopyWork(**counts, clustered=value["clustered"])
+
+
+def _count(value: object) -> int:
+    number = _number(value)
+    if number != int(number):
+        raise KeptFileError("a count is no whole number")
+    return int(number)
 
 
 def _text(value: object) -> str:

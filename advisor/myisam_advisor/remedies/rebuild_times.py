@@ -63,7 +63,7 @@ def lasts_into_innodb(
     rate = rates.own.get(RATE_INTO_INNODB)
     if rate is None or data_bytes is None or index_bytes is None:
         return INTO_INNODB
-    low, high = rate.seconds(data_bytes, index_bytes)
+    low, high = rate.seconds_by_bytes(data_bytes + index_bytes)
     if available_bytes is None or data_bytes + index_bytes > available_bytes:
         return f"at least {duration(low)} ({rate.measured} in memory): that all of it fits into memory is not known, or not so"
     if cache_bytes is None or index_bytes > cache_bytes:

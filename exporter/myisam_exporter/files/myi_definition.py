@@ -176,16 +176,18 @@ class Redundant:
 class Definition:
     """What does not change while the table lives: one object for all tables of the same shape.
 
-    `auto_increment_maximum` is what the counter's column can hold, None without one that the engine keeps. `keys` is None where there is no
-    room for them: see Definitions.
+    `auto_increment_maximum` is what the counter's column can hold, None without one that the engine keeps, and `counter_index` is the number of
+    its index, 0 without one. `keys` is None where there is no room for them: see Definitions.
     """
 
     maximum_data_bytes: int
     maximum_index_bytes: int
     record_bytes: int
+    columns: int
     blob_columns: int
     auto_increment_within_index: bool
     auto_increment_maximum: int | None
+    counter_index: int
     redundant: tuple[Redundant, ...]
     keys: tuple[Key, ...] | None
 
@@ -282,10 +284,12 @@ def _parsed(data: bytes, key_count: int, variable_rows: bool) -> Definition:
         min(maximum, INTEGER_MAXIMUM),
         min(1024 * ((1 << 8 * key_pointer) - 1), INTEGER_MAXIMUM),
         record_bytes,
+        base[11],
         base[18],
         # The engine keeps the counter only where it is the first column of its index (ha_myisam.cc, with_auto_increment).
         base[16] == 0 and any(key.flag & KEY_AUTO for key in keys),
         _counts_to(keys, base[16]),
+        base[16],
         _redundant(keys, columns),
         tuple(keys),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from myisam_advisor.catalogue.copy_work import copy_work
 from myisam_advisor.remedies.engine_change import engine_change
 from myisam_advisor.trial.engines.result import Conversion, Refusal
 from myisam_advisor.trial.engines.settings import MYISAM
@@ -20,9 +21,10 @@ def as_it_is(table: Source, to: str, rows: Rows) -> Conversion:
     """What is known of the table before it is converted."""
     header = header_of(table.label, table.file(INDEX).descriptor)
     data_bytes, index_bytes = table.file(DATA).counted_bytes, table.file(INDEX).counted_bytes
+    work = copy_work(header.definition, rows.count, data_bytes, index_bytes, never_sorted=header.not_analyzed)
     return Conversion(
         table.schema, table.table, MYISAM, to, rows.count, header.row_format, len(header.definition.keys or ()), data_bytes + index_bytes,
-        data_bytes, index_bytes,
+        data_bytes, index_bytes, work=work,
     )  # fmt: skip
 
 

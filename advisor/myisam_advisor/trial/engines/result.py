@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.trial.typed_documents import made
 
 
@@ -60,7 +61,10 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One table and one engine. Bytes before are those of .MYD (`data_bytes`) and .MYI (`index_bytes`), bytes after all files of the table."""
+    """One table and one engine. Bytes before are those of .MYD (`data_bytes`) and .MYI (`index_bytes`), bytes after all files of the table.
+
+    `work` is what the ALTER has to do, null where the header does not tell.
+    """
 
     schema_name: str
     table_name: str
@@ -81,6 +85,7 @@ class Conversion:
     lock_waits: int | None = None
     deadlocks: int | None = None
     crash: Crash | None = None
+    work: CopyWork | None = None
 
 
 @dataclass(frozen=True, slots=True)

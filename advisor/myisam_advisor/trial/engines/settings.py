@@ -25,16 +25,18 @@ DURABILITY = (
     "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_doublewrite", "innodb_use_fdatasync", "aria_group_commit",
     "aria_group_commit_interval", "delay_key_write",
 )  # fmt: skip
+# MariaDB 10.11.10, 11.4.4 and later: whether a copying ALTER sorts first.
+ALTER_COPY_BULK = "innodb_alter_copy_bulk"
 # What else of InnoDB decides what an ALTER meets, and how fast it is.
 INNODB_SETTINGS = (
     "innodb_strict_mode", "innodb_default_row_format", "innodb_large_prefix", "innodb_file_format", "innodb_io_capacity",
     "innodb_sort_buffer_size", "innodb_change_buffering", "innodb_log_buffer_size", "innodb_autoinc_lock_mode",
-    "innodb_ft_min_token_size", "innodb_ft_max_token_size", "innodb_ft_enable_stopword", "innodb_lock_wait_timeout",
+    ALTER_COPY_BULK, "innodb_ft_min_token_size", "innodb_ft_max_token_size", "innodb_ft_enable_stopword", "innodb_lock_wait_timeout",
 )  # fmt: skip
 LOG_SIZES = ("innodb_log_file_size", "innodb_redo_log_capacity")
 SMALLEST_LOG, LARGEST_LOG = 32 << 20, 256 << 20
 # Told in the report, as the private servers have them.
-TOLD = (*DURABILITY, *LOG_SIZES, "innodb_page_size", "innodb_strict_mode")
+TOLD = (*DURABILITY, *LOG_SIZES, "innodb_page_size", "innodb_strict_mode", ALTER_COPY_BULK)
 CACHES = {MYISAM: "key_buffer_size", INNODB: "innodb_buffer_pool_size", ARIA: "aria_pagecache_buffer_size"}
 # Private servers have no binary log, and no replicas.
 NOT_HERE = ("log_bin", "sync_binlog")

@@ -5,62 +5,69 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.catalogue.conversions import FAR_SPREAD, LEAST_SPREAD, NO_RATES, Conversion, Rates, day
+from myisam_advisor.catalogue.conversions import FAR_SPREAD, LEAST_SPREAD, NO_RATES, Conversion, Rate, Rates, day
+from myisam_advisor.catalogue.copy_work import BY_ROW_OF_DICTIONARY, CopyWork, reference_seconds
+
+from .test_copy_work import WORK
 
 NOW = time.time()
-MB = 1e6
-ONE = Conversion("MySQL", "9.7.4", "InnoDB", "dynamic", 10.0, 100 * MB, 150 * MB, 80 * MB, 20 * MB, NOW - 86_400, "a")
+ONE = Conversion("MySQL", "9.7.4", "InnoDB", BY_ROW_OF_DICTIONARY, 2 * reference_seconds(WORK, BY_ROW_OF_DICTIONARY), WORK, 150e6, NOW - 86_400, "a")
+LARGE = replace(WORK, rows=2 * WORK.rows, data_bytes=2 * WORK.data_bytes, index_bytes=2 * WORK.index_bytes)
 
 
-def seconds(rates: Rates, data: float, index: float, row_format: str = "dynamic") -> tuple[float, float] | None:
-    rate = rates.rate_for("MySQL", "9.7", "InnoDB", row_format, NOW)
-    return rate.seconds(data, index) if rate else None
+def rate_of(*conversions: Conversion) -> Rate | None:
+    return Rates(conversions).rate_for("MySQL", "9.7", "InnoDB", NOW)
 
 
-def test_one_measurement_gives_one_rate() -> None:
-    found = seconds(Rates((ONE,)), 160 * MB, 40 * MB)
-    assert found == pytest.approx((20 * (1 - LEAST_SPREAD), 20 * (1 + LEAST_SPREAD)))
-    rate = Rates((ONE,)).rate_for("MySQL", "9.7.0-log", "InnoDB", "fixed", NOW)
-    assert rate is not None, "another row format is better than another machine"
-    assert rate.bytes_per_second == pytest.approx(10 * MB)
+def seconds(*conversions: Conversion, work: CopyWork = LARGE) -> tuple[float, float]:
+    rate = rate_of(*conversions)
+    assert rate is not None
+    return rate.seconds(work, BY_ROW_OF_DICTIONARY)
+
+
+def test_one_measurement_tells_how_many_times_as_long_it_takes_here() -> None:
+    rate = rate_of(ONE)
+    assert rate is not None
+    assert rate.times_reference == pytest.approx(2.0)
+    middle = 2 * reference_seconds(LARGE, BY_ROW_OF_DICTIONARY)
+    assert seconds(ONE) == pytest.approx((middle * (1 - LEAST_SPREAD), middle * (1 + LEAST_SPREAD)))
+    assert rate.bytes_per_second == pytest.approx(100e6 / ONE.seconds)
+    assert rate.seconds_by_bytes(200e6) == pytest.approx((2 * ONE.seconds / (1 + FAR_SPREAD), 2 * ONE.seconds * (1 + FAR_SPREAD)))
     assert rate.measured == f"measured here on {day(ONE.taken_at)}"
 
 
-def test_rows_and_indexes_are_told_apart_by_tables_of_different_shares() -> None:
-    rows_only = replace(ONE, seconds=4.0, data_bytes=100 * MB, index_bytes=0, table="b")
-    much_index = replace(ONE, seconds=12.0, data_bytes=50 * MB, index_bytes=50 * MB, table="c")
-    found = seconds(Rates((rows_only, much_index)), 100 * MB, 100 * MB)
-    assert found == pytest.approx((24 * 0.7, 24 * 1.3))
-    assert seconds(Rates((rows_only, much_index)), 100 * MB, 0) == pytest.approx((4 * 0.7, 4 * 1.3))
+def test_of_several_the_middle_one_counts_and_one_that_is_far_away_does_not_widen_the_range() -> None:
+    others = [replace(ONE, seconds=ONE.seconds * times, table=str(times)) for times in (0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.15, 0.85, 1.0)]
+    assert seconds(ONE, *others, replace(ONE, seconds=9 * ONE.seconds, table="far")) == pytest.approx(seconds(ONE))
 
 
 def test_measurements_that_differ_widen_the_range() -> None:
-    slow = replace(ONE, seconds=30.0, table="b")
-    found = seconds(Rates((ONE, slow)), 80 * MB, 20 * MB)
-    assert found is not None
-    assert found[0] <= ONE.seconds < slow.seconds <= found[1]
+    slow = replace(ONE, seconds=3 * ONE.seconds, table="b")
+    low, high = seconds(ONE, slow, work=WORK)
+    assert low <= ONE.seconds < slow.seconds <= high * 1.01
 
 
 def test_a_table_far_larger_than_all_that_were_measured_is_told_with_more_room() -> None:
-    low, high = seconds(Rates((ONE,)), 80_000 * MB, 20_000 * MB) or (0.0, 0.0)
-    assert high / low == pytest.approx((1 + FAR_SPREAD) / (1 - FAR_SPREAD))
+    work = replace(WORK, rows=1_000 * WORK.rows, data_bytes=1_000 * WORK.data_bytes)
+    low, high = seconds(ONE, work=work)
+    assert high / low == pytest.approx((1 + FAR_SPREAD) ** 2)
 
 
 @pytest.mark.parametrize(
     "other",
     [
         replace(ONE, server_product="MariaDB"), replace(ONE, server_version="8.0.36"), replace(ONE, engine="Aria"), replace(ONE, seconds=0.05),
-        replace(ONE, data_bytes=1000, index_bytes=0), replace(ONE, taken_at=NOW - 400 * 86_400), replace(ONE, taken_at=NOW + 10 * 86_400),
+        replace(ONE, work=replace(WORK, data_bytes=1000, index_bytes=0)), replace(ONE, taken_at=NOW - 400 * 86_400), replace(ONE, taken_at=NOW + 10 * 86_400),
     ],
 )  # fmt: skip
 def test_what_says_nothing_about_it_is_no_rate(other: Conversion) -> None:
-    assert seconds(Rates((other,)), MB, MB) is None
-    assert seconds(NO_RATES, MB, MB) is None
+    assert rate_of(other) is None
+    assert NO_RATES.rate_for("MySQL", "9.7", "InnoDB", NOW) is None
 
 
-def test_tables_of_the_same_row_format_come_first() -> None:
-    fixed = replace(ONE, row_format="fixed", seconds=1.0, table="b")
-    assert seconds(Rates((ONE, fixed)), 80 * MB, 20 * MB, "fixed") == pytest.approx((0.7, 1.3))
+def test_a_table_with_words_is_told_with_more_room() -> None:
+    low, high = seconds(ONE, work=replace(WORK, word_bytes=10_000_000))
+    assert high / low == pytest.approx((1 + FAR_SPREAD) ** 2)
 
 
 def test_a_date_of_another_year_has_its_year() -> None:

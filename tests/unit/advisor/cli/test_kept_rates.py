@@ -19,9 +19,9 @@ def test_what_was_converted_is_kept_and_tells_a_rate(store: RateStore) -> None:
     assert "1 time is kept" in keep_rates(RESULT, "key", store)
     (kept,) = store.current().conversions
     assert (kept.engine, kept.seconds, kept.table) == ("InnoDB", 0.997, table_key("key", "shop", "words"))
-    rate = store.current().rate_for("MariaDB", "10.11.19", "InnoDB", "dynamic", RESULT.taken_at + 1)
+    rate = store.current().rate_for("MariaDB", "10.11.19", "InnoDB", RESULT.taken_at + 1)
     assert rate is not None
-    low, high = rate.seconds(kept.data_bytes, kept.index_bytes)
+    low, high = rate.seconds(kept.work, kept.way)
     assert low < 0.997 < high
 
 

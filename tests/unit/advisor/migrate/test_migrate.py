@@ -21,6 +21,7 @@ from myisam_advisor.migrate.times import Machine, lasting
 from myisam_exporter.errors import UserError
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Part, Structure
+from tests.unit.advisor.catalogue.test_copy_work import WORK
 
 MARIADB, MYSQL, OLD = by_default("mariadb", (10, 11)), by_default("mysql", (8, 4)), by_default("mysql", (5, 6))
 LATIN1, UTF8MB4 = 8, 45
@@ -242,15 +243,17 @@ def test_aria_keeps_a_format_that_is_not_safe() -> None:
 
 
 def test_sizes_and_times_are_ranges() -> None:
-    contents = Contents(1_000_000, 100_000_000, 20_000_000, 0, "fixed")
+    contents = Contents(1_000_000, 100_000_000, 20_000_000, 0, "fixed", work=WORK)
     structure = table(integer(auto_increment=True), text("v", 96), indexes=(index((0, 4), name="PRIMARY", unique=True), index((1, 96))))
     low, high = bytes_after(structure, contents, "InnoDB", MYSQL)
     assert 60e6 < low < high < 400e6
     assert bytes_after(structure, Contents(0, 0, 1024, 0, "fixed"), "InnoDB", MYSQL) == (131_072, 131_072), "two indexes, a page each"
-    lasts = lasting(contents, (low, high), "InnoDB", MYSQL, Machine(1e9)).ends
+    lasts, beyond = (lasting(contents, (low, high), "InnoDB", MYSQL, Machine(memory)) for memory in (1e9, 1e6))
     assert lasts is not None
-    assert 0 < lasts[0] < lasts[1]
-    assert lasting(contents, (low, high), "InnoDB", MYSQL, Machine(1e6)).ends is None
+    assert lasts.ends is not None
+    assert 0 < lasts.ends[0] < lasts.ends[1]
+    assert beyond is not None
+    assert beyond.ends is None
 
 
 def many(count: int, size: int = 1000) -> list[Prediction]:

@@ -15,6 +15,7 @@ from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
 from myisam_exporter.files.structure import BTREE, Index, Part, Structure
+from tests.unit.advisor.catalogue.test_copy_work import WORK
 from tests.unit.advisor.reports.test_json_documents import assert_keeps
 
 from .test_migrate import MARIADB, MYSQL, OLD, index, integer, table, text
@@ -24,7 +25,8 @@ LONG_KEY = table(text("v", 1000), indexes=(index((0, 800)),))
 ONE_FILE = {"innodb_file_per_table": "OFF"}
 BARRACUDA = {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON"}
 STRICT = {"innodb_strict_mode": "ON"}
-BIG = Contents(1_000_000_000, 7_000_000_000, 1_000_000_000, 0, "fixed")
+BIG = Contents(1_000_000_000, 7_000_000_000, 1_000_000_000, 0, "fixed", work=replace(WORK, rows=1_000_000_000, data_bytes=7_000_000_000, index_bytes=1_000_000_000))
+SMALL = Contents(1, 100, 1024, 0, "fixed", work=replace(WORK, rows=1, data_bytes=100, index_bytes=1024))
 
 
 def one(structure: Structure, kind: ServerKind, to: str = "InnoDB", contents: Contents | None = None, machine: Machine = Machine()) -> Prediction:  # noqa: B008
@@ -209,7 +211,7 @@ def test_writes_that_cannot_be_logged_are_told(level: str, log_format: str, log:
 
 def test_the_time_for_a_statement_is_taken_away_and_told() -> None:
     kind = of_variables("mariadb", (10, 11), {"max_statement_time": "60.000000"})
-    slow, quick = one(table(), kind, contents=BIG, machine=Machine(64e9, 32e9)), one(table(), kind, contents=Contents(1, 100, 1024, 0, "fixed"))
+    slow, quick = one(table(), kind, contents=BIG, machine=Machine(64e9, 32e9)), one(table(), kind, contents=SMALL)
     assert "statement-time" in ids(slow)
     assert "statement-time" not in ids(quick) + ids(one(table(), MARIADB))
     assert as_script(migration(slow, kind)).splitlines()[1] == "SET SESSION max_statement_time = 0;"

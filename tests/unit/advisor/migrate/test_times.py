@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from myisam_advisor.catalogue.conversions import Conversion, Rates
+from myisam_advisor.catalogue.copy_work import BY_ROW_OF_DICTIONARY, reference_seconds
 from myisam_advisor.migrate.prediction import Migration, in_order, predict
 from myisam_advisor.migrate.report import ELSEWHERE, as_text
 from myisam_advisor.migrate.script import as_script
@@ -14,6 +15,7 @@ from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import REPORTED, Machine, lasting
 from myisam_advisor.texts.templates import duration
+from tests.unit.advisor.catalogue.test_copy_work import WORK
 
 from .test_migrate import integer, table
 from .test_sizes import SORTING, key
@@ -21,17 +23,21 @@ from .test_sizes import SORTING, key
 MYSQL = by_default("mysql", (9, 7))
 NOW = time.time()
 GB, AFTER = 1e9, (4e9, 5e9)
-CONTENTS = Contents(10_000_000, 3_000_000_000, 1_000_000_000, 0, "fixed")
-HERE = Rates((Conversion("MySQL", "9.7.4", "InnoDB", "fixed", 10.0, 1e8, 2e8, 7.5e7, 2.5e7, NOW),))
+BIG = replace(WORK, rows=40 * WORK.rows, data_bytes=3_000_000_000, index_bytes=1_000_000_000)
+CONTENTS = Contents(BIG.rows, BIG.data_bytes, BIG.index_bytes, 0, "fixed", work=BIG)
+HERE = Rates((Conversion("MySQL", "9.7.4", "InnoDB", BY_ROW_OF_DICTIONARY, 10.0, WORK, 2e8, NOW),))
 
 
 def test_what_was_measured_here_takes_the_place_of_rates_from_elsewhere() -> None:
     elsewhere = lasting(CONTENTS, AFTER, "InnoDB", MYSQL, Machine(64 * GB, 32 * GB))
     here = lasting(CONTENTS, AFTER, "InnoDB", MYSQL, Machine(64 * GB, 32 * GB, HERE, NOW))
+    assert elsewhere is not None
+    assert here is not None
     assert elsewhere.ends is not None
     assert here.ends is not None
     assert elsewhere.ends[1] / elsewhere.ends[0] > 6
-    assert here.ends[0] <= 400.0 <= here.ends[1]
+    middle = 10 * reference_seconds(BIG, BY_ROW_OF_DICTIONARY) / reference_seconds(WORK, BY_ROW_OF_DICTIONARY)
+    assert here.ends[0] <= middle <= here.ends[1]
     assert here.measured.startswith("measured here on ")
     assert elsewhere.measured == ""
 
@@ -48,6 +54,7 @@ def test_what_was_measured_here_takes_the_place_of_rates_from_elsewhere() -> Non
 )
 def test_beyond_memory_only_the_least_time_is_known(available: float | None, cache: float | None, to: str, here: ServerKind, why: str) -> None:
     found = lasting(CONTENTS, AFTER, to, here, Machine(available, cache))
+    assert found is not None
     assert found.least > 0
     assert (found.most is None) == bool(why)
     assert why in found.why
@@ -56,7 +63,7 @@ def test_beyond_memory_only_the_least_time_is_known(available: float | None, cac
 
 def told(machine: Machine) -> str:
     structure = table(integer(auto_increment=True), indexes=(key((0, 4)),))
-    found = predict([FoundTable(("s", "big"), structure, CONTENTS), FoundTable(("s", "small"), structure, replace(CONTENTS, rows=100, data_bytes=900, index_bytes=2048))], "InnoDB", MYSQL, None, machine)
+    found = predict([FoundTable(("s", "big"), structure, CONTENTS), FoundTable(("s", "small"), structure, replace(CONTENTS, rows=100, data_bytes=900, index_bytes=2048, work=replace(WORK, rows=100, data_bytes=900, index_bytes=2048)))], "InnoDB", MYSQL, None, machine)
     return " ".join(as_text(Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, None)).split())
 
 
@@ -74,3 +81,7 @@ def test_the_script_tells_the_least_time_of_a_batch_where_an_end_is_open() -> No
     migration = Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, None)
     assert found[0].lasting is not None
     assert f"1 table, at least {duration(found[0].lasting.least)}: of some the most is not known; up to" in as_script(migration)
+
+
+def test_where_headers_do_not_tell_what_there_is_to_do_no_time_is_told() -> None:
+    assert lasting(replace(CONTENTS, work=None), AFTER, "InnoDB", MYSQL, Machine(64 * GB, 32 * GB, HERE, NOW)) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Conversion
+from myisam_advisor.catalogue.copy_work import SORTED
 from myisam_advisor.proofs.rate_store import (
     FORMAT,
     VERSION,
@@ -20,8 +21,9 @@ from myisam_advisor.proofs.rate_store import (
     table_key,
 )
 from myisam_exporter.errors import UserError
+from tests.unit.advisor.catalogue.test_copy_work import WORK
 
-ONE = Conversion("MariaDB", "10.11.19", "InnoDB", "fixed", 2.5, 3e7, 4e7, 2e7, 1e7, 1_795_000_000.0, table_key("k", "shop", "orders"))
+ONE = Conversion("MariaDB", "10.11.19", "InnoDB", SORTED, 2.5, WORK, 4e7, 1_795_000_000.0, table_key("k", "shop", "orders"))
 
 
 @pytest.fixture
@@ -52,8 +54,10 @@ def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"seconds": 0}, {"seconds": "2"}, {"seconds": -1}, {"bytes_before": 1e300}, {"data_bytes": 0, "index_bytes": 0}, {"engine": 3}, {"engine": "x" * 101},
-        {"engine": "In\nnoDB"}, {"format": "other"}, {"version": 2}, {"more": 1}, {"taken_at": True},
+        {"seconds": 0}, {"seconds": "2"}, {"seconds": -1}, {"bytes_after": 1e300}, {"engine": 3}, {"engine": "x" * 101},
+        {"engine": "In\nnoDB"}, {"format": "other"}, {"version": 1}, {"more": 1}, {"taken_at": True}, {"way": "another"}, {"work": 3}, {"work": {}},
+        {"work": {**asdict(WORK), "more": 1}}, {"work": {**asdict(WORK), "rows": 1.5}}, {"work": {**asdict(WORK), "rows": -1}}, {"work": {**asdict(WORK), "rows": 1e300}},
+        {"work": {**asdict(WORK), "clustered": "x"}}, {"work": {**asdict(WORK), "data_bytes": 0, "index_bytes": 0}},
     ],
 )  # fmt: skip
 def test_what_is_no_measurement_is_left_out(store: RateStore, changed: dict[str, object]) -> None:

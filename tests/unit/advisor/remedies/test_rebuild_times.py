@@ -2,11 +2,13 @@
 
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from myisam_advisor.catalogue.conversions import Conversion, Rates
+from myisam_advisor.catalogue.copy_work import BY_ROW
 from myisam_advisor.catalogue.measured import RebuildRates, evidence, rebuild_rates_for
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
@@ -22,6 +24,7 @@ from myisam_advisor.remedies.planners.base import Plan, PlanContext, PlanFacts
 from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.tables import AlterTable, option
 from tests.rules.test_cases import CASES
+from tests.unit.advisor.catalogue.test_copy_work import WORK
 
 GIB = 1 << 30
 RATES = RebuildRates("a server", {"ALTER": GIB / 100, "CHECK": GIB / 10})
@@ -82,7 +85,7 @@ def test_no_rule_has_a_rate_of_its_own() -> None:
 
 
 def measured_here(engine: str, seconds: float) -> Rates:
-    return Rates((Conversion("MySQL", "5.6.24", engine, "fixed", seconds, GIB, GIB, 0.75 * GIB, 0.25 * GIB, time.time()),))
+    return Rates((Conversion("MySQL", "5.6.24", engine, BY_ROW, seconds, replace(WORK, data_bytes=GIB * 3 // 4, index_bytes=GIB // 4), GIB, time.time()),))
 
 
 def test_what_was_measured_on_this_machine_takes_the_place_of_what_was_elsewhere() -> None:
@@ -95,10 +98,10 @@ def test_what_was_measured_on_this_machine_takes_the_place_of_what_was_elsewhere
 @pytest.mark.parametrize(
     ("available", "pool", "said"),
     [
-        (4 * GIB, GIB, r"28 s to 52 s \(measured here on "),
-        (4 * GIB, GIB // 8, r"at least 28 s \(measured here on .*\): its indexes may not fit into innodb_buffer_pool_size"),
-        (GIB // 2, GIB, r"at least 28 s .* memory is not known, or not so"),
-        (None, GIB, r"at least 28 s .* memory is not known"),
+        (4 * GIB, GIB, r"25 s to 64 s \(measured here on "),
+        (4 * GIB, GIB // 8, r"at least 25 s \(measured here on .*\): its indexes may not fit into innodb_buffer_pool_size"),
+        (GIB // 2, GIB, r"at least 25 s .* memory is not known, or not so"),
+        (None, GIB, r"at least 25 s .* memory is not known"),
     ],
 )
 def test_a_conversion_has_a_time_where_one_was_measured_here(available: int | None, pool: int, said: str) -> None:

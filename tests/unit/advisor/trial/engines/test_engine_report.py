@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.trial.engines import report
 from myisam_advisor.trial.engines.result import (
     Conversion,
@@ -26,7 +27,7 @@ KINDS = (
     KindSpeed("inserts of 100 rows", 0.47, 0.4, 0.6, "worse", 61035.0, 30440.0, "8 rounds until it was clear"),
     KindSpeed("COUNT(*) of the table", None, None, None, "unclear"),
 )
-WORDS = Conversion("shop", "words", "MyISAM", "InnoDB", 50_000, "dynamic", 2, 6_269_028, 4_941_924, 1_327_104, 0.997, 9_437_184, None, ("Data truncated (1265)",), True, KINDS, 12, None, LOST)  # fmt: skip
+WORDS = Conversion("shop", "words", "MyISAM", "InnoDB", 50_000, "dynamic", 2, 6_269_028, 4_941_924, 1_327_104, 0.997, 9_437_184, None, ("Data truncated (1265)",), True, KINDS, 12, None, LOST, CopyWork(50_000, 4_941_924, 1_327_104, 4, "counter", 1, 0, 0, 0, 1, 0, 0))  # fmt: skip
 COUNTED = Conversion("shop", "counted", "MyISAM", "InnoDB", 2000, "dynamic", 1, 74_816, 40_000, 34_816, error=Refusal(1075, "there can be only one auto column"))
 RESULT = EngineResult(
     (WORDS, COUNTED), (Stayed("shop", "words", 5, KEPT), Stayed("shop", "counted")), (), {}, {"shop.kept": "shop.kept: it is an InnoDB table."},

@@ -1,0 +1,178 @@
+"""What an ALTER that copies a table into another engine has to do, counted, and how long each piece of it took on one machine.
+
+A copy reads rows, writes rows, and makes the entries of each index; what that takes differs by the kind of entry more than by its bytes: two tables
+of one size differed by thirty times. The seconds of the pieces are those of one machine (benchmarks/migration_times.jsonl, fitted by
+`script/bench migrate times --fit`): only how they stand to each other holds elsewhere, and conversions.py finds the machine's own factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from myisam_exporter.files.myi_definition import SIZED_TYPES, Definition, Key, KeyPart
+
+INNODB = "InnoDB"
+# In which way the rows of a copy are put into the other engine.
+BY_ROW, BY_ROW_OF_DICTIONARY, SORTED, ARIA = "by row", "by row, MySQL 8.0 and later", "sorted", "Aria"
+DICTIONARY_SINCE = 8
+COUNTER, NUMBERS, TEXTS = "counter", "numbers", "texts"
+# Entries of MyISAM's indexes: where the row is, how full the pages are, how long a text is that may be long, and how full pages of
+# words are that were never sorted (migrate/myisam_keys.py).
+POINTER_BYTES, FILLED, USUAL_TEXT_BYTES, LEAST_SHARE_OF_WORDS, WORDS_BY_ROW = 6, 0.8, 24.0, 20, 0.54
+WORDS = "byte of words"
+ENTRIES_ARE_USUAL = 18.0
+ONCE_SECONDS = 0.01  # of tables of a few rows, on all servers
+CLUSTERED = ("", COUNTER, NUMBERS, TEXTS)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyWork:
+    """A table as a copy sees it. The other numbers are counts of indexes; `further_parts` are their columns beside the first one each.
+
+    `word_bytes` are what FULLTEXT indexes take of index_bytes, about, as if their pages were full.
+    The index that comes first is what InnoDB keeps the rows in, where it is unique and no part of it may be NULL: `clustered` says what it is of
+    ("counter", "numbers", "texts", "" where there is none), and it is none of the counts.
+    """
+
+    rows: int
+    data_bytes: int
+    index_bytes: int
+    columns: int
+    clustered: str
+    clustered_parts: int
+    unique_numbers: int
+    unique_texts: int
+    plain_numbers: int
+    plain_texts: int
+    further_parts: int
+    word_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Rows and indexes."""
+        return self.data_bytes + self.index_bytes
+
+
+def copy_work(
+    definition: Definition, rows: int, data_bytes: int, index_bytes: int, *, never_sorted: bool = False
+) -> CopyWork | None:
+    """The work that headers tell of; None where there was no room for the definition of the indexes.
+
+    `never_sorted`: no statistics were ever made, so that words were put in one by one.
+    """
+    if definition.keys is None:
+        return None
+    clustered = next(filter(_may_hold_rows, definition.keys[:1]), None)
+    others = definition.keys[1:] if clustered else definition.keys
+    trees = [key for key in others if key.kind != "fulltext"]
+    counts = {(unique, text): 0 for unique in (True, False) for text in (True, False)}
+    for key in trees:
+        counts[key.unique, _of_texts(key)] += 1
+    return CopyWork(
+        rows, data_bytes, index_bytes, definition.columns,
+        "" if clustered is None else _kind(clustered, definition),
+        clustered.part_count if clustered else 0,
+        counts[True, False], counts[True, True], counts[False, False], counts[False, True],
+        sum(key.part_count - 1 for key in trees),
+        _word_bytes(definition.keys, rows, index_bytes, never_sorted),
+    )  # fmt: skip
+
+
+def way_of(product: str, version: str, engine: str, *, sorts: bool) -> str:
+    """How this server copies into this engine. `sorts`: it has innodb_alter_copy_bulk, and that is on."""
+    if engine != INNODB:
+        return ARIA
+    if sorts:
+        return SORTED
+    major = version.partition(".")[0]
+    return (
+        BY_ROW_OF_DICTIONARY
+        if product != "MariaDB" and major.isdecimal() and int(major) >= DICTIONARY_SINCE
+        else BY_ROW
+    )
+
+
+def reference_seconds(work: CopyWork, way: str) -> float:
+    """How long such a copy took on the machine that the pieces were measured on, with everything in memory."""
+    return ONCE_SECONDS + sum(SECONDS[way].get(name, 0.0) * count for name, count in pieces(work, way).items())
+
+
+def pieces(work: CopyWork, way: str) -> Mapping[str, float]:
+    """What is done how often. To find an entry's place takes the longer the more there are: by the logarithm, 1 at a quarter of a million."""
+    rows = float(work.rows)
+    entries = rows * log2(max(rows, 2.0)) / ENTRIES_ARE_USUAL
+    counts = {
+        "row": rows,
+        "byte": float(work.data_bytes),
+        "value": rows * work.columns,
+        "further part": entries * work.further_parts,
+        WORDS: float(work.word_bytes),
+    }
+    if way == ARIA:
+        return counts | {
+            "counted entry": entries * (work.clustered == COUNTER),
+            "unique entry of numbers": entries * (work.unique_numbers + (work.clustered == NUMBERS)),
+            "unique entry of texts": entries * (work.unique_texts + (work.clustered == TEXTS)),
+            "entry of numbers": entries * work.plain_numbers,
+            "entry of texts": entries * work.plain_texts,
+        }
+    return counts | {
+        "row by numbers": entries * (work.clustered == NUMBERS),
+        "row by texts": entries * (work.clustered == TEXTS),
+        "further part of the rows' key": entries * max(work.clustered_parts - 1, 0),
+        "entry of numbers": entries * (work.unique_numbers + work.plain_numbers),
+        "entry of texts": entries * (work.unique_texts + work.plain_texts),
+    }
+
+
+def _may_hold_rows(key: Key) -> bool:
+    return key.unique and key.kind == "btree" and not any(part.nullable for part in key.parts)
+
+
+def _of_texts(key: Key) -> bool:
+    return any(part.type in SIZED_TYPES and part.length > 1 for part in key.parts)
+
+
+def _word_bytes(keys: Sequence[Key], rows: int, index_bytes: int, never_sorted: bool) -> int:
+    """What FULLTEXT indexes take, or would take in full pages: what trees leave."""
+    trees = [key for key in keys if key.kind != "fulltext"]
+    if len(trees) == len(keys):
+        return 0
+    entries = sum(POINTER_BYTES + sum(_usual_bytes(part) for part in key.parts) for key in trees)
+    left = max(index_bytes - rows * entries / FILLED, index_bytes / LEAST_SHARE_OF_WORDS)
+    return int(left * (WORDS_BY_ROW if never_sorted else 1))
+
+
+def _usual_bytes(part: KeyPart) -> float:
+    """What a column takes in an entry: texts are shorter than they may be."""
+    return min(part.length / 3, USUAL_TEXT_BYTES) if part.type in SIZED_TYPES and part.length > 1 else part.length
+
+
+def _kind(key: Key, definition: Definition) -> str:
+    if definition.counter_index == 1:
+        return COUNTER
+    return TEXTS if _of_texts(key) else NUMBERS
+
+
+SECONDS: Mapping[str, Mapping[str, float]] = {
+    BY_ROW: {
+        "row": 5.02e-07, "byte": 8.41e-09, "value": 6.06e-08, "further part": 3.33e-07, "row by numbers": 1.57e-06,
+        "row by texts": 3.76e-06, "entry of numbers": 9.13e-07, "entry of texts": 1.81e-06, "byte of words": 2.28e-07,
+    },
+    BY_ROW_OF_DICTIONARY: {
+        "row": 2.49e-06, "byte": 8.18e-09, "value": 8.8e-08, "further part": 6.2e-07, "row by numbers": 8.04e-07,
+        "row by texts": 3.74e-06, "entry of numbers": 1.45e-06, "entry of texts": 2.56e-06, "byte of words": 3.1e-07,
+    },
+    SORTED: {
+        "row": 3.55e-07, "byte": 9.43e-09, "value": 5.13e-08, "further part": 5.19e-08, "row by numbers": 2.57e-07,
+        "row by texts": 1.05e-06, "further part of the rows' key": 4.62e-08, "entry of numbers": 6.67e-07,
+        "entry of texts": 6.96e-07, "byte of words": 2.34e-07,
+    },
+    ARIA: {
+        "row": 2.39e-07, "byte": 6.1e-09, "value": 2.3e-08, "further part": 6.87e-09, "counted entry": 6.29e-07,
+        "unique entry of numbers": 3.69e-07, "unique entry of texts": 9.03e-07, "entry of numbers": 4.4e-07,
+        "entry of texts": 5.29e-07, "byte of words": 8.85e-08,
+    },
+}  # fmt: skip
