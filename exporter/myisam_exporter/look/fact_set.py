@@ -23,7 +23,7 @@ class TableMemo:
 
     `sums` are of the numbers in a column, with how many there are; `known` says how many rows know a column; `others` are what higher rooms
     worked out `once`, by their keys; `clean` are the keys under which nothing was found in any row, `clean_before` those of the table of
-    which `change` tells.
+    which `change` tells. `places` are the tables' places by their names, which stay as they are in a change.
     """
 
     sums: dict[str, tuple[float, int]] = field(default_factory=dict)
@@ -31,6 +31,7 @@ class TableMemo:
     others: dict[Hashable, object] = field(default_factory=dict)
     clean: set[Hashable] = field(default_factory=set)
     clean_before: frozenset[Hashable] = frozenset()
+    places: Mapping[tuple[Value, Value], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,13 @@ class FactRows:
         """The rows by column name."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def places_by_name(self) -> Mapping[tuple[Value, Value], int]:
+        """Where the row of each table is, by its schema and name."""
+        if self.memo.places is None:
+            names = zip(self.values("schema_name"), self.values("table_name"), strict=True)
+            self.memo.places = {name: place for place, name in enumerate(names)}
+        return self.memo.places
+
     def values(self, column: str) -> list[Value]:
         """One column of all rows."""
         position = self.columns.index(column)
@@ -126,6 +134,7 @@ def _take_over(
     former: FactRows, made: FactRows, before: Mapping[int, Sequence[Value]], rows: Mapping[int, Sequence[Value]]
 ) -> None:
     """Sums and counts of the former table, less the rows that were and more those that are. Whole numbers alone: others would not come out even."""
+    made.memo.places = former.memo.places
     for column, known in former.memo.known.items():
         place = former.columns.index(column)
         gone = sum(row[place] is not None for row in before.values())

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -17,7 +17,7 @@ from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet
 
 TableName = tuple[Value, Value]
 
@@ -47,7 +47,7 @@ class PlanFacts:
     @cached_property
     def tables_by_name(self) -> Mapping[TableName, Row]:
         """The rows of `tables`, by schema and name."""
-        return {(row["schema_name"], row["table_name"]): row for row in self.tables}
+        return _RowsByName(self.all.tables["tables"])
 
     @cached_property
     def index_bytes(self) -> Mapping[TableName, float]:
@@ -91,6 +91,22 @@ class PlanFacts:
         for place, name in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
             places.setdefault(name, []).append(place)
         return places
+
+
+class _RowsByName(Mapping[TableName, Row]):
+    """Rows that are made of a hundred thousand tables' facts when they are asked for."""
+
+    def __init__(self, rows: FactRows) -> None:
+        self._rows, self._places = rows, rows.places_by_name()
+
+    def __getitem__(self, name: TableName) -> Row:
+        return dict(zip(self._rows.columns, self._rows.rows[self._places[name]], strict=True))
+
+    def __iter__(self) -> Iterator[TableName]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,7 @@ class Looks:
         assert mine.tables["totals"] == whole.tables["totals"]
         assert mine.unknown == whole.unknown
         tables = mine.tables["tables"]
+        assert tables.places_by_name() == replace(tables).places_by_name()
         for column in tables.columns:
             assert tables.sum_of(column) == replace(tables).sum_of(column), column
             assert tables.has(column) == replace(tables).has(column), column
