@@ -97,14 +97,15 @@ class Rates:
 
     conversions: tuple[Conversion, ...] = ()
 
-    def rate_for(self, product: str, version: str, engine: str, now: float) -> Rate | None:
-        """Of copies into this engine, on this series of this server."""
+    def rate_for(self, product: str, version: str, engine: str, now: float, way: str | None = None) -> Rate | None:
+        """Of copies into this engine, on this series of this server, and in this way where it is told."""
         fitting = [
             one
             for one in self.conversions
             if one.counts
             and _kind(one.server_product, one.server_version) == _kind(product, version)
             and one.engine == engine
+            and way in (None, one.way)
             and -CLOCK_SECONDS < now - one.taken_at < MAXIMUM_AGE_SECONDS
         ]
         return _rate(fitting) if fitting else None

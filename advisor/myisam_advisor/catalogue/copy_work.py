@@ -29,8 +29,9 @@ CLUSTERED = ("", COUNTER, NUMBERS, TEXTS)
 
 @dataclass(frozen=True, slots=True)
 class CopyWork:
-    """A table as a copy sees it. The other numbers are counts of indexes; `further_parts` are their columns beside the first one each.
+    """A table as a copy sees it; `data_bytes` are those of rows, without free space.
 
+    The other numbers are counts of indexes; `further_parts` are their columns beside the first one each.
     `word_bytes` are what FULLTEXT indexes take of index_bytes, about, as if their pages were full.
     The index that comes first is what InnoDB keeps the rows in, where it is unique and no part of it may be NULL: `clustered` says what it is of
     ("counter", "numbers", "texts", "" where there is none), and it is none of the counts.

@@ -25,6 +25,28 @@ class View:
 
 VIEWS = (
     View(
+        "table_activity",
+        "What happens to each table, for rules of your own; shipped rules ask `tables`, of which a daemon asks only what changed.",
+        {
+            "schema_name": "The database.",
+            "table_name": "The table.",
+            "index_bytes": "Size of its index file.",
+            "write_statements_per_second": "Write statements; 0 where that is not known.",
+            "rows_added_per_second": "Rows added; 0 where that is not known.",
+            "rows_read_per_second": "Rows read; 0 where that is not known.",
+            "is_known": "1 where any of the three is known.",
+            "reads_known": "1 where the rows read are known.",
+        },
+        """
+        SELECT schema_name, table_name, index_bytes,
+               COALESCE(write_statements_per_second, 0) AS write_statements_per_second,
+               COALESCE(rows_added_per_second, 0) AS rows_added_per_second, COALESCE(rows_read_per_second, 0) AS rows_read_per_second,
+               COALESCE(write_statements_per_second, rows_added_per_second, rows_read_per_second) IS NOT NULL AS is_known,
+               rows_read_per_second IS NOT NULL AS reads_known
+          FROM tables
+        """,
+    ),
+    View(
         "index_parts",
         "The columns of each index, as `indexes.key_description` has them: as the engine keeps them, so that DATE is MEDIUMINT UNSIGNED.",
         {

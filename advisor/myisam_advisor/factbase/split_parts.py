@@ -12,17 +12,18 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from myisam_advisor.factbase.guarded_query import GuardedDatabase, Result
+from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
 from myisam_exporter.facts.columns import Value
 
 SLICE = 256
 # Of more, to ask about all of them in one statement is quicker.
 MOST_PLACES, MOST_SLICES = 2000, 40
-PLACE = "_place"
+PLACE, FIRST, LAST = "_place", "_first", "_last"
 TABLE = "tables"
 TOKEN = re.compile(
     r"""\s+|--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|\w+|.""", re.DOTALL
 )
+QUOTES = frozenset(('""', "``", "[]", "''"))
 # What makes a row depend on others, or a part on more than this table.
 _NOT_BY_ROW = frozenset({"JOIN", "GROUP", "ORDER", "LIMIT", "DISTINCT", "UNION", "INTERSECT", "EXCEPT", "EXISTS", "OVER", "HAVING", "WITH", "VALUES", "OFFSET"})  # fmt: skip
 _OPCODES_OVER_ROWS = ("Agg", "Sorter")
@@ -97,36 +98,50 @@ class Summed:
         changed = {place // SLICE for place in places}
         if not self.columns or len(changed) > MOST_SLICES:
             return False
-        text = _with_places(f"{self.text} {self.grouped}", "WHERE rowid BETWEEN :_first AND :_last")
+        text = _with_places(f"{self.text} {self.grouped}", f"WHERE rowid BETWEEN :{FIRST} AND :{LAST}")
         for number in changed:
-            own = {**parameters, "_first": number * SLICE, "_last": (number + 1) * SLICE - 1}
+            own = {**parameters, FIRST: number * SLICE, LAST: (number + 1) * SLICE - 1}
             self.slices.pop(number, None)
             for row in database.query(text, own).rows:
                 self.slices[number] = row[1:]
         return True
 
     def result(self) -> Result | None:
-        """One row; None where it is of texts, which are ordered otherwise here."""
+        """One row; None where it is not of finite numbers alone: texts are ordered otherwise here, and infinities do not sum up."""
         columns = list(zip(*self.slices.values(), strict=True)) if self.slices else [()] * len(self.combine)
-        if any(isinstance(value, str) for values in columns for value in values):
+        if not all(value is None or _is_finite(value) for values in columns for value in values):
             return None
-        row = tuple(combine(list(values)) for combine, values in zip(self.combine, columns, strict=True))
+        try:
+            row = tuple(combine(list(values)) for combine, values in zip(self.combine, columns, strict=True))
+        except OverflowError:
+            return None
         return Result(self.columns, [row])
 
 
 def split(database: GuardedDatabase, text: str, parameters: Mapping[str, Value]) -> Chosen | Summed | None:
-    """The part as one that can be put together, where it is written so. Raises QueryError."""
+    """The part as one that can be put together, where it is written so, and SQLite takes it so."""
     words = words_of(text)
-    summed = _summed(text, words)
-    if summed is not None:
-        return summed
-    chosen = _chosen(text, words)
-    if chosen is None:
+    if {PLACE, FIRST, LAST} & {folded(word) for word, _ in words}:
         return None
-    program = database.query(f"EXPLAIN {_with_places(chosen, '')}", parameters)
+    summed, chosen = _summed(text, words), _chosen(text, words)
+    try:
+        if summed is not None:
+            database.query(f"EXPLAIN {_with_places(f'{summed.text} {summed.grouped}', '')}", parameters)
+            return summed
+        if chosen is None:
+            return None
+        program = database.query(f"EXPLAIN {_with_places(chosen, '')}", parameters)
+    except QueryError:
+        return None  # it reads what is not there without the rest: a former part, a row's number
     opcode = program.columns.index("opcode")
     over_rows = any(str(row[opcode]).startswith(_OPCODES_OVER_ROWS) for row in program.rows)
     return None if over_rows else Chosen(chosen)
+
+
+def folded(name: str) -> str:
+    """A name as SQLite compares it: without what it is quoted by, capitals as small letters."""
+    is_quoted = len(name) > 1 and name[0] + name[-1] in QUOTES
+    return (name[1:-1] if is_quoted else name).lower()
 
 
 def _with_places(text: str, among: str) -> str:
@@ -241,6 +256,10 @@ def _combining(item: Sequence[str]) -> Combine | None:
             return None
         rest = rest[closed + 1 :]
     return combine if not rest or (rest[0] == "AS" and len(rest) == 2) else None
+
+
+def _is_finite(value: Value) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _known(values: Iterable[Value]) -> list[int | float]:

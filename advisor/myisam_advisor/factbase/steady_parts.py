@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
-from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, split, words_of
+from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, folded, split, words_of
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.server.sql import quote_identifier
 
 PER_TABLE = frozenset({"tables", "indexes"})
 # More are not worth handing over: each value is a parameter of the query.
 MAXIMUM_ROWS = 100
-_PARAMETER = re.compile(r":(\w+)")
+_PARAMETER = re.compile(r"[:@$](\w+)")
 _FACT_TABLES = frozenset(table.name for table in TABLES)
 
 
@@ -36,7 +36,7 @@ class Part:
 class _Steady:
     """A part that reads per-table facts and no others: these `tables` itself, and others through `former` parts.
 
-    `split` tells whether it may be put together.
+    `split` tells whether it may be put together, and `columns` how its columns are called.
     """
 
     part: Part
@@ -45,13 +45,14 @@ class _Steady:
     former: tuple[str, ...]
     parameters: tuple[str, ...]
     split: bool
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """A part's rows, None where there are too many; and of what: fillings of tables, values of parameters, former parts' rows."""
 
-    of: object
+    of: str
     fillings: tuple[int, ...]
     result: Result | None
     whole: Chosen | Summed | None = None
@@ -99,22 +100,22 @@ class SteadyParts:
     def _answer(
         self, asking: _Asking, statement: str, one: _Steady, values: Mapping[str, Value], known: Mapping[str, Result]
     ) -> Result | None:
-        through = all(name in known for name in one.former)
+        through = bool(one.former) and all(name in known for name in one.former)
         fillings = tuple(asking.fillings[table] for table in (one.tables if through else one.all_tables))
-        of = (
-            tuple(values.get(name) for name in one.parameters),
-            [known[name].rows for name in one.former if name in known],
-        )
+        parameters = [values.get(name) for name in one.parameters]
+        # As text: to Python 2 and 2.0 are equal, and SQL divides them otherwise.
+        of = repr((parameters, [known[name].rows for name in one.former if name in known]))
         last = self._answers.get((statement, one.part.name))
         if last is None or (last.fillings, last.of) != (fillings, of):
             # What was asked for is given up until it is whole: a query that is stopped leaves nothing behind.
             self._answers.pop((statement, one.part.name), None)
             result, whole = self._put_together(asking, last, of, values) if one.split else (asking.alone(values), None)
-            last = self._answers[statement, one.part.name] = _Answer(of, fillings, result, whole)
+            named = None if result is None else replace(result, columns=one.columns)
+            last = self._answers[statement, one.part.name] = _Answer(of, fillings, named, whole)
         return last.result
 
     def _put_together(
-        self, asking: _Asking, last: _Answer | None, of: object, values: Mapping[str, Value]
+        self, asking: _Asking, last: _Answer | None, of: str, values: Mapping[str, Value]
     ) -> tuple[Result | None, Chosen | Summed | None]:
         """The rows that changed asked again, where it is known which; else all."""
         if last is not None and last.whole is not None and last.of == of:
@@ -173,7 +174,8 @@ def _closing(words: list[Word], start: int) -> int | None:
 def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, Value]) -> Iterator[_Steady]:
     """The parts that read per-table facts and no others."""
     parts = common_table_expressions(statement)
-    names = {one.name for one in parts}
+    if {folded(one.name) for one in parts} & _FACT_TABLES:
+        return  # a name that hides a fact table's
     # The statement with former parts' columns in the place of what they read: what is left is read directly.
     emptied, longer = statement, 0
     found: dict[str, _Steady] = {}
@@ -187,14 +189,16 @@ def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, 
             if not read & _FACT_TABLES or not read & _FACT_TABLES <= PER_TABLE:
                 continue
             columns = database.query(f"{alone} LIMIT 0", parameters).columns
-            # A name that hides the fact table's is another table.
-            may_split = direct == {TABLE} and TABLE not in {name.lower() for name in names}
-            is_split = may_split and split(database, text, parameters) is not None
         except QueryError:
             continue  # the whole query will say what is wrong
-        former = tuple(name for name in found if name in read)
+        is_split = direct == {TABLE} and split(database, text, parameters) is not None
+        # SQLite does not say which former parts are read: each whose name stands in it may be.
+        own_words = {folded(word) for word, _ in words_of(text)}
+        former = tuple(name for name in found if folded(name) in own_words)
         own = dict.fromkeys(_PARAMETER.findall(text if is_split else statement[: part.end]))
-        one = _Steady(part, tuple(sorted(direct)), tuple(sorted(read & _FACT_TABLES)), former, tuple(own), is_split)
+        one = _Steady(
+            part, tuple(sorted(direct)), tuple(sorted(read & _FACT_TABLES)), former, tuple(own), is_split, columns
+        )
         stub = _as_values(Result(columns, []), "")[0]
         emptied = emptied[:start] + stub + emptied[end:]
         longer += len(stub) - (end - start)

@@ -149,6 +149,8 @@ def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]
 def _lasting(batch: Sequence[Prediction]) -> str:
     """How long a batch lasts; of some tables only the least time is known."""
     known = [one.lasting for one in batch if one.lasting]
+    if not known:
+        return "for how long is not known"
     least = duration(sum(one.least for one in known))
     most = [one.most for one in known if one.most is not None]
     if len(most) < len(batch):

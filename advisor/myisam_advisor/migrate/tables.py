@@ -219,7 +219,7 @@ def _contents(headers: Sequence[Header], words: tuple[IndexWords, ...]) -> Conte
     never_sorted = any(one.not_analyzed for one in headers)
     return Contents(
         rows, data_bytes, index_bytes, free_bytes, headers[0].row_format, never_sorted, words,
-        copy_work(headers[0].definition, rows, data_bytes, index_bytes, never_sorted=never_sorted),
+        copy_work(headers[0].definition, rows, max(data_bytes - free_bytes, 0), index_bytes, never_sorted=never_sorted),
     )  # fmt: skip
 
 

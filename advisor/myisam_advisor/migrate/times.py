@@ -54,7 +54,7 @@ def lasting(contents: Contents, after: Range, to: str, here: ServerKind, machine
         return None
     product, version = PRODUCT_NAMES[here.flavour], ".".join(map(str, here.version))
     way = way_of(product, version, to, sorts=here.sorts_copies)
-    rate = machine.rates.rate_for(product, version, to, machine.now)
+    rate = machine.rates.rate_for(product, version, to, machine.now, way)
     if rate is not None:
         least, most = rate.seconds(contents.work, way)
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Conversion, Rates
-from myisam_advisor.catalogue.copy_work import CLUSTERED, SECONDS, CopyWork, reference_seconds
+from myisam_advisor.catalogue.copy_work import ARIA, CLUSTERED, INNODB, SECONDS, CopyWork
 from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.errors import UserError
@@ -27,6 +27,7 @@ FORMAT, VERSION = "myisam-advisor rate", 2
 MAXIMUM_BYTES, MAXIMUM_MEMORY_BYTES = 4096, 1 << 20
 MAXIMUM_RATES, MAXIMUM_TEXT = 200, 100
 LARGEST = 1e15  # bytes, and seconds
+MOST_TIMES = 1000.0  # as long as on the machine that the pieces were measured on, or as short
 SETTLED_SECONDS = 2.0
 _ID_BYTES = 8
 _NUMBERS = ("seconds", "bytes_after", "taken_at")
@@ -128,8 +129,10 @@ def conversion_of(text: str) -> Conversion:
     if texts["way"] not in SECONDS:
         raise KeptFileError("its way to copy is none")
     found = Conversion(**texts, **numbers, work=_work(whole["work"]))
-    if not found.seconds or not found.work.total_bytes or not reference_seconds(found.work, found.way):
-        raise KeptFileError("nothing was copied, or in no time")
+    if not found.seconds or not found.work.total_bytes or (found.way == ARIA) != (found.engine != INNODB):
+        raise KeptFileError("nothing was copied, or in no time, or in no way into this engine")
+    if not 1 / MOST_TIMES <= found.times_reference <= MOST_TIMES:
+        raise KeptFileError("no machine copies so fast, or so slowly")
     return found
 
 

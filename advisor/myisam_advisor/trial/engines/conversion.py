@@ -21,7 +21,8 @@ def as_it_is(table: Source, to: str, rows: Rows) -> Conversion:
     """What is known of the table before it is converted."""
     header = header_of(table.label, table.file(INDEX).descriptor)
     data_bytes, index_bytes = table.file(DATA).counted_bytes, table.file(INDEX).counted_bytes
-    work = copy_work(header.definition, rows.count, data_bytes, index_bytes, never_sorted=header.not_analyzed)
+    held_bytes = max(data_bytes - header.free_bytes, 0)
+    work = copy_work(header.definition, rows.count, held_bytes, index_bytes, never_sorted=header.not_analyzed)
     return Conversion(
         table.schema, table.table, MYISAM, to, rows.count, header.row_format, len(header.definition.keys or ()), data_bytes + index_bytes,
         data_bytes, index_bytes, work=work,

@@ -60,7 +60,10 @@ def test_a_view_gives_the_columns_that_it_is_said_to_and_nothing_that_a_query_ma
     assert view.name not in {table.name for table in TABLES}
 
 
-@pytest.mark.parametrize("view", [view for view in VIEWS if not view.of_texts], ids=lambda view: view.name)
+FOR_SITES = "table_activity"  # shipped rules ask tables, of which a daemon asks what changed
+
+
+@pytest.mark.parametrize("view", [view for view in VIEWS if not view.of_texts and view.name != FOR_SITES], ids=lambda view: view.name)
 def test_several_rules_or_several_parts_ask_a_view(view: View) -> None:
     queries = [text for rule in shipped_rules() for text in (rule.query, *(one.when for one in rule.not_if))]
     assert sum(len(re.findall(rf"\b(?:FROM|,) (?:\w+ AS \w+, )*{view.name}\b", text)) for text in queries) >= 2
@@ -72,6 +75,7 @@ def test_where_nothing_is_known_a_view_knows_nothing() -> None:
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
         assert guarded.query("SELECT type, size_bytes, is_on, waiting_threads FROM query_cache").rows == [(None, None, 0, None)]
+        assert guarded.query("SELECT * FROM table_activity").rows == []
         assert guarded.query("SELECT * FROM key_cache_requests").rows == []
         assert guarded.query("SELECT * FROM index_parts").rows == []
 
@@ -110,6 +114,13 @@ def test_a_description_that_somebody_made_up_stops_no_query() -> None:
     assert parts_of([", , x", "(", ")", "a'b\"(9 bytes) NOT NULL"]) == [
         (1, 1, "", None, 1), (1, 2, "", None, 1), (1, 3, "x", None, 1), (2, 1, "(", None, 1), (3, 1, "", 0, 1), (4, 1, "a'b\"", 9, 0),
     ]  # fmt: skip
+
+
+def test_activity_that_is_not_known_is_told_from_none() -> None:
+    rows = [{"schema_name": "s", "table_name": "idle", "rows_read_per_second": 0.0}, {"schema_name": "s", "table_name": "unseen"}]
+    with GuardedDatabase(open_database(facts_from_document({"schema": 1, "tables": rows}))) as guarded:
+        asked = guarded.query("SELECT table_name, rows_read_per_second, is_known, reads_known FROM table_activity").rows
+    assert asked == [("idle", 0, 1, 1), ("unseen", 0, 0, 0)]
 
 
 def test_who_waits_for_tables_is_told_from_who_runs() -> None:

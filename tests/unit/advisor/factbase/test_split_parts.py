@@ -48,6 +48,13 @@ NEITHER = (
     "SELECT x.rows FROM (SELECT rows FROM tables) AS x",
     "SELECT rows FROM indexes",
     "VALUES (1)",
+    "SELECT MAX(rowid) AS last FROM tables",
+    "SELECT SUM(main.tables.rows) AS total FROM tables",
+    "SELECT COUNT(*) AS tables FROM tables WHERE table_name IN former",
+    "SELECT COUNT(DISTINCT rows) AS many FROM tables",
+    "SELECT group_concat(table_name) AS names FROM tables",
+    "SELECT rows AS _place FROM tables WHERE rows > 1",
+    "SELECT COUNT(*) AS tables FROM tables WHERE rows > :_first",
 )
 ROWS = 3 * SLICE + 5
 COLUMNS = ("schema_name", "table_name", "rows", "data_bytes", "data_modified_seconds_ago")
@@ -166,11 +173,46 @@ def test_after_more_changes_than_are_remembered_all_is_asked_anew(monkeypatch: p
     ways.kept.close()
 
 
-def test_sums_of_texts_are_sqlites(guarded: GuardedDatabase) -> None:
-    part = split(guarded, "SELECT MAX(table_name) AS last FROM tables", {})
+@pytest.mark.parametrize("text", ["MAX(table_name)", "MAX(CAST(table_name AS BLOB))", "SUM(data_bytes * 1e308 * 1e308)", "TOTAL(data_bytes * 1e308 * 1e308)"])
+def test_sums_that_are_no_finite_numbers_are_sqlites(guarded: GuardedDatabase, text: str) -> None:
+    part = split(guarded, f"SELECT {text} AS last FROM tables", {})
     assert isinstance(part, Summed)
     part.ask(guarded, {}, 100)
+    part.slices = {number: row if row != (None,) else (float("inf"),) for number, row in part.slices.items()}
     assert part.result() is None
+
+
+def test_a_sum_that_is_too_large_is_sqlites() -> None:
+    part = Summed("", (split_parts.COMBINED["SUM"],), "", ("total",), {0: (1.7e308,), 1: (1.7e308,)})
+    assert part.result() is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "WITH a AS (SELECT table_name, rows FROM tables WHERE rows > 2), b AS (SELECT COUNT(*) AS n FROM a AS z) SELECT n, :now FROM b",
+        "WITH a AS (SELECT table_name, rows FROM tables WHERE rows > 2), b AS (SELECT COUNT(*) AS n FROM [A]) SELECT n, :now FROM b",
+        'WITH "a" AS (SELECT table_name, rows FROM tables WHERE rows > 2), b AS (SELECT (SELECT COUNT(*) FROM a) AS n) SELECT n, :now FROM b',
+        "WITH a AS (SELECT rows FROM tables WHERE rows > 2), b AS (SELECT COUNT(*) AS n FROM indexes WHERE 7 IN (SELECT rows FROM a)) SELECT (SELECT COUNT(*) FROM a), n, :now FROM b",
+        'WITH "tables" AS (SELECT * FROM main.tables WHERE rows > 2), b AS (SELECT COUNT(*) AS n FROM tables) SELECT n, :now FROM b',
+        "WITH a AS (SELECT COUNT(*) AS n FROM tables WHERE rows > @now) SELECT n, :now FROM a",
+        "WITH a AS (SELECT ROWS, Table_Name FROM tables WHERE rows > 2) SELECT *, :now FROM a",
+    ],
+)
+def test_parts_that_read_parts_are_never_older_than_those(statement: str) -> None:
+    ways = Ways([("s", f"t{number}", 1, 1, 0.5) for number in range(30)])
+    for now in range(3):
+        with GuardedDatabase(ways.kept.holding(ways.facts), keep_open=True) as database:
+            plain = database.query(statement, {"now": now})
+            assert ways.kept.steady_parts.query(database, ways.kept.fillings, statement, {"now": now}, 1000) == plain
+        ways.change({5 + now: ("s", f"t{5 + now}", 7, 1, 0.5)})
+    ways.kept.close()
+
+
+def test_numbers_of_another_type_are_other_values() -> None:
+    ways, statement = Ways([("s", "t", 9, 1, 0.5)]), "WITH a AS (SELECT rows / :by AS part FROM tables WHERE rows = 9) SELECT part FROM a"
+    assert [ways.asked(ways.kept, statement, by=by) for by in (2, 2.0)] == [[(4,)], [(4.5,)]]
+    ways.kept.close()
 
 
 # What looks through all tables, and is reached only where something else was found before.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Conversion
-from myisam_advisor.catalogue.copy_work import SORTED
+from myisam_advisor.catalogue.copy_work import ARIA, SORTED
 from myisam_advisor.proofs.rate_store import (
     FORMAT,
     VERSION,
@@ -40,10 +40,10 @@ def test_what_is_kept_is_found_again_and_the_same_table_takes_its_place(store: R
     assert store.current() is NO_RATES
     path = store.keep(ONE)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    store.keep(replace(ONE, engine="Aria"))
+    store.keep(replace(ONE, engine="Aria", way=ARIA))
     again = replace(ONE, seconds=2.0)
     store.keep(again)
-    assert set(store.current().conversions) == {again, replace(ONE, engine="Aria")}
+    assert set(store.current().conversions) == {again, replace(ONE, engine="Aria", way=ARIA)}
 
 
 def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
@@ -57,7 +57,7 @@ def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
         {"seconds": 0}, {"seconds": "2"}, {"seconds": -1}, {"bytes_after": 1e300}, {"engine": 3}, {"engine": "x" * 101},
         {"engine": "In\nnoDB"}, {"format": "other"}, {"version": 1}, {"more": 1}, {"taken_at": True}, {"way": "another"}, {"work": 3}, {"work": {}},
         {"work": {**asdict(WORK), "more": 1}}, {"work": {**asdict(WORK), "rows": 1.5}}, {"work": {**asdict(WORK), "rows": -1}}, {"work": {**asdict(WORK), "rows": 1e300}},
-        {"work": {**asdict(WORK), "clustered": "x"}}, {"work": {**asdict(WORK), "data_bytes": 0, "index_bytes": 0}},
+        {"work": {**asdict(WORK), "clustered": "x"}}, {"seconds": 1e15}, {"seconds": 1e-9}, {"way": "Aria"}, {"engine": "Aria"}, {"work": {**asdict(WORK), "data_bytes": 0, "index_bytes": 0}},
     ],
 )  # fmt: skip
 def test_what_is_no_measurement_is_left_out(store: RateStore, changed: dict[str, object]) -> None:
@@ -88,7 +88,7 @@ def test_a_directory_that_is_full_says_so(store: RateStore, monkeypatch: pytest.
     store.keep(ONE)
     store.keep(replace(ONE, seconds=3.0))
     with pytest.raises(UserError, match="holds 1 measurements"):
-        store.keep(replace(ONE, engine="Aria"))
+        store.keep(replace(ONE, engine="Aria", way=ARIA))
 
 
 def test_of_two_directories_the_newer_measurement_counts(tmp_path: Path, store: RateStore, monkeypatch: pytest.MonkeyPatch) -> None:
