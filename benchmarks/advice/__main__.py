@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 from tools.fetched_servers import FETCHED_SERVERS, find_server, keep_place
 
+NOBODY = "nobody"
 ADVISERS = Path(__file__).with_name("advisers")
 # Of a short run each scenario has its share, and no more than that again and so much, whatever hangs in it.
 SHORT_SECONDS, SHORT_PACE, SHORT_GRACE_SECONDS = 600.0, Pace(0.4, 8.0, 12.0), 45.0
@@ -53,6 +54,7 @@ class Run:
     pace: Pace
     searches: int = 0
     ask_again: bool = False
+    of: Collection[str] | None = None
     grace_seconds: float = float("inf")
 
     @property
@@ -108,7 +110,7 @@ def do_scenario(scenario: Scenario, server: str, asked: Sequence[Adviser], run: 
         with ReapedDirectory() as directory:
             stage = Stage(scenario, binaries, directory.path, run.pace.run_seconds)
             session = Session(
-                scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace, untouching(), elsewhere, run.searches, run.ask_again,
+                scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace, untouching(), elsewhere, run.searches, run.ask_again, run.of,
             )  # fmt: skip
             session.do()
 
@@ -176,12 +178,12 @@ def chosen(only: Sequence[str], servers: Sequence[str], *, short: bool) -> list[
 
 
 def is_whole(
-    folder: Path, scenario: Scenario, server: str, asked: Sequence[Adviser], pace: Pace, searches: int
-) -> bool:
+    folder: Path, scenario: Scenario, server: str, asked: Sequence[Adviser], pace: Pace, searches: int, of: Collection[str] | None = None
+) -> bool:  # fmt: skip
     """Whether nothing is left to do of a scenario on a server."""
     known = Record(folder, server, scenario.name).lines()
     search = search_of(scenario.name, scenario.search, known, searches) if searches and scenario.search else None
-    return is_known(known, [one.name for one in asked], pace.piece_seconds, search)
+    return is_known(known, [one.name for one in asked], pace.piece_seconds, search, of)
 
 
 def paced(
@@ -211,6 +213,12 @@ def paced(
     type=click.IntRange(0),
     help="Look for the best configuration, among so many [200].",
 )
+@click.option(
+    "--of",
+    multiple=True,
+    metavar="ADVISER",
+    help=f"Measure what this one proposes, and no other's (may be repeated; {NOBODY}: only ask).",
+)
 @click.option("--ask-again", is_flag=True, help="Ask the advisers anew; what was measured of changes stays.")
 @click.option(
     "--keep",
@@ -220,14 +228,19 @@ def paced(
     help="Folder for the results.",
 )
 def main(
-    only: tuple[str, ...], servers: tuple[str, ...], budget: float | None, short: bool, searches: int, ask_again: bool, keep: Path
+    only: tuple[str, ...], servers: tuple[str, ...], budget: float | None, short: bool, searches: int, of: tuple[str, ...], ask_again: bool, keep: Path
 ) -> None:  # fmt: skip
     """Measure what is not known yet, and say what came of it."""
     keep_place()
     try:
         wanted, asked = chosen(only, servers, short=short), advisers()
         pace, grace = (SHORT_PACE, SHORT_GRACE_SECONDS) if short else (Pace(), float("inf"))
-        waiting = [one for one in wanted if ask_again or not is_whole(keep, *one, asked, pace, searches)]
+        if wrong := sorted({*of} - {one.name for one in asked} - {NOBODY}):
+            raise UserError(
+                f"there is no adviser {', '.join(wrong)} here: there are {', '.join(one.name for one in asked)}."
+            )
+        whose = frozenset(of) or None
+        waiting = [one for one in wanted if ask_again or not is_whole(keep, *one, asked, pace, searches, whose)]
         if len(waiting) < len(wanted):
             click.echo(f"{len(wanted) - len(waiting)} of {len(wanted)} are known already", err=True)
         seconds = budget * 60 if budget else SHORT_SECONDS if short else None
@@ -235,7 +248,7 @@ def main(
             be_polite()
             for scenario, server, own in paced(waiting, pace, seconds):
                 click.echo(f"{scenario.name} on {server}", err=True)
-                _done(scenario, server, asked, Run(keep, own, searches, ask_again, grace))
+                _done(scenario, server, asked, Run(keep, own, searches, ask_again, whose, grace))
     except (TrialError, UserError) as error:
         click.echo(f"bench: {error}", err=True)
         sys.exit(2)

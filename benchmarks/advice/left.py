@@ -40,6 +40,11 @@ def whole_left(advice: Advice, known: Sequence[Line], piece_seconds: float) -> l
     return [] if len(applied) < 2 or is_settled(line, piece_seconds) else applied
 
 
+def measured_for(advice: Mapping[str, Advice], of: Collection[str] | None) -> list[Advice]:
+    """Whose changes are measured, in this order; `of` None: everybody's."""
+    return [one for name, one in advice.items() if of is None or name in of]
+
+
 def search_of(name: str, space: Mapping[str, Sequence[str]], known: Sequence[Line], most: int) -> Search:
     """The scenario's search, where it was ended."""
     tried = [(line["settings"], reached(line["outcome"], line["ratio"])) for line in of_kind(known, SEARCHED)]
@@ -56,12 +61,24 @@ def best_is_known(known: Sequence[Line], best: Mapping[str, str]) -> bool:
     return any(line["settings"] == best for line in of_kind(known, BEST))
 
 
-def is_known(known: Sequence[Line], asked: Collection[str], piece_seconds: float, search: Search | None) -> bool:
-    """Whether nothing is left: each of these advisers answered, each change has its outcome, alone and with the others, and the search is at its end."""
+def is_known(
+    known: Sequence[Line],
+    asked: Collection[str],
+    piece_seconds: float,
+    search: Search | None,
+    of: Collection[str] | None = None,
+) -> bool:
+    """Whether nothing is left: each of these advisers answered, each change has its outcome, alone and with the others, and the search is at its end.
+
+    `of`: those whose changes are measured; None is everybody.
+    """
     advice = advice_of(known)
     if not set(asked) <= set(advice):
         return False
-    if any(pieces_left(one, known, piece_seconds) or whole_left(one, known, piece_seconds) for one in advice.values()):
+    if any(
+        pieces_left(one, known, piece_seconds) or whole_left(one, known, piece_seconds)
+        for one in measured_for(advice, of)
+    ):
         return False
     if search is None:
         return True

@@ -14,6 +14,7 @@ from benchmarks.advice.tally import Case, Tally, known_cases, names, tallies
 
 PAGE, DATA = "advice.md", "advice.json"
 NOTHING = "not measured yet"
+MOST_LETTERS = 100
 INTRODUCTION = (
     "How often advice is right, ours and everybody's: `script/bench advice` provokes faults (and servers where nothing is wrong) on private servers, asks every adviser "
     "under the load, and measures each change that it proposes, alone and with all its others, against the untouched server under the same load, in turn, by the verdict of "
@@ -46,7 +47,7 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
         return "\n".join(
             [*parts, "Nothing was measured yet: there is no figure to show.\n", *_scenarios(scenarios, cases)]
         )
-    return "\n".join([*parts, *_table(found), *_wholes(found), *_scenarios(scenarios, cases)])
+    return "\n".join([*parts, *_table(found), *_told(found), *_wholes(found), *_scenarios(scenarios, cases)])
 
 
 def _measured(cases: Sequence[Case]) -> str:
@@ -86,9 +87,34 @@ def _table(found: Sequence[Tally]) -> list[str]:
     return [
         "## Advisers\n", *_markdown(heads, rows),
         "\n*Left in peace*: of the servers where nothing is wrong, those for which it proposes nothing above a notice; *without a word*: those of which it says nothing at "
-        "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1. *Of the "
-        "best found*: what its whole advice gives, as a share of what the best configuration of a search gives, in the median scenario.\n",
+        "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
+        "writes a log or counts is none of them. *Of the best found*: what its whole advice gives, as a share of what the best configuration of a search gives, in the "
+        "median scenario.\n",
     ]  # fmt: skip
+
+
+def _told(found: Sequence[Tally]) -> list[str]:
+    """What did good and what did harm, ours included."""
+    rows = [
+        [
+            one.adviser,
+            scenario,
+            server,
+            _short(line["key"]),
+            ratio_of(line),
+            f"{line['outcome']} {line['reason']}".strip(),
+        ]
+        for one in found
+        for scenario, server, line in one.told
+    ]
+    if not rows:
+        return []
+    head = ["adviser", "scenario", "server", "change", "times as fast (95 % interval)", ""]
+    return ["## Changes that did good or harm, each alone\n", *_markdown(head, rows), ""]
+
+
+def _short(change: str) -> str:
+    return change if len(change) <= MOST_LETTERS else f"{change[:MOST_LETTERS]}..."
 
 
 def _wholes(found: Sequence[Tally]) -> list[str]:

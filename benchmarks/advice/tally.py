@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.advice.changes import piece_of, pieces, whole
+from benchmarks.advice.changes import Untouching, piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice
-from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, OUTCOMES, UNTOUCHED
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
 from benchmarks.advice.scenarios import FAULT, NamedBy, Scenario
 
@@ -44,6 +44,7 @@ class Tally:
     unmeasured: int = 0
     warnings: int = 0
     warnings_that_pay: int = 0
+    told: list[tuple[str, str, Line]] = field(default_factory=list)
     whole: list[tuple[str, str, Line]] = field(default_factory=list)
     reached: list[float] = field(default_factory=list)
 
@@ -57,8 +58,8 @@ class Tally:
         """What its whole advice gives, as a share of the best configuration found, in the median scenario; None where nothing was searched."""
         return statistics.median(self.reached) if self.reached else None
 
-    def count(self, case: Case, advice: Advice) -> None:
-        """One case more."""
+    def count(self, case: Case, advice: Advice, only_looks: Untouching) -> None:
+        """One case more. A change that cannot touch a load (it logs, it counts) is no warning that could pay."""
         self.versions.add(advice.version)
         if case.scenario.kind == FAULT:
             self.faults += 1
@@ -75,10 +76,13 @@ class Tally:
                 self.unmeasured += 1
             else:
                 self.outcomes[line["outcome"]] += 1
-        for key in {piece_of(change).key for change in advice.changes if change.severity.lower() in WARNING}:
-            if key in measured and measured[key]["outcome"] != UNTOUCHED:
+                if line["outcome"] in (IMPROVES, WORSENS, UNSAFE):
+                    self.told.append((case.scenario.name, case.server, line))
+        for piece in {piece_of(change) for change in advice.changes if change.severity.lower() in WARNING}:
+            line = measured.get(piece.key)
+            if line is not None and line["outcome"] != UNTOUCHED and only_looks.why(piece) is None:
                 self.warnings += 1
-                self.warnings_that_pay += pays(measured[key])
+                self.warnings_that_pay += pays(line)
         self._count_whole(case, advice, measured)
 
     def _count_whole(self, case: Case, advice: Advice, measured: Mapping[str, Line]) -> None:
@@ -137,9 +141,10 @@ def known_cases(scenarios: Sequence[Scenario], folder: Path = RESULTS) -> list[C
 def tallies(cases: Sequence[Case]) -> list[Tally]:
     """The counts of every adviser that was asked at all."""
     found: dict[str, Tally] = {}
+    only_looks = untouching()
     for case in cases:
         for name, advice in advice_of(case.lines).items():
-            found.setdefault(name, Tally(name)).count(case, advice)
+            found.setdefault(name, Tally(name)).count(case, advice, only_looks)
     return [found[name] for name in sorted(found)]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.advice.changes import Piece, Untouching
-from benchmarks.advice.left import best_is_known, pieces_left, reached, search_of, whole_left
+from benchmarks.advice.left import best_is_known, measured_for, pieces_left, reached, search_of, whole_left
 from benchmarks.advice.model import Adviser, WatchedServer
 from benchmarks.advice.outcomes import GLANCE, UNTOUCHED, Outcome, outcome_of, within
 from benchmarks.advice.record import (
@@ -47,7 +47,7 @@ class Pace:
     """How long things take: a run, the load before advisers are asked, one measurement at most, and all of it."""
 
     run_seconds: float = 1.0
-    loaded_seconds: float = 30.0
+    loaded_seconds: float = 15.0
     piece_seconds: float = 60.0
     until: float = float("inf")
 
@@ -78,11 +78,12 @@ class Session:
     measured_elsewhere: Mapping[str, int] = field(default_factory=dict)
     searches: int = 0
     ask_again: bool = False
+    of: Collection[str] | None = None
 
     def do(self) -> None:
         """Everything that is not known yet, until the time is over."""
         self._ask()
-        advice = list(advice_of(self.known).values())
+        advice = measured_for(advice_of(self.known), self.of)
         advice.sort(key=lambda one: one.adviser != OURS)
         # Ours first: where time is short, at least that is known.
         for one in advice:

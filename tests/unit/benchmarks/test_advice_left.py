@@ -55,6 +55,8 @@ def test_what_is_left_shrinks_to_nothing() -> None:
     assert not is_known(EACH, ["somebody"], PIECE_SECONDS, None)
     assert is_known([*EACH, together("a=1", "b=1")], ["somebody"], PIECE_SECONDS, None)
     assert not is_known([*EACH, together("a=1", "b=1")], ["somebody", "a newer one"], PIECE_SECONDS, None)
+    assert is_known(EACH[:1], ["somebody"], PIECE_SECONDS, None, ["nobody"]), "asked, and not measured"
+    assert not is_known(EACH, ["somebody"], PIECE_SECONDS, None, ["somebody"])
 
 
 def test_a_search_is_at_its_end_when_the_best_was_measured_in_full() -> None:
