@@ -85,7 +85,11 @@ class Untouching:
 
     def why(self, piece: Piece) -> str | None:
         """Why it cannot touch a load; None where it may."""
-        return next((why for pattern, why in self.patterns if pattern.match(piece.key)), None)
+        return self.why_key(piece.key)
+
+    def why_key(self, key: str) -> str | None:
+        """The same of a change that is known by its key."""
+        return next((why for pattern, why in self.patterns if pattern.match(key)), None)
 
 
 def untouching(path: Path = UNTOUCHING) -> Untouching:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.advice.outcomes import OUTCOMES
-from benchmarks.advice.record import MEASURED, RESULTS, SKIPPED, Line, advice_of, of_kind
+from benchmarks.advice.changes import untouching
+from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, WORSENS
+from benchmarks.advice.record import BEST, MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, of_kind
 from benchmarks.advice.scenarios import FAULT, KINDS, Scenario, all_scenarios
-from benchmarks.advice.tally import Case, Tally, known_cases, names, tallies
+from benchmarks.advice.tally import Case, Tally, is_shown, known_cases, names, tallies
 
 PAGE, DATA = "advice.md", "advice.json"
 NOTHING = "not measured yet"
@@ -47,7 +48,9 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
         return "\n".join(
             [*parts, "Nothing was measured yet: there is no figure to show.\n", *_scenarios(scenarios, cases)]
         )
-    return "\n".join([*parts, *_table(found), *_told(found), *_wholes(found), *_scenarios(scenarios, cases)])
+    return "\n".join(
+        [*parts, *_table(found), *_blanks(cases), *_told(found), *_wholes(found), *_scenarios(scenarios, cases)]
+    )
 
 
 def _measured(cases: Sequence[Case]) -> str:
@@ -86,11 +89,29 @@ def _table(found: Sequence[Tally]) -> list[str]:
     ]  # fmt: skip
     return [
         "## Advisers\n", *_markdown(heads, rows),
-        "\n*Left in peace*: of the servers where nothing is wrong, those for which it proposes nothing above a notice; *without a word*: those of which it says nothing at "
+        "\n*Faults*: those for which no search was made, or the search found a configuration that improves the load; where it found none, there is nothing to name. "
+        "*Left in peace*: of the servers where nothing is wrong, those for which it proposes nothing above a notice; *without a word*: those of which it says nothing at "
         "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
         "writes a log or counts is none of them. *Of the best found*: what its whole advice gives, as a share of what the best configuration of a search gives, in the "
         "median scenario.\n",
     ]  # fmt: skip
+
+
+def _blanks(cases: Sequence[Case]) -> list[str]:
+    """How often the measure itself errs: what came of changes that cannot come to anything."""
+    only_looks = untouching()
+    lines = [
+        line
+        for case in cases
+        for line in of_kind(case.lines, MEASURED)
+        if line["ratio"] is not None and only_looks.why_key(line["key"]) is not None
+    ]
+    wrong = sum(line["outcome"] in (IMPROVES, WORSENS) for line in lines)
+    if not lines:
+        return []
+    return [
+        f"How far to trust it: {len(lines)} changes that cannot touch a load were measured: {wrong} of them came out as faster or slower all the same.\n"
+    ]
 
 
 def _told(found: Sequence[Tally]) -> list[str]:
@@ -152,7 +173,20 @@ def _who(scenario: Scenario, cases: Sequence[Case]) -> str:
         skipped = [str(line["why"]) for case in cases for line in of_kind(case.lines, SKIPPED)]
         return skipped[-1] if skipped else NOTHING
     spoke = ", ".join(f"{name} ({count} of {asked})" for name, count in sorted(said.items()) if count)
-    return spoke or f"nobody ({asked} asked)"
+    missing = [case for case in cases if scenario.kind == FAULT and not is_shown(case.lines)]
+    return "; ".join(
+        [spoke or f"nobody ({asked} asked)", *(f"no fault on {case.server}: {_best(case.lines)}" for case in missing)]
+    )
+
+
+def _best(lines: Sequence[Line]) -> str:
+    """How good the best configuration is that a search found."""
+    ratio = ratio_of(of_kind(lines, BEST)[-1])
+    return (
+        f"the best of {len(of_kind(lines, SEARCHED))} configurations is {ratio} times as fast"
+        if ratio
+        else f"none of {len(of_kind(lines, SEARCHED))} configurations is better"
+    )
 
 
 def data(cases: Sequence[Case], found: Sequence[Tally]) -> dict[str, Any]:
@@ -160,7 +194,7 @@ def data(cases: Sequence[Case], found: Sequence[Tally]) -> dict[str, Any]:
     return {
         "advisers": [
             {
-                "adviser": one.adviser, "versions": sorted(one.versions), "faults": one.faults, "faults_named": one.faults_named,
+                "adviser": one.adviser, "versions": sorted(one.versions), "faults": one.faults, "faults_named": one.faults_named, "faults_not_shown": one.not_shown,
                 "healthy": one.others, "left_in_peace": one.in_peace, "without_a_word": one.without_a_word, "pieces": one.pieces,
                 "outcomes": {name: one.outcomes[name] for name in OUTCOMES}, "unmeasured": one.unmeasured, "warnings": one.warnings,
                 "warnings_that_pay": one.warnings_that_pay, "share_of_best_found": one.median_reached,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.advice.changes import Untouching, piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice
-from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
 from benchmarks.advice.scenarios import FAULT, NamedBy, Scenario
 
@@ -37,6 +37,7 @@ class Tally:
     versions: set[str] = field(default_factory=set)
     faults: int = 0
     faults_named: int = 0
+    not_shown: int = 0
     others: int = 0
     in_peace: int = 0
     without_a_word: int = 0
@@ -61,7 +62,10 @@ class Tally:
     def count(self, case: Case, advice: Advice, only_looks: Untouching) -> None:
         """One case more. A change that cannot touch a load (it logs, it counts) is no warning that could pay."""
         self.versions.add(advice.version)
-        if case.scenario.kind == FAULT:
+        if case.scenario.kind == FAULT and not is_shown(case.lines):
+            # Whoever names it and whoever does not: nothing of it can be felt on this machine.
+            self.not_shown += 1
+        elif case.scenario.kind == FAULT:
             self.faults += 1
             self.faults_named += names(advice, case.scenario.named_by)
         else:
@@ -121,6 +125,12 @@ def names(advice: Advice, by: NamedBy) -> bool:
         or any(one.lower() in statements for one in by.statements)
         or any(one.lower() in said for one in by.words)
     )
+
+
+def is_shown(lines: Sequence[Line]) -> bool:
+    """Whether a fault can be felt: no search was made for what would help, or the best that it found helps. A second search has the last word."""
+    best = [line for line in of_kind(lines, BEST) if line["ratio"] is not None or line["outcome"] == NOTHING]
+    return not best or best[-1]["outcome"] == IMPROVES
 
 
 def pays(line: Line) -> bool:

@@ -107,13 +107,19 @@ VIEWS = (
             "wait_share": "Share of the locks that were waited for, over the interval; unknown where either is.",
             "waiting_threads": "Connections that wait for a table lock at this moment.",
             "longest_seconds": "How long the first of them has waited.",
+            "statement_seconds": "How long a statement takes on average, with what it waits: connections at work by statements in a second.",
+            "threads_in_line": "How many connections are in line on average, if each wait lasts as long as a statement.",
         },
         """
-        SELECT s.*, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share, p.waiting_threads, p.longest_seconds
-          FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Table_locks_waited') AS waits_per_second,
+        SELECT s.waits_per_second, s.immediate_per_second, s.waits, s.immediate, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share,
+               p.waiting_threads, p.longest_seconds,
+               m.threads_running * 1.0 / NULLIF(s.questions, 0) AS statement_seconds,
+               m.threads_running * s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS threads_in_line
+          FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Questions') AS questions,
+                       MAX(per_second) FILTER (WHERE name = 'Table_locks_waited') AS waits_per_second,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_immediate') AS immediate_per_second,
                        MAX(value) FILTER (WHERE name = 'Table_locks_waited') AS waits, MAX(value) FILTER (WHERE name = 'Table_locks_immediate') AS immediate
-                  FROM status) AS s,
+                  FROM status) AS s LEFT JOIN mysqld AS m,
                (SELECT SUM(threads) AS waiting_threads, MAX(longest_seconds) AS longest_seconds
                   FROM processlist WHERE state IN ('Locked', 'Table lock', 'Waiting for table level lock')) AS p
         """,

@@ -20,6 +20,8 @@ from myisam_advisor.errors import TrialError
 
 NAME, INTERVAL_SECONDS = "myisam-advisor", 10.0
 STATEMENT_LETTERS = 20_000
+# It says that there is nothing to judge.
+NO_ADVICE = ("no-myisam",)
 _OPTION = re.compile(r"(?P<name>[A-Za-z][\w.-]*)\s*=\s*(?P<value>[^#]*)")
 _SET = re.compile(
     r"SET\s+(?:GLOBAL|PERSIST)\s+(?P<name>(?:`?\w+`?\.)?\w+)\s*:?=\s*(?P<value>[^;]+);?\s*", re.IGNORECASE
@@ -69,6 +71,8 @@ def advice_of(text: str) -> Advice:
     changes: list[Change] = []
     named: list[str] = []
     for finding in findings:
+        if finding["rule"] in NO_ADVICE:
+            continue
         found = list(changes_of(finding))
         changes += found
         if not found:

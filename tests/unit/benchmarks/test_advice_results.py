@@ -142,6 +142,27 @@ def test_an_adviser_is_counted_by_what_came_of_its_pieces() -> None:
     assert silent.median_reached == pytest.approx(0.5)
 
 
+def test_a_fault_that_no_configuration_mends_is_none() -> None:
+    def best(outcome: str, ratio: float | None) -> Mapping[str, object]:
+        return {"kind": BEST, "settings": {"b": "2"}, **Outcome(outcome, "", ratio, ratio and ratio * 0.9, ratio and ratio * 1.1, 30).document()}
+
+    asked = advice_line(TWO)
+    for line, shown in ((best(UNCLEAR, 1.02), False), (best(NOTHING, None), False), (best(IMPROVES, 1.3), True), (best(NOT_APPLICABLE, None), True)):
+        one = tally(case(FAULT, asked, line))["somebody"]
+        assert (one.faults, one.faults_named, one.not_shown) == ((1, 1, 0) if shown else (0, 0, 1))
+    found = case(FAULT, asked, best(UNCLEAR, 1.3), best(UNCLEAR, 1.02))
+    assert "no fault on mariadb-10.11: the best of 0 configurations is 1.02 (0.92 - 1.12) times as fast" in page(scenarios(found), [found], tallies([found]))
+
+
+def test_what_only_looks_is_no_warning_that_could_pay() -> None:
+    said = advice(change("slow_query_log", "ON"), change("b", "2"))
+    found = case(FAULT, advice_line(said), measured("slow_query_log=1", IMPROVES, 1.1), measured("b=2", WORSENS, 0.5))
+    one = tally(found)["somebody"]
+    assert (one.warnings, one.warnings_that_pay) == (1, 0)
+    assert "1 changes that cannot touch a load were measured: 1 of them came out as faster or slower" in page(scenarios(found), [found], [one])
+    assert "| somebody | one | mariadb-10.11 | b=2 | 0.50 (0.49 - 0.51) | worse |" in page(scenarios(FOUND), [FOUND], [one])
+
+
 def test_a_healthy_server_is_left_in_peace_by_whoever_proposes_nothing() -> None:
     def asked(adviser: str, *changes: Change, named: tuple[str, ...] = ()) -> Mapping[str, object]:
         return advice_line(advice(*changes, adviser=adviser, named=named))
