@@ -219,7 +219,11 @@ def paced(
     metavar="ADVISER",
     help=f"Measure what this one proposes, and no other's (may be repeated; {NOBODY}: only ask).",
 )
-@click.option("--ask-again", is_flag=True, help="Ask the advisers anew; what was measured of changes stays.")
+@click.option(
+    "--ask-again",
+    is_flag=True,
+    help="Ask the advisers anew (with --of: these alone); what was measured of changes stays.",
+)
 @click.option(
     "--keep",
     default=RESULTS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.advice.changes import untouching
-from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, WORSENS
+from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, of_kind
 from benchmarks.advice.scenarios import FAULT, KINDS, Scenario, all_scenarios
 from benchmarks.advice.tally import Case, Tally, is_shown, known_cases, names, tallies
@@ -31,6 +31,19 @@ def documents(folder: Path = RESULTS) -> dict[str, str]:
     cases = known_cases(scenarios, folder)
     found = tallies(cases)
     return {PAGE: page(scenarios, cases, found), DATA: json.dumps(data(cases, found), indent=1) + "\n"}
+
+
+def in_short(folder: Path = RESULTS) -> str:
+    """The few figures for README: a line for each adviser."""
+    rows = [
+        [
+            one.adviser, _share(one.faults_named, one.faults), _share(one.in_peace, one.others), _share(one.without_a_word, one.others),
+            str(one.pieces - one.outcomes[UNTOUCHED]), str(one.outcomes[IMPROVES]), str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]),
+        ]
+        for one in tallies(known_cases(all_scenarios(), folder))
+    ]  # fmt: skip
+    heads = ["", "faults named", "healthy: no warning", "healthy: not a word", "changes measured", "better", "worse"]
+    return "\n".join(_markdown(heads, rows)) + "\n"
 
 
 def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[Tally]) -> str:
@@ -90,7 +103,8 @@ def _table(found: Sequence[Tally]) -> list[str]:
     return [
         "## Advisers\n", *_markdown(heads, rows),
         "\n*Faults*: those for which no search was made, or the search found a configuration that improves the load; where it found none, there is nothing to name. "
-        "*Left in peace*: of the servers where nothing is wrong, those for which it proposes nothing above a notice; *without a word*: those of which it says nothing at "
+        "*Left in peace*: of the servers where nothing is wrong, those for which it says nothing above a notice (of the others "
+        "changes count, of ours sentences too); *without a word*: those of which it says nothing at "
         "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
         "writes a log or counts is none of them. *Of the best found*: what its whole advice gives, as a share of what the best configuration of a search gives, in the "
         "median scenario.\n",

@@ -69,7 +69,10 @@ class Tally:
             self.faults += 1
             self.faults_named += names(advice, case.scenario.named_by)
         else:
-            loud = [change for change in advice.changes if change.severity.lower() not in QUIET]
+            # Ours says how severe a sentence is, too; of the others only changes are counted.
+            loud = [change for change in advice.changes if change.severity.lower() not in QUIET] or [
+                said for said in advice.named if any(f"[{word}]" in said.partition(":")[0] for word in WARNING)
+            ]
             self.others += 1
             self.in_peace += not loud
             self.without_a_word += not advice.changes and not advice.named

@@ -113,7 +113,11 @@ class Session:
 
     def _ask(self) -> None:
         asked = () if self.ask_again else {line["adviser"] for line in of_kind(self.known, ADVICE)}
-        wanted = [one for one in self.advisers if one.name not in asked]
+        wanted = [
+            one
+            for one in self.advisers
+            if one.name not in asked and not (self.ask_again and self.of is not None and one.name not in self.of)
+        ]
         if not wanted:
             return
         with self.stage.untouched() as player:

@@ -76,7 +76,7 @@ def advice_of(text: str) -> Advice:
         found = list(changes_of(finding))
         changes += found
         if not found:
-            named.append(f"{finding['rule']}: {finding['message']}")
+            named.append(f"{finding['rule']} [{finding['severity']}]: {finding['message']}")
     return advice(NAME, str(document["tool"]["version"]), changes, named)
 
 

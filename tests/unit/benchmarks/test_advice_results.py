@@ -170,6 +170,8 @@ def test_a_healthy_server_is_left_in_peace_by_whoever_proposes_nothing() -> None
     found = tally(case(HEALTHY, asked("loud", change("a", "1")), asked("notice", change("a", "1", severity="notice")), asked("talker", named=("x",)), asked("silent")))
     assert {name: (one.in_peace, one.without_a_word) for name, one in found.items()} == {"loud": (0, 0), "notice": (1, 0), "talker": (1, 0), "silent": (1, 1)}
     assert found["loud"].unmeasured == 1
+    spoke = tally(case(HEALTHY, asked("warns", named=("a-rule [warning]: x",)), asked("informs", named=("a-rule [info]: [warning] is a word",))))
+    assert {name: one.in_peace for name, one in spoke.items()} == {"warns": 0, "informs": 1}
 
 
 def scenarios(*cases: Case) -> list[Scenario]:

@@ -110,7 +110,7 @@ def test_ours_by_what_its_findings_would_have_one_run() -> None:
     assert settings(said) == {"table_open_cache": "400", "myisam_recover_options": "BACKUP,QUICK"}
     statements = [change.statement for change in said.changes if change.statement]
     assert statements == ["FLUSH TABLES `archive`.`broken`;\nCHECK TABLE `archive`.`broken`;\nREPAIR TABLE `archive`.`broken`"]
-    assert [sentence.partition(":")[0] for sentence in said.named] == ["table-lock-contention"]
+    assert [sentence.partition(":")[0] for sentence in said.named] == ["table-lock-contention [warning]"]
 
 
 def test_a_named_cache_goes_with_the_statements_that_fill_it() -> None:
