@@ -70,11 +70,11 @@ class Tally:
             self.faults_named += names(advice, case.scenario.named_by)
         else:
             # Ours says how severe a sentence is, too; of the others only changes are counted.
-            loud = [change for change in advice.changes if change.severity.lower() not in QUIET] or [
-                said for said in advice.named if any(f"[{word}]" in said.partition(":")[0] for word in WARNING)
-            ]
+            is_loud = any(change.severity.lower() not in QUIET for change in advice.changes) or any(
+                f"[{word}]" in said.partition(":")[0] for said in advice.named for word in WARNING
+            )
             self.others += 1
-            self.in_peace += not loud
+            self.in_peace += not is_loud
             self.without_a_word += not advice.changes and not advice.named
         measured = measured_of(case.lines)
         for piece in pieces([advice]):
