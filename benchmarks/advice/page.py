@@ -124,7 +124,7 @@ def _blanks(cases: Sequence[Case]) -> list[str]:
     if not lines:
         return []
     return [
-        f"How far to trust it: {len(lines)} changes that cannot touch a load were measured: {wrong} of them came out as faster or slower all the same.\n"
+        f"How far to trust it: {len(lines)} changes that cannot touch a load were measured all the same: {wrong} of them came out as faster or slower.\n"
     ]
 
 

@@ -60,7 +60,7 @@ class Tally:
         return statistics.median(self.reached) if self.reached else None
 
     def count(self, case: Case, advice: Advice, only_looks: Untouching) -> None:
-        """One case more. A change that cannot touch a load (it logs, it counts) is no warning that could pay."""
+        """One case more. A change that cannot touch a load (it logs, it counts) counts as that, whatever was measured of it, and is no warning that could pay."""
         self.versions.add(advice.version)
         if case.scenario.kind == FAULT and not is_shown(case.lines):
             # Whoever names it and whoever does not: nothing of it can be felt on this machine.
@@ -82,8 +82,9 @@ class Tally:
             if line is None:
                 self.unmeasured += 1
             else:
-                self.outcomes[line["outcome"]] += 1
-                if line["outcome"] in (IMPROVES, WORSENS, UNSAFE):
+                outcome = UNTOUCHED if only_looks.why(piece) is not None else line["outcome"]
+                self.outcomes[outcome] += 1
+                if outcome in (IMPROVES, WORSENS, UNSAFE):
                     self.told.append((case.scenario.name, case.server, line))
         for piece in {piece_of(change) for change in advice.changes if change.severity.lower() in WARNING}:
             line = measured.get(piece.key)

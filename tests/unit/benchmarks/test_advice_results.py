@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.advice.changes import piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice, Change
-from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, UNCLEAR, WORSENS, Outcome, judged
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, UNCLEAR, UNTOUCHED, WORSENS, Outcome, judged
 from benchmarks.advice.page import data, page
 from benchmarks.advice.record import BEST, MEASURED, WHOLE, Record, advice_line, advice_of, measured_of
 from benchmarks.advice.scenarios import FAULT, HEALTHY, NamedBy, Scenario, all_scenarios
@@ -159,7 +159,8 @@ def test_what_only_looks_is_no_warning_that_could_pay() -> None:
     found = case(FAULT, advice_line(said), measured("slow_query_log=1", IMPROVES, 1.1), measured("b=2", WORSENS, 0.5))
     one = tally(found)["somebody"]
     assert (one.warnings, one.warnings_that_pay) == (1, 0)
-    assert "1 changes that cannot touch a load were measured: 1 of them came out as faster or slower" in page(scenarios(found), [found], [one])
+    assert dict(one.outcomes) == {UNTOUCHED: 1, WORSENS: 1}
+    assert "1 changes that cannot touch a load were measured all the same: 1 of them came out as faster or slower." in page(scenarios(found), [found], [one])
     assert "| somebody | one | mariadb-10.11 | b=2 | 0.50 (0.49 - 0.51) | worse |" in page(scenarios(FOUND), [FOUND], [one])
 
 
