@@ -12,6 +12,7 @@ from benchmarks.advice.limits import SIDES
 from benchmarks.advice.stage import Player, Stage, crashed_tables, row_counts
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, WORSE, WORTH_IT
+from myisam_advisor.trial.intervals import MANY
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer, PrivateServerError
 from myisam_advisor.trial.rounds import Limits, Rounds, run_rounds
@@ -20,7 +21,7 @@ IMPROVES, NOTHING, WORSENS, UNCLEAR = "improves", "no difference", "worse", "unc
 NOT_APPLICABLE, UNSAFE, UNTOUCHED = "cannot be applied", "unsafe", "cannot touch the load"
 OUTCOMES = (IMPROVES, NOTHING, WORSENS, UNCLEAR, NOT_APPLICABLE, UNSAFE, UNTOUCHED)
 _OF_VERDICT = {WORTH_IT: IMPROVES, NO_DIFFERENCE: NOTHING, WORSE: WORSENS}
-FEWEST_ROUNDS, MOST_ROUNDS = 6, 40
+FEWEST_ROUNDS, MOST_ROUNDS, MOST_SHORT_ROUNDS = 6, 40, 400
 # To choose between settings, not to judge one.
 GLANCE = Limits(3, 3, None)
 # Longer than this nobody expects a change to hold a table, where nothing was said.
@@ -59,8 +60,10 @@ class RefusedError(Exception):
         self.outcome, self.reason = outcome, reason
 
 
-def within(seconds: float) -> Limits:
-    """As many rounds as it takes to be clear, for so long."""
+def within(seconds: float, *, short_runs: bool = False) -> Limits:
+    """As many rounds as it takes to be clear, for so long; of short runs none ends before there are many."""
+    if short_runs:
+        return Limits(FEWEST_ROUNDS, MOST_SHORT_ROUNDS, seconds, MANY)
     return Limits(FEWEST_ROUNDS, MOST_ROUNDS, seconds)
 
 

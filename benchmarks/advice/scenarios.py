@@ -110,6 +110,12 @@ class Scenario:
         limits = (("control group blkio", self.reads_per_second), ("control group memory", self.memory_bytes))
         return tuple(self.load.programs) + tuple(name for name, wanted in limits if wanted)
 
+    @property
+    def may_be_short(self) -> bool:
+        """Whether many short runs say the same as few long ones: not where each begins with work, or something beats beside it."""
+        begins = self.before_each or self.evict or self.load.programs
+        return not (begins or self.beside or self.reads_per_second or self.memory_bytes)
+
 
 def read_scenario(path: Path) -> Scenario:
     """The scenario of a file. Raises UserError that names file, line and fault."""

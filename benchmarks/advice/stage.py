@@ -21,6 +21,8 @@ from myisam_advisor.trial.private.unprivileged import run
 # MySQLTuner 1.9.9 divides by the chunk size, which is 0 in recent releases of MariaDB where nobody sets it: so it answers.
 OPTIONS = ("--max-connections=200", "--loose-innodb-buffer-pool-chunk-size=2M")
 FIRST_COUNT, MORE, MOST, ENOUGH_SECONDS = 4, 4, 50_000, 0.25
+# Many short runs make a verdict clear where neighbours come and go (docs/decisions/036-verdicts.md).
+SHORT_RUN_SECONDS = 0.2
 SYSTEM = "('mysql', 'sys', 'information_schema', 'performance_schema')"
 MOST_COUNTED_TABLES = 50
 
@@ -69,7 +71,7 @@ class Stage:
 
     def __init__(self, scenario: Scenario, binaries: ServerBinaries, folder: Path, seconds: float) -> None:
         self.scenario, self.binaries, self.folder = scenario, binaries, folder
-        self._seconds, self._count = seconds, 0
+        self._seconds, self._count = min(seconds, SHORT_RUN_SECONDS) if scenario.may_be_short else seconds, 0
         kept = folder / "kept"
         kept.mkdir()
         with PrivateServer(binaries, [*OPTIONS, *scenario.options], kept) as server:

@@ -142,7 +142,8 @@ class Session:
 
     def _within(self) -> Limits:
         """A measurement's time: less where less is left."""
-        return within(max(min(self.pace.piece_seconds, self._seconds_left), SHORTEST_PIECE_SECONDS))
+        seconds = max(min(self.pace.piece_seconds, self._seconds_left), SHORTEST_PIECE_SECONDS)
+        return within(seconds, short_runs=self.scenario.may_be_short)
 
     def _measure(self, piece: Piece) -> None:
         why = self.untouching.why(piece)
