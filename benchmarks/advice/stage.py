@@ -22,7 +22,7 @@ from myisam_advisor.trial.private.unprivileged import run
 OPTIONS = ("--max-connections=200", "--loose-innodb-buffer-pool-chunk-size=2M")
 FIRST_COUNT, MORE, MOST, ENOUGH_SECONDS = 4, 4, 50_000, 0.25
 # Many short runs make a verdict clear where neighbours come and go (docs/decisions/036-verdicts.md).
-SHORT_RUN_SECONDS = 0.2
+SHORT_RUN_SECONDS = 0.25
 SYSTEM = "('mysql', 'sys', 'information_schema', 'performance_schema')"
 MOST_COUNTED_TABLES = 50
 
