@@ -124,9 +124,11 @@ def rule_page(rule: Rule) -> str:
 
 
 def with_advice(readme: str) -> str:
-    """README with the figures of how often advice is right as they are now."""
+    """README with the figures of how often advice is right as they are now. Raises ValueError where it has no one place for them."""
     before, _, rest = readme.partition(ADVICE_BEGINS)
-    _, _, after = rest.partition(ADVICE_ENDS)
+    _, end, after = rest.partition(ADVICE_ENDS)
+    if not end or ADVICE_BEGINS in rest or ADVICE_ENDS in after:
+        raise ValueError(f"README has no lines {ADVICE_BEGINS.strip()} and {ADVICE_ENDS.strip()}, once each")
     return f"{before}{ADVICE_BEGINS}\n{measured_advice.in_short()}\n{ADVICE_ENDS}{after}"
 
 

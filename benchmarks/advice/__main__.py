@@ -30,7 +30,7 @@ from benchmarks.advice.outcomes import OUTCOMES, UNTOUCHED
 from benchmarks.advice.record import MEASURED, RESULTS, SKIPPED, Record, all_records, of_kind
 from benchmarks.advice.scenarios import Scenario, all_scenarios
 from benchmarks.advice.stage import Stage
-from benchmarks.advice.work import Pace, Session, answers
+from benchmarks.advice.work import NOBODY, Pace, Session, answers
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.channel import Channel, Message
@@ -40,7 +40,6 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 from tools.fetched_servers import FETCHED_SERVERS, find_server, keep_place
 
-NOBODY = "nobody"
 ADVISERS = Path(__file__).with_name("advisers")
 # Of a short run each scenario has its share, and no more than that again and so much, whatever hangs in it.
 SHORT_SECONDS, SHORT_PACE, SHORT_GRACE_SECONDS = 600.0, Pace(0.4, 8.0, 12.0), 45.0

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.advice.changes import untouching
-from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
-from benchmarks.advice.record import BEST, MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, of_kind
+from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNCLEAR, UNSAFE, WORSENS
+from benchmarks.advice.outcomes import NOTHING as NO_DIFFERENCE
+from benchmarks.advice.record import MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, measured_of, of_kind
 from benchmarks.advice.scenarios import FAULT, KINDS, Scenario, all_scenarios
-from benchmarks.advice.tally import Case, Tally, is_shown, known_cases, names, tallies
+from benchmarks.advice.tally import Case, Tally, best_of, is_shown, known_cases, names, tallies
 
 PAGE, DATA = "advice.md", "advice.json"
 NOTHING = "not measured yet"
@@ -38,11 +39,20 @@ def in_short(folder: Path = RESULTS) -> str:
     rows = [
         [
             one.adviser, _share(one.faults_named, one.faults), _share(one.in_peace, one.others), _share(one.without_a_word, one.others),
-            str(one.pieces - one.outcomes[UNTOUCHED]), str(one.outcomes[IMPROVES]), str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]),
+            str(one.outcomes[IMPROVES]), str(one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR]), str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.unmeasured),
         ]
         for one in tallies(known_cases(all_scenarios(), folder))
     ]  # fmt: skip
-    heads = ["", "faults named", "healthy: no warning", "healthy: not a word", "changes measured", "better", "worse"]
+    heads = [
+        "",
+        "faults named",
+        "healthy: no warning",
+        "healthy: not a word",
+        "changes: better",
+        "neither",
+        "worse",
+        "not measured yet",
+    ]
     return "\n".join(_markdown(heads, rows)) + "\n"
 
 
@@ -84,6 +94,7 @@ def _table(found: Sequence[Tally]) -> list[str]:
         "adviser",
         "version",
         "faults named",
+        "not felt",
         "left in peace",
         "without a word",
         "pieces",
@@ -94,7 +105,7 @@ def _table(found: Sequence[Tally]) -> list[str]:
     ]
     rows = [
         [
-            one.adviser, ", ".join(sorted(one.versions)), _share(one.faults_named, one.faults), _share(one.in_peace, one.others),
+            one.adviser, ", ".join(sorted(one.versions)), _share(one.faults_named, one.faults), str(one.not_shown), _share(one.in_peace, one.others),
             _share(one.without_a_word, one.others), str(one.pieces), *(str(one.outcomes[name]) for name in OUTCOMES), str(one.unmeasured),
             _share(one.warnings_that_pay, one.warnings), _reached(one),
         ]
@@ -102,7 +113,7 @@ def _table(found: Sequence[Tally]) -> list[str]:
     ]  # fmt: skip
     return [
         "## Advisers\n", *_markdown(heads, rows),
-        "\n*Faults*: those for which no search was made, or the search found a configuration that improves the load; where it found none, there is nothing to name. "
+        "\n*Not felt*: of the faults, those for which a search found no configuration that is faster with the whole interval above 1. "
         "*Left in peace*: of the servers where nothing is wrong, those for which it says nothing above a notice (of the others "
         "changes count, of ours sentences too); *without a word*: those of which it says nothing at "
         "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
@@ -117,7 +128,7 @@ def _blanks(cases: Sequence[Case]) -> list[str]:
     lines = [
         line
         for case in cases
-        for line in of_kind(case.lines, MEASURED)
+        for line in measured_of(case.lines).values()
         if line["ratio"] is not None and only_looks.why_key(line["key"]) is not None
     ]
     wrong = sum(line["outcome"] in (IMPROVES, WORSENS) for line in lines)
@@ -189,18 +200,18 @@ def _who(scenario: Scenario, cases: Sequence[Case]) -> str:
     spoke = ", ".join(f"{name} ({count} of {asked})" for name, count in sorted(said.items()) if count)
     missing = [case for case in cases if scenario.kind == FAULT and not is_shown(case.lines)]
     return "; ".join(
-        [spoke or f"nobody ({asked} asked)", *(f"no fault on {case.server}: {_best(case.lines)}" for case in missing)]
+        [
+            spoke or f"nobody ({asked} asked)",
+            *(f"on {case.server} no configuration was shown to help: {_best(case.lines)}" for case in missing),
+        ]
     )
 
 
 def _best(lines: Sequence[Line]) -> str:
     """How good the best configuration is that a search found."""
-    ratio = ratio_of(of_kind(lines, BEST)[-1])
-    return (
-        f"the best of {len(of_kind(lines, SEARCHED))} configurations is {ratio} times as fast"
-        if ratio
-        else f"none of {len(of_kind(lines, SEARCHED))} configurations is better"
-    )
+    best, count = best_of(lines), len(of_kind(lines, SEARCHED))
+    ratio = ratio_of(best) if best else ""
+    return f"the best of {count} is {ratio} times as fast" if ratio else f"none of {count} is better"
 
 
 def data(cases: Sequence[Case], found: Sequence[Tally]) -> dict[str, Any]:

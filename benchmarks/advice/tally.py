@@ -62,11 +62,9 @@ class Tally:
     def count(self, case: Case, advice: Advice, only_looks: Untouching) -> None:
         """One case more. A change that cannot touch a load (it logs, it counts) counts as that, whatever was measured of it, and is no warning that could pay."""
         self.versions.add(advice.version)
-        if case.scenario.kind == FAULT and not is_shown(case.lines):
-            # Whoever names it and whoever does not: nothing of it can be felt on this machine.
-            self.not_shown += 1
-        elif case.scenario.kind == FAULT:
+        if case.scenario.kind == FAULT:
             self.faults += 1
+            self.not_shown += not is_shown(case.lines)
             self.faults_named += names(advice, case.scenario.named_by)
         else:
             # Ours says how severe a sentence is, too; of the others only changes are counted.
@@ -97,8 +95,8 @@ class Tally:
         line = line_of_whole(case.lines, advice, measured)
         if line is not None and line["ratio"] is not None:
             self.whole.append((case.scenario.name, case.server, line))
-        best = next((one for one in reversed(of_kind(case.lines, BEST)) if one["ratio"] is not None), None)
-        if best is None:
+        best = best_of(case.lines)
+        if best is None or best["ratio"] is None:
             return
         if not advice.changes:
             self.reached.append(1 / max(best["ratio"], 1.0))
@@ -131,10 +129,16 @@ def names(advice: Advice, by: NamedBy) -> bool:
     )
 
 
-def is_shown(lines: Sequence[Line]) -> bool:
-    """Whether a fault can be felt: no search was made for what would help, or the best that it found helps. A second search has the last word."""
+def best_of(lines: Sequence[Line]) -> Line | None:
+    """The best configuration that a search found, measured in full; None where none was made. A second search has the last word."""
     best = [line for line in of_kind(lines, BEST) if line["ratio"] is not None or line["outcome"] == NOTHING]
-    return not best or best[-1]["outcome"] == IMPROVES
+    return best[-1] if best else None
+
+
+def is_shown(lines: Sequence[Line]) -> bool:
+    """Whether a fault can be felt, as far as is known: no search was made for what would help, or the best that it found helps."""
+    best = best_of(lines)
+    return best is None or bool(best["outcome"] == IMPROVES)
 
 
 def pays(line: Line) -> bool:

@@ -32,7 +32,7 @@ from myisam_advisor.trial.rounds import Limits
 Tell = Callable[[Mapping[str, Any]], None]
 # Advisers are asked on the other side: as root, where we were it, as who runs a server would.
 Ask = Callable[[WatchedServer, Sequence[str]], Sequence[Line]]
-OURS = "myisam-advisor"
+OURS, NOBODY = "myisam-advisor", "nobody"
 ONE_WRITE_OF_INNODB = (
     "CREATE DATABASE advice_once",
     "CREATE TABLE advice_once.t (id INT PRIMARY KEY) ENGINE=InnoDB",
@@ -99,6 +99,11 @@ class Session:
             self._search(self.scenario.search)
 
     @property
+    def _measured(self) -> set[str]:
+        """Whose changes are measured; nobody's is no choice of whom to ask."""
+        return {*(self.of or ())} - {NOBODY}
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing more is to be begun."""
         return self._seconds_left < SHORTEST_PIECE_SECONDS
@@ -116,7 +121,7 @@ class Session:
         wanted = [
             one
             for one in self.advisers
-            if one.name not in asked and not (self.ask_again and self.of is not None and one.name not in self.of)
+            if one.name not in asked and not (self.ask_again and self._measured and one.name not in self._measured)
         ]
         if not wanted:
             return

@@ -108,13 +108,13 @@ VIEWS = (
             "waiting_threads": "Connections that wait for a table lock at this moment.",
             "longest_seconds": "How long the first of them has waited.",
             "statement_seconds": "How long a statement takes on average, with what it waits: connections at work by statements in a second.",
-            "threads_in_line": "How many connections are in line on average, if each wait lasts as long as a statement.",
+            "waiting_connections": "Connections at work beyond the processors that the server uses: those that wait, for whatever.",
         },
         """
         SELECT s.waits_per_second, s.immediate_per_second, s.waits, s.immediate, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share,
                p.waiting_threads, p.longest_seconds,
                m.threads_running * 1.0 / NULLIF(s.questions, 0) AS statement_seconds,
-               m.threads_running * s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS threads_in_line
+               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections
           FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Questions') AS questions,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_waited') AS waits_per_second,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_immediate') AS immediate_per_second,

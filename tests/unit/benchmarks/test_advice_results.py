@@ -142,16 +142,16 @@ def test_an_adviser_is_counted_by_what_came_of_its_pieces() -> None:
     assert silent.median_reached == pytest.approx(0.5)
 
 
-def test_a_fault_that_no_configuration_mends_is_none() -> None:
+def test_a_fault_that_no_configuration_mends_is_said() -> None:
     def best(outcome: str, ratio: float | None) -> Mapping[str, object]:
         return {"kind": BEST, "settings": {"b": "2"}, **Outcome(outcome, "", ratio, ratio and ratio * 0.9, ratio and ratio * 1.1, 30).document()}
 
     asked = advice_line(TWO)
     for line, shown in ((best(UNCLEAR, 1.02), False), (best(NOTHING, None), False), (best(IMPROVES, 1.3), True), (best(NOT_APPLICABLE, None), True)):
         one = tally(case(FAULT, asked, line))["somebody"]
-        assert (one.faults, one.faults_named, one.not_shown) == ((1, 1, 0) if shown else (0, 0, 1))
+        assert (one.faults, one.faults_named, one.not_shown) == (1, 1, not shown)
     found = case(FAULT, asked, best(UNCLEAR, 1.3), best(UNCLEAR, 1.02))
-    assert "no fault on mariadb-10.11: the best of 0 configurations is 1.02 (0.92 - 1.12) times as fast" in page(scenarios(found), [found], tallies([found]))
+    assert "on mariadb-10.11 no configuration was shown to help: the best of 0 is 1.02 (0.92 - 1.12) times as fast" in page(scenarios(found), [found], tallies([found]))
 
 
 def test_what_only_looks_is_no_warning_that_could_pay() -> None:
@@ -183,7 +183,7 @@ def test_the_page_says_what_was_measured() -> None:
     text = page(scenarios(FOUND), [FOUND], tallies([FOUND]))
     assert "1 of a scenario on a server (mariadb-10.11), 3 changes, 2026-11-23, on a | machine." in text
     row = next(line for line in text.splitlines() if line.startswith("| somebody | 1.0 |"))
-    assert [cell.strip() for cell in row.split("|")][3:8] == ["1 of 1", "not measured yet", "not measured yet", "3", "1"]
+    assert [cell.strip() for cell in row.split("|")][3:9] == ["1 of 1", "0", "not measured yet", "not measured yet", "3", "1"]
     assert "| somebody | one | mariadb-10.11 | 1.90 (1.80 - 2.00) | improves | 8 |" in text
     assert "somebody (1 of 1)" in text
     document = data([FOUND], tallies([FOUND]))
