@@ -17,6 +17,7 @@ from benchmarks.advice.tally import Case, Tally, best_of, is_shown, known_cases,
 PAGE, DATA = "advice.md", "advice.json"
 NOTHING = "not measured yet"
 MOST_LETTERS = 100
+WIDEST = 1000.0  # rounds that differ beyond measure tell nothing
 INTRODUCTION = (
     "How often advice is right, ours and everybody's: `script/bench advice` provokes faults (and servers where nothing is wrong) on private servers, asks every adviser "
     "under the load, and measures each change that it proposes, alone and with all its others, against the untouched server under the same load, in turn, by the verdict of "
@@ -241,7 +242,9 @@ def ratio_of(line: Line) -> str:
     """A ratio with its interval."""
     if line["ratio"] is None:
         return ""
-    interval = "no interval" if line["low"] is None else f"{line['low']:.2f} - {line['high']:.2f}"
+    interval = (
+        "no interval" if line["low"] is None or line["high"] > WIDEST else f"{line['low']:.2f} - {line['high']:.2f}"
+    )
     return f"{line['ratio']:.2f} ({interval})"
 
 

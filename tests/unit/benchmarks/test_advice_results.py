@@ -198,6 +198,12 @@ def test_where_nothing_was_measured_the_page_says_so() -> None:
     assert "0 of" not in text
 
 
+def test_an_interval_beyond_measure_is_none() -> None:
+    wild = {"kind": MEASURED, "key": "b=2", **Outcome(WORSENS, "", 0.1, 0.0, 1e6, 11).document()}
+    found = case(FAULT, advice_line(advice(change("b", "2"))), wild)
+    assert "| 0.10 (no interval) |" in page(scenarios(found), [found], tallies([found]))
+
+
 def test_words_from_outside_do_not_break_the_table() -> None:
     wild = case(FAULT, {"kind": "skipped", "why": "no | group\n<b>here"})
     text = page(scenarios(wild), [wild], tallies([wild]))
