@@ -23,6 +23,8 @@ OPTIONS = ("--max-connections=200", "--loose-innodb-buffer-pool-chunk-size=2M")
 FIRST_COUNT, MORE, MOST, ENOUGH_SECONDS = 4, 4, 50_000, 0.25
 # Many short runs make a verdict clear where neighbours come and go (docs/decisions/036-verdicts.md).
 SHORT_RUN_SECONDS = 0.25
+# What beats beside a load must beat in each run, or most of the load meets none of it.
+FEWEST_BEATS, BEATS = 2, 3
 SYSTEM = "('mysql', 'sys', 'information_schema', 'performance_schema')"
 MOST_COUNTED_TABLES = 50
 
@@ -56,13 +58,16 @@ class Player:
 
     def calibrate(self, seconds: float) -> int:
         """How much work takes about so long."""
+        beside = self.scenario.beside
+        beat_seconds = 1 / beside.per_second if beside else 0.0
+        enough_seconds = max(min(ENOUGH_SECONDS, seconds), FEWEST_BEATS * beat_seconds)
         self.count = FIRST_COUNT
         while True:
             rate = self.run()
-            if self.count / rate >= min(ENOUGH_SECONDS, seconds) or self.count >= MOST:
+            if self.count / rate >= enough_seconds or self.count >= MOST:
                 break
             self.count = min(self.count * MORE, MOST)
-        self.count = max(min(round(rate * seconds), MOST), 1)
+        self.count = max(min(round(rate * max(seconds, BEATS * beat_seconds)), MOST), 1)
         return self.count
 
 

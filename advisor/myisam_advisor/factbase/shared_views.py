@@ -158,6 +158,28 @@ VIEWS = (
         """,
     ),
     View(
+        "server_memory",
+        "One row: the memory that the server may have: the machine's, or its control group's where that leaves less.",
+        {
+            "memory_bytes": "All of it.",
+            "available_bytes": "What is free or page cache: what caches and buffers may still take.",
+            "page_cache_bytes": "What is page cache now.",
+            "free_bytes": "What is neither used nor page cache.",
+            "file_refaults_per_second": "Pages of files that were read again soon after they had been dropped.",
+        },
+        """
+        SELECT memory_bytes, available_bytes, page_cache_bytes, available_bytes - page_cache_bytes AS free_bytes, file_refaults_per_second
+          FROM (SELECT MIN(COALESCE(h.memory_bytes, m.limit_bytes), COALESCE(m.limit_bytes, h.memory_bytes)) AS memory_bytes,
+                       iif(m.is_less, m.left_bytes, h.memory_available_bytes) AS available_bytes, iif(m.is_less, m.page_cache_bytes, h.page_cache_bytes) AS page_cache_bytes,
+                       COALESCE(m.refaults, h.file_refaults_per_second) AS file_refaults_per_second
+                  FROM (SELECT 1) LEFT JOIN host AS h LEFT JOIN (
+                    SELECT cgroup_memory_limit_bytes AS limit_bytes, MAX(cgroup_memory_limit_bytes - anonymous_bytes, 0) AS left_bytes,
+                           cgroup_page_cache_bytes AS page_cache_bytes, cgroup_file_refaults_per_second AS refaults,
+                           COALESCE(MAX(cgroup_memory_limit_bytes - anonymous_bytes, 0) < COALESCE((SELECT memory_available_bytes FROM host), 1e18), 0) AS is_less
+                      FROM mysqld) AS m)
+        """,
+    ),
+    View(
         "server_load",
         "One row: what keeps the processors busy, by the server where it can be seen, else by the machine.",
         {

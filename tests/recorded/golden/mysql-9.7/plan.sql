@@ -78,5 +78,6 @@ SET GLOBAL table_open_cache = 400;
 --   every view go to a table of their own), close holes with OPTIMIZE TABLE so that inserts need not wait for
 --   readers (or set concurrent_insert=ALWAYS, which never fills holes again: a table with deletes grows for
 --   ever), and move tables that are read and updated at the same time to a row-locking engine (`myisam-advisor
---   migrate` says what breaks). One long reader with a queue behind it: KILL it. Readers that starve behind
---   writers: low_priority_updates, or a lower max_write_lock_count.
+--   migrate` says what breaks; where each commit is flushed, hundreds of short writes a second become slower
+--   there). One long reader with a queue behind it: KILL it. Readers that starve behind writers:
+--   low_priority_updates, or a lower max_write_lock_count.
