@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from benchmarks.advice import forecasts
 from benchmarks.advice import page as measured_advice
+from myisam_advisor.catalogue.forecasts import FILE as FORECASTS_FILE
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.factbase.shared_views import VIEWS
@@ -21,7 +23,7 @@ from tools.description import FILE as DESCRIPTION_FILE
 from tools.description import README, description
 from tools.json_schemas import schemas
 from tools.parsed_rules import FILE as PARSED_FILE
-from tools.parsed_rules import parsed_rules
+from tools.parsed_rules import RULES, parsed_rules
 from tools.rule_examples import FILE as EXAMPLES_FILE
 from tools.rule_examples import examples_document
 
@@ -142,6 +144,7 @@ def main(folder: Path, check: bool) -> int:
     beside = {
         README: readme,
         EXAMPLES_FILE: examples_document(),
+        RULES / FORECASTS_FILE: forecasts.document(),
         PARSED_FILE: parsed_rules(),
         DESCRIPTION_FILE: description(readme),
     }

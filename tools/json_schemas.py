@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from myisam_advisor.catalogue.forecasts import Forecast
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
 from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, QuotedProof, ShownFact, Suspicion
@@ -61,7 +62,11 @@ def _finding() -> Schema:
         "description": "What a trial or a replay here said of the change; else null."
     }
     evidence = list_of(shape_of(ShownFact, without=("label",)))
-    finding = shape_of(Finding, without=("remedy", "evidence", "proof"), evidence=evidence, proof=proof, **REMEDY)
+    forecast = or_null(shape_of(Forecast)) | {
+        "description": "What the change is expected to gain: `low` to `high` times the statements; null where the rule reckons with nothing."
+    }
+    own = ("remedy", "evidence", "proof", "forecast")
+    finding = shape_of(Finding, without=own, evidence=evidence, proof=proof, forecast=forecast, **REMEDY)
     finding["required"].append("since")
     finding["properties"] |= {
         "since": {"type": ["string", "null"], "description": "Since when it has held; null where no history tells."},

@@ -20,6 +20,8 @@ class Change:
     """warning, notice, info, or the adviser's own word."""
     rule: str
     """The rule's id, or the adviser's own name of the check."""
+    work: float | None = None
+    """What ours forecasts its gain from, where it does: see catalogue/forecasts.py."""
 
 
 @dataclass(frozen=True)

@@ -162,6 +162,7 @@ class Rule:
     plans_after: tuple[str, ...] = ()
     measured: Measured | None = None
     proof: Proving | None = None
+    forecast: str = ""
     measures: tuple[Measure, ...] = ()
     path: Path = Path()
 
@@ -278,7 +279,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
     optional = {
         name: content[name]
-        for name in ("to_do", "published", "confidence", "resource", "variable", "planner")
+        for name in ("to_do", "published", "confidence", "resource", "variable", "planner", "forecast")
         if name in content
     }
     return Rule(

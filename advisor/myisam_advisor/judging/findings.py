@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from myisam_advisor.catalogue.forecasts import Forecast
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.option_lines import OptionLine
@@ -56,6 +57,7 @@ class Finding:
     `to_do` is the recommendation in a few words, `price` what it asks of the server.
     `refused` is what the rule would have had run and this server's state forbids, with what to do instead (the recommendation ends with it).
     `proved` quotes what a trial or a replay on this server's own tables said of the change, `measured` what was measured elsewhere.
+    `forecast` is what the change is expected to gain, where the rule reckons it; a proof takes its place.
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them; `begin_seen` when it was seen not to hold just before the first: else it may be older.
     """
@@ -83,6 +85,7 @@ class Finding:
     measured: str = ""
     proved: str = ""
     proof: QuotedProof | None = None
+    forecast: Forecast | None = None
     resource: str = ""
     resource_order: int = 0
     first_seen: float | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from myisam_advisor.catalogue.fact_labels import label_of
+from myisam_advisor.catalogue.forecasts import forecast_of
 from myisam_advisor.catalogue.rules import SEVERITIES, Rule
 from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
 from myisam_advisor.judging.findings import Finding, NotEvaluated, QuotedProof, ShownFact
@@ -172,6 +173,9 @@ class Wording:
                 measured="" if decides or (values.get(PROVED) and rule.proof) else self._measured(rule),
                 proved="" if said is None else said.sentence,
                 proof=None if said is None else _quoted(said),
+                forecast=forecast_of(rule.id, values.get(rule.forecast))
+                if said is None and (admitted.remedy.commands or admitted.remedy.my_cnf)
+                else None,
                 resource=rule.resource,
                 resource_order=rule.resource_order,
             )

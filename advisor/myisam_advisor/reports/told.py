@@ -14,6 +14,7 @@ from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvalua
 from myisam_advisor.judging.verdict import Verdict, verdict_of
 from myisam_advisor.remedies.price import in_words, together
 from myisam_advisor.remedies.statements.base import Command, Statement
+from myisam_advisor.reports.forecasts_in_words import gain_in_words
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
 from myisam_advisor.texts.templates import limit, with_unit
 from myisam_exporter.facts.unknown import Unknown
@@ -71,8 +72,10 @@ class ToldRule:
 
     @property
     def expectation(self) -> str:
-        """What was proved here first, then what the change brings, with what was measured of it on the nearest kind of server."""
-        return " ".join(filter(None, (self.first.proved, self.first.expect, self.first.measured)))
+        """What was proved here first, then what the change brings, with what was measured of it on the nearest kind of server, and what it is expected to gain here."""
+        return " ".join(
+            filter(None, (self.first.proved, self.first.expect, self.first.measured, gain_in_words(self.first)))
+        )
 
     def likewise_sentence(self, where: str = "") -> str:
         """Which other objects it is about; empty where each has its own sentence. `where` says where the unnamed are."""

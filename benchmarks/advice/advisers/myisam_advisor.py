@@ -83,6 +83,7 @@ def advice_of(text: str) -> Advice:
 def changes_of(finding: Mapping[str, Any]) -> Iterator[Change]:
     """What a finding would have set and run."""
     said, severity, rule = shown(finding["message"]), finding["severity"], finding["rule"]
+    work = (finding.get("forecast") or {}).get("work")
     variables: dict[str, str] = {}
     for line in finding["my_cnf"]:
         if option := _OPTION.fullmatch(line.strip()):
@@ -101,13 +102,13 @@ def changes_of(finding: Mapping[str, Any]) -> Iterator[Change]:
         # A cache that the statements fill is theirs; my.cnf makes it anew at the next start.
         variables = {name: value for name, value in variables.items() if name not in caches}
         together = ";\n".join(one.strip().rstrip(";") for one in [*caches.values(), *statements])
-        yield Change(None, None, together[:STATEMENT_LETTERS], said, severity, rule)
+        yield Change(None, None, together[:STATEMENT_LETTERS], said, severity, rule, work)
     else:
         variables |= {
             name: command.partition("=")[2].strip(" ;'") for name, command in caches.items() if name not in variables
         }
     for name, value in variables.items():
-        yield Change(name, value, None, said, severity, rule)
+        yield Change(name, value, None, said, severity, rule, work)
 
 
 def _plain(name: str) -> str:
