@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.advice.changes import untouching
+from benchmarks.advice.forecasts import FEWEST_CHANGES, FEWEST_SCENARIOS, Outcome, fitted, outcomes
 from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNCLEAR, UNSAFE, WORSENS
 from benchmarks.advice.outcomes import NOTHING as NO_DIFFERENCE
 from benchmarks.advice.record import MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, measured_of, of_kind
 from benchmarks.advice.scenarios import FAULT, KINDS, Scenario, all_scenarios
 from benchmarks.advice.tally import Case, Tally, best_of, is_shown, known_cases, names, tallies
+from myisam_advisor.catalogue.forecasts import Model
 
 PAGE, DATA = "advice.md", "advice.json"
 NOTHING = "not measured yet"
 MOST_LETTERS = 100
+MICROSECONDS = 1e6
 WIDEST = 1000.0  # rounds that differ beyond measure tell nothing
 INTRODUCTION = (
     "How often advice is right, ours and everybody's: `script/bench advice` provokes faults (and servers where nothing is wrong) on private servers, asks every adviser "
@@ -32,7 +36,7 @@ def documents(folder: Path = RESULTS) -> dict[str, str]:
     scenarios = all_scenarios()
     cases = known_cases(scenarios, folder)
     found = tallies(cases)
-    return {PAGE: page(scenarios, cases, found), DATA: json.dumps(data(cases, found), indent=1) + "\n"}
+    return {PAGE: page(scenarios, cases, found, folder), DATA: json.dumps(data(cases, found), indent=1) + "\n"}
 
 
 def in_short(folder: Path = RESULTS) -> str:
@@ -57,7 +61,7 @@ def in_short(folder: Path = RESULTS) -> str:
     return "\n".join(_markdown(heads, rows)) + "\n"
 
 
-def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[Tally]) -> str:
+def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[Tally], folder: Path = RESULTS) -> str:
     """For people."""
     counts = ", ".join(
         f"{sum(one.kind == kind for one in scenarios)} {kind.replace('_', '-')}" for kind in KINDS
@@ -73,7 +77,15 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
             [*parts, "Nothing was measured yet: there is no figure to show.\n", *_scenarios(scenarios, cases)]
         )
     return "\n".join(
-        [*parts, *_table(found), *_blanks(cases), *_told(found), *_wholes(found), *_scenarios(scenarios, cases)]
+        [
+            *parts,
+            *_table(found),
+            *_blanks(cases),
+            *_told(found),
+            *_forecasts(outcomes(folder)),
+            *_wholes(found),
+            *_scenarios(scenarios, cases),
+        ]
     )
 
 
@@ -158,6 +170,37 @@ def _told(found: Sequence[Tally]) -> list[str]:
         return []
     head = ["adviser", "scenario", "server", "change", "times as fast (95 % interval)", ""]
     return ["## Changes that did good or harm, each alone\n", *_markdown(head, rows), ""]
+
+
+def _forecasts(known: Mapping[str, Sequence[Outcome]]) -> list[str]:
+    """How far what ours forecasts can be believed, rule by rule."""
+    if not known:
+        return []
+    rows = [
+        [rule, str(len(own)), str(len({one.scenario for one in own})), *_model_in_words(fitted(own))]
+        for rule, own in sorted(known.items())
+    ]
+    head = [
+        "rule",
+        "changes",
+        "scenarios",
+        "microseconds for a piece of work",
+        "outcome by forecast (80 of 100)",
+        "covered",
+    ]
+    return [
+        "## Forecasts\n", *_markdown(head, rows),
+        "\nWhat a rule's change gains is reckoned from the work that it spares; see [046](../decisions/046-advice-measured.md). "
+        f"With fewer than {FEWEST_CHANGES} changes that were measured closely enough, from {FEWEST_SCENARIOS} scenarios, it cannot be told. "
+        "*Covered*: of the outcomes of each scenario, those within the interval of a model that was fitted without that scenario.\n",
+    ]  # fmt: skip
+
+
+def _model_in_words(model: Model | None) -> list[str]:
+    if model is None:
+        return ["cannot tell", "", ""]
+    ends = " to ".join(f"{math.exp(end):.2f}" for end in (model.low, model.high))
+    return [f"{model.seconds * MICROSECONDS:.3g}", ends, f"{model.covered:.0%}"]
 
 
 def _short(change: str) -> str:

@@ -173,10 +173,39 @@ VIEWS = (
                        iif(m.is_less, m.left_bytes, h.memory_available_bytes) AS available_bytes, iif(m.is_less, m.page_cache_bytes, h.page_cache_bytes) AS page_cache_bytes,
                        COALESCE(m.refaults, h.file_refaults_per_second) AS file_refaults_per_second
                   FROM (SELECT 1) LEFT JOIN host AS h LEFT JOIN (
-                    SELECT cgroup_memory_limit_bytes AS limit_bytes, MAX(cgroup_memory_limit_bytes - anonymous_bytes, 0) AS left_bytes,
+                    SELECT cgroup_memory_limit_bytes AS limit_bytes, MAX(cgroup_memory_limit_bytes - COALESCE(anonymous_bytes, 0), 0) AS left_bytes,
                            cgroup_page_cache_bytes AS page_cache_bytes, cgroup_file_refaults_per_second AS refaults,
-                           COALESCE(MAX(cgroup_memory_limit_bytes - anonymous_bytes, 0) < COALESCE((SELECT memory_available_bytes FROM host), 1e18), 0) AS is_less
+                           COALESCE(MAX(cgroup_memory_limit_bytes - COALESCE(anonymous_bytes, 0), 0)
+                                    < COALESCE((SELECT COALESCE(memory_available_bytes, memory_bytes) FROM host), 1e18), 0) AS is_less
                       FROM mysqld) AS m)
+        """,
+    ),
+    View(
+        "read_calls",
+        "One row: what read calls and handlers tell of the rows that are read, where nobody counts them for each table.",
+        {
+            "is_counted": "1 where the server counts the rows of each table: performance_schema or userstat is ON.",
+            "rows_by_index_per_second": "Rows that an index found, each by a call of its own: read calls without those of key caches, and no more than such rows of any engine.",
+            "bytes_per_call": "What a read call brings on average.",
+            "changed_per_second": "Rows changed, of any engine.",
+            "scanned_per_second": "Rows read by scans, of any engine.",
+            "rows_per_scan": "The same in each scan, on average.",
+            "bytes_per_scanned_row": "What all read calls bring, by these rows; unknown where a tenth of them was written to temporary tables, found by an index, or is a join's.",
+        },
+        """
+        SELECT v.is_counted, MIN(m.read_syscalls_per_second - COALESCE((SELECT SUM(reads_per_second) FROM key_cache), 0), s.ranges) AS rows_by_index_per_second,
+               m.read_bytes_per_second * 1.0 / NULLIF(m.read_syscalls_per_second, 0) AS bytes_per_call, s.changed AS changed_per_second,
+               s.scanned AS scanned_per_second, s.scanned * 1.0 / NULLIF(s.scans, 0) AS rows_per_scan,
+               iif(COALESCE(s.by_key, 0) + COALESCE(s.temporary, 0) <= s.scanned / 10.0 AND COALESCE(s.joins, 0) < 1,
+                   m.read_bytes_per_second * 1.0 / NULLIF(s.scanned, 0), NULL) AS bytes_per_scanned_row
+          FROM (SELECT MAX(value IN ('ON', 1, '1')) AS is_counted FROM variable WHERE name IN ('performance_schema', 'userstat')) AS v,
+               (SELECT SUM(per_second) FILTER (WHERE name IN ('Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS ranges,
+                       SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS by_key,
+                       SUM(per_second) FILTER (WHERE name IN ('Handler_update', 'Handler_delete', 'Handler_write')) AS changed,
+                       MAX(per_second) FILTER (WHERE name = 'Handler_tmp_write') AS temporary,
+                       MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS scanned, MAX(per_second) FILTER (WHERE name = 'Select_scan') AS scans,
+                       MAX(per_second) FILTER (WHERE name = 'Select_full_join') AS joins
+                  FROM status) AS s LEFT JOIN mysqld AS m
         """,
     ),
     View(

@@ -141,9 +141,9 @@ def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def pack_sample(facts: FactSet, choice: Choice) -> bytes:
-    """The numbers worth a curve, as the file holds them."""
-    return zlib.compress(_json(samples_of(facts, choice)).encode("utf-8", "backslashreplace"), 1)
+def pack_sample(facts: FactSet, choice: Choice, beside: Mapping[str, float | None]) -> bytes:
+    """The numbers worth a curve, and those `beside` them, as the file holds them."""
+    return zlib.compress(_json({**samples_of(facts, choice), **beside}).encode("utf-8", "backslashreplace"), 1)
 
 
 def unpack_sample(packed: bytes) -> Mapping[str, float | None]:

@@ -20,6 +20,7 @@ from typing import TypeVar
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.history.episodes import prune_episodes, recalled, write_memory
 from myisam_advisor.history.file import open_to_write, pragma, rescue, say_what_is_damaged, set_aside
+from myisam_advisor.history.forecasts import forecasts_of
 from myisam_advisor.history.format import (
     LATEST,
     SAMPLE,
@@ -101,6 +102,7 @@ class History:
         self._records: Records | None = None
         # The generations of `tables` and `indexes` whose formats the file holds, by target.
         self._noted: dict[int, tuple[int, int]] = {}
+        self._forecasts: dict[str, Mapping[str, float | None]] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
@@ -140,6 +142,7 @@ class History:
                 return None
             self._memories[label] = memory
             turns = memory.look(findings, silence, clocks)
+            self._forecasts[label] = forecasts_of(findings)
             if self._attempt(lambda records: _write(records, memory)):
                 memory.written()
             return Remembered(turns, memory.since(), memory.past())
@@ -233,7 +236,9 @@ class History:
     def _record(self, records: Records, label: str, facts: FactSet, choice: Choice) -> bool:
         now = self._clock.time()
         target = _target(records, label)
-        records.put(SAMPLE, [(target, now, facts.interval_seconds, pack_sample(facts, choice))])
+        records.put(
+            SAMPLE, [(target, now, facts.interval_seconds, pack_sample(facts, choice, self._forecasts.get(label, {})))]
+        )
         identity, started_at = identity_of(facts, now, self._clock.monotonic())
         tables = (facts.tables["tables"].generation, facts.tables["indexes"].generation)
         note_changes(records, target, facts, started_at, now, same_tables=self._noted.get(target) == tables)

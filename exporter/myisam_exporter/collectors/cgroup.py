@@ -6,6 +6,7 @@ Source: Documentation/admin-guide/cgroup-v2.rst (memory.stat, memory.max, *.pres
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +102,7 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
             path,
             int(stat["file" if is_second_version else "cache"]),
             None if refaults is None else int(refaults),
-            _limit(folder) if is_second_version else _first_version_limit(stat),
+            _limit(folder, root) if is_second_version else _first_version_limit(stat),
             dict(_pressure(folder)) if is_second_version else {},
         )
     except FileNotFoundError:
@@ -125,7 +126,18 @@ def _first_version_limit(stat: Mapping[str, str]) -> int | None:
     return None if limit >= NO_LIMIT_BYTES else limit
 
 
-def _limit(folder: Path) -> int | None:
+def _limit(folder: Path, root: Path) -> int | None:
+    """The same of the second version, where each group tells its own: a slice, or a pod, holds the services in it."""
+    limits = [_own_limit(folder)]
+    for around in folder.parents:
+        if around == root:
+            break
+        with contextlib.suppress(FileNotFoundError):  # memory is not counted there
+            limits.append(_own_limit(around))
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _own_limit(folder: Path) -> int | None:
     text = bounded_text(folder / "memory.max").strip()
     return None if text == "max" else int(text)
 

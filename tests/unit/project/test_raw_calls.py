@@ -39,6 +39,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.history.paths": {".is_file": GIVEN},
     "myisam_advisor.cli.ending": {"os.open": "/dev/null", "open": "/dev/null"},
     "myisam_advisor.cli.own_password": {"os.open": "/dev/tty"},
+    "myisam_advisor.catalogue.forecasts": {".read_text": SHIPPED},
     "myisam_advisor.catalogue.measured": {".read_text": SHIPPED},
     "myisam_advisor.munin.installation": {".is_dir": INSTALLATION, ".exists": INSTALLATION, ".is_file": INSTALLATION},
     "myisam_advisor.rights.service": {".is_dir": "systemd's own mark in /run: sd_booted(3)"},

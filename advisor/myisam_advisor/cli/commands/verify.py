@@ -16,12 +16,13 @@ from myisam_advisor.cli.options import Duration, LongDuration, SiteOptions, hist
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
 
     from myisam_advisor.catalogue.rules import Measure, Rule
+    from myisam_advisor.history.ledger import Forecast
     from myisam_advisor.history.noticed_changes import Change
     from myisam_advisor.history.verification import Outcome, Window
 
@@ -123,19 +124,23 @@ def verify(
     chosen = [rule for rule in rules if rule.id in rule_ids]
     at = moment if moment is not None else _last_change(changes, chosen)
     measures = _measures(rule_ids, rules)
-    compared, outcomes, load = _compared(path, target, measures, at, window, settle)
+    compared, outcomes, load, forecasts = _compared(
+        path, target, measures, [rule.id for rule in chosen], at, window, settle
+    )
     near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
     if format_name == "json":
         print(_as_json(at, compared, near, outcomes, load))
     else:
         print(_as_text(target, at, near, outcomes, load), end="")
     if len(near) <= 1 and not _caution(load):
-        _note(target, at, chosen, outcomes)
+        _note(target, at, chosen, outcomes, forecasts)
     sys.exit(EXIT_STATUSES[overall(outcomes)])
 
 
-def _note(target: str, at: float, chosen: Sequence[Rule], outcomes: Sequence[Outcome]) -> None:
-    """Put each chosen rule's outcome into the ledger. No model of what a rule gains was fitted yet: what was forecast is that it cannot be told."""
+def _note(
+    target: str, at: float, chosen: Sequence[Rule], outcomes: Sequence[Outcome], forecasts: Mapping[str, Forecast]
+) -> None:
+    """Put each chosen rule's outcome into the ledger, beside what the daemon's findings forecast before the change."""
     from myisam_advisor.history.ledger import Entry, Measured, own_ledger
     from myisam_advisor.history.verification import NOT_ENOUGH, overall
 
@@ -146,7 +151,9 @@ def _note(target: str, at: float, chosen: Sequence[Rule], outcomes: Sequence[Out
             continue
         measured = tuple(Measured(one.name, one.ratio, one.low, one.high, one.verdict) for one in of_rule)
         try:
-            own_ledger().note(Entry(target, rule.id, at, time.time(), None, measured, overall(of_rule)))
+            own_ledger().note(
+                Entry(target, rule.id, at, time.time(), forecasts.get(rule.id), measured, overall(of_rule))
+            )
         except UserError as error:
             click.echo(f"not noted: {error}", err=True)
 
@@ -197,16 +204,17 @@ def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
 
 
 def _compared(
-    path: Path, target: str, measures: Sequence[Measure], at: float, window: float, settle: float
-) -> tuple[Window, list[Outcome], Outcome | None]:
+    path: Path, target: str, measures: Sequence[Measure], rules: Sequence[str], at: float, window: float, settle: float
+) -> tuple[Window, list[Outcome], Outcome | None, Mapping[str, Forecast]]:
     from myisam_advisor.catalogue.rules import Measure
+    from myisam_advisor.history.forecasts import forecast_before, is_forecast_of
     from myisam_advisor.history.reader import Curve, samples_of_target
     from myisam_advisor.history.verification import LOAD, Window, compare_measure
 
     facts = {fact for measure in measures for fact in (measure.fact, measure.per)} | {LOAD}
 
     def wanted(name: str) -> bool:
-        return name in facts or name.partition("[")[0] in facts
+        return name in facts or name.partition("[")[0] in facts or is_forecast_of(name, rules)
 
     samples = samples_of_target(path, target, at - window, at + settle + window + 1, wanted)
     # A sample is about the interval before it: one that began before the change is of neither side.
@@ -224,7 +232,9 @@ def _compared(
             if name == measure.fact or name.startswith(f"{measure.fact}["):
                 outcomes.append(compare_measure(measure, curve(name), per, compared))
     load = compare_measure(Measure(LOAD, "higher"), curve(LOAD), None, compared) if LOAD in names else None
-    return compared, outcomes, load
+    before = [sample for moment, _, sample in samples if compared.before_begin <= moment <= compared.before_end]
+    forecasts = {rule: told for rule in rules if (told := forecast_before(rule, before))}
+    return compared, outcomes, load, forecasts
 
 
 def _print_changes(changes: Sequence[Change]) -> None:

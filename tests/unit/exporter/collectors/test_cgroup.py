@@ -50,6 +50,15 @@ def test_a_group_of_the_first_version_with_others_in_it_says_nothing_of_the_serv
     assert read_control_group(*first_version(tmp_path, 1 << 30, "7\n8\n"), PID) == Unknown(NOT_OWN, REMEDY, off=True)
 
 
+@pytest.mark.parametrize(("own", "slices", "least"), [("max", "1000", 1000), ("2000", "1000", 1000), ("500", "1000", 500), ("max", "max", None), ("700", None, 700)])
+def test_the_groups_around_limit_it_too(tmp_path: Path, own: str, slices: str | None, least: int | None) -> None:
+    proc, sys = group(tmp_path, 0, own)
+    if slices is not None:
+        (sys / "fs" / "cgroup" / "system.slice" / "memory.max").write_text(f"{slices}\n")
+    (sys / "fs" / "cgroup" / "memory.max").write_text("1\n")  # no group has one at the root, and none is asked for
+    assert known(read_control_group(proc, sys, PID)).limit_bytes == least
+
+
 def known(found: ControlGroup | Unknown) -> ControlGroup:
     assert isinstance(found, ControlGroup)
     return found
