@@ -141,10 +141,14 @@ def _plain(text: str) -> str:
 def main(folder: Path, check: bool) -> int:
     """Write the pages below a folder; with `check`, only say which are not up to date."""
     readme = with_advice(README.read_text("utf-8"))
+    models, fitted = RULES / FORECASTS_FILE, forecasts.document()
+    is_refitted = not models.exists() or models.read_text("utf-8") != fitted
+    if is_refitted and not check:
+        # Before the examples: what findings forecast stands in them.
+        models.write_text(fitted, "utf-8")
     beside = {
         README: readme,
         EXAMPLES_FILE: examples_document(),
-        RULES / FORECASTS_FILE: forecasts.document(),
         PARSED_FILE: parsed_rules(),
         DESCRIPTION_FILE: description(readme),
     }
@@ -161,7 +165,7 @@ def main(folder: Path, check: bool) -> int:
     ]
     stale += sorted(present - wanted.keys())
     if check:
-        stale += map(str, stale_beside)
+        stale += map(str, [*stale_beside, *([models] if is_refitted else [])])
         if stale:
             print(f"docs are not up to date, run script/generate-docs: {', '.join(stale)}", file=sys.stderr)
         return int(bool(stale))

@@ -10,13 +10,13 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.advice.changes import piece_of
 from benchmarks.advice.record import RESULTS, advice_of, all_records, measured_of
 from benchmarks.advice.work import OURS
-from myisam_advisor.catalogue.forecasts import LARGEST_SHARE, Model
+from myisam_advisor.catalogue.forecasts import Model
 
 # With fewer nobody can tell: an interval for 80 of 100 wants ten outcomes, and a model that left one scenario out still has several.
 FEWEST_CHANGES, FEWEST_SCENARIOS = 10, 4
@@ -62,18 +62,20 @@ def fitted(known: Sequence[Outcome]) -> Model | None:
             if one.scenario == name and without is not None:
                 low, high = without.times(one.work)
                 within += low <= one.ratio <= high
-    return Model(model.seconds, model.low, model.high, len(known), len(scenarios), round(within / len(known), 2))
+    return replace(model, scenarios=len(scenarios), covered=round(within / len(known), 2))
 
 
 def _fitted(known: Sequence[Outcome]) -> Model | None:
-    """What a piece takes: the middle of what each change says, weighted by its work; and the tenths of how far outcomes are from that."""
+    """What a piece takes: the middle of what each change says; and the tenths of how far outcomes are from that."""
     if len(known) < 2:
         return None
-    work = sum(one.work for one in known)
-    seconds = max(sum(1 - 1 / one.ratio for one in known) / work, 0.0) if work else 0.0
-    off = [math.log(one.ratio) + math.log(1 - min(one.work * seconds, LARGEST_SHARE)) for one in known]
+    shares = [1 - 1 / one.ratio for one in known]
+    told = [share / one.work for share, one in zip(shares, known, strict=True) if one.work]
+    seconds = max(statistics.median(told), 0.0) if told else 0.0
+    model = Model(_short(seconds), round(max(*shares, 0.0), 4), 0.0, 0.0, len(known), 0, 0.0)
+    off = [math.log(one.ratio / model.times(one.work)[0]) for one in known]
     tenths = statistics.quantiles(off, n=TENTHS)
-    return Model(_short(seconds), round(tenths[0], 4), round(tenths[-1], 4), len(known), 0, 0.0)
+    return replace(model, low=round(tenths[0], 4), high=round(tenths[-1], 4))
 
 
 def _short(seconds: float) -> float:

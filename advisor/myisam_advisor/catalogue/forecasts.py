@@ -2,7 +2,8 @@
 
 A rule names a column of its query, `forecast`: pieces of work that the change spares, in a second and for each processor at work (index blocks that the key cache
 misses). Where changes of the rule were measured in enough scenarios, `seconds` is what a piece took there, so that statements become 1 / (1 - pieces x seconds) times as
-fast; `low` and `high` are how far outcomes were from that, as logarithms, in 80 of 100. Source: benchmarks/advice/forecasts.py, docs/decisions/046-advice-measured.md.
+fast. Nobody measured a change that spared more of the work than `largest_share`: the model is not led further. `low` and `high` are how far outcomes were from
+that, as logarithms, in 80 of 100. Source: benchmarks/advice/forecasts.py, docs/decisions/046-advice-measured.md.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from importlib import resources
 from myisam_advisor.catalogue.parsed_rules import SHIPPED
 
 FILE = "forecasts.json"
-# Nobody measured a change that spares more of the work than this: the model is not led further.
-LARGEST_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +25,7 @@ class Model:
     """What was fitted for one rule: see the module. `changes` were measured in `scenarios`; `covered` of them were within, by a model fitted without their scenario."""
 
     seconds: float
+    largest_share: float
     low: float
     high: float
     changes: int
@@ -34,7 +34,7 @@ class Model:
 
     def times(self, work: float) -> tuple[float, float]:
         """How many times as fast statements become, from and to in 80 of 100."""
-        middle = 1 / (1 - min(work * self.seconds, LARGEST_SHARE))
+        middle = 1 / (1 - min(work * self.seconds, self.largest_share))
         return middle * math.exp(self.low), middle * math.exp(self.high)
 
 

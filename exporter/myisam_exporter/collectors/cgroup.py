@@ -132,7 +132,7 @@ def _limit(folder: Path, root: Path) -> int | None:
     for around in folder.parents:
         if around == root:
             break
-        with contextlib.suppress(FileNotFoundError):  # memory is not counted there
+        with contextlib.suppress(OSError):  # memory is not counted there, or not for everybody to see
             limits.append(_own_limit(around))
     return min((limit for limit in limits if limit is not None), default=None)
 

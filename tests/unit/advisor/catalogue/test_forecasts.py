@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.catalogue import forecasts
-from myisam_advisor.catalogue.forecasts import LARGEST_SHARE, Forecast, Model, forecast_of, models
+from myisam_advisor.catalogue.forecasts import Forecast, Model, forecast_of, models
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.derived import complete
@@ -31,7 +31,7 @@ from myisam_exporter.look.table_choice import TableChooser
 from tests.support import program
 
 RULE = "sort-buffer-too-small"
-MODEL = Model(seconds=1e-9, low=-0.05, high=0.1, changes=20, scenarios=5, covered=0.8)
+MODEL = Model(seconds=1e-9, largest_share=0.5, low=-0.05, high=0.1, changes=20, scenarios=5, covered=0.8)
 SERVER = {"flavour": "mariadb", "version": "10.11.19", "hostname": "h", "data_directory": "/d/", "uptime_seconds": 90_000.0}
 SORTS = {
     "schema": 1, "interval_seconds": 10, "server": SERVER, "host": {"cpu_count": 2},
@@ -52,7 +52,7 @@ def test_the_interval_lies_about_what_the_spared_work_takes() -> None:
     low, high = MODEL.times(2e8)
     assert low == pytest.approx(1.25 * math.exp(-0.05))
     assert high == pytest.approx(1.25 * math.exp(0.1))
-    assert MODEL.times(1e30)[1] == pytest.approx(math.exp(0.1) / (1 - LARGEST_SHARE))
+    assert MODEL.times(1e30)[1] == pytest.approx(math.exp(0.1) / (1 - 0.5))
 
 
 @pytest.mark.usefixtures("fitted")
