@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from myisam_advisor.history.ledger import Forecast
+from myisam_advisor.history.ledger import MAXIMUM_TIMES, Forecast
 from myisam_advisor.judging.findings import Finding
 
 PREFIX = "forecast."
@@ -40,4 +40,6 @@ def forecast_before(rule: str, samples: Sequence[Mapping[str, float | None]]) ->
         told = [value for one in samples if (value := one.get(f"{PREFIX}{rule}.{end}"))]
         ends.append(statistics.fmean(told) if told else None)
     low, high = ends
-    return None if low is None or high is None or not 0 < low <= high else Forecast(1 / high, 1 / low, CONDITIONS)
+    if low is None or high is None or not 1 / MAXIMUM_TIMES <= low <= high <= MAXIMUM_TIMES:
+        return None
+    return Forecast(1 / high, 1 / low, CONDITIONS)

@@ -145,8 +145,11 @@ def _note(
     from myisam_advisor.history.verification import NOT_ENOUGH, overall
 
     for rule in chosen:
-        facts = {measure.fact for measure in rule.measures}
-        of_rule = [one for one in outcomes if one.name.partition(" / ")[0].partition("[")[0] in facts]
+        # In the rule's own order: what is forecast is its first measure.
+        facts = [measure.fact for measure in rule.measures]
+        of_rule = sorted(
+            (one for one in outcomes if _fact_of(one) in facts), key=lambda one: facts.index(_fact_of(one))
+        )
         if overall(of_rule) == NOT_ENOUGH:
             continue
         measured = tuple(Measured(one.name, one.ratio, one.low, one.high, one.verdict) for one in of_rule)
@@ -156,6 +159,10 @@ def _note(
             )
         except UserError as error:
             click.echo(f"not noted: {error}", err=True)
+
+
+def _fact_of(outcome: Outcome) -> str:
+    return outcome.name.partition(" / ")[0].partition("[")[0]
 
 
 def _target(targets: Sequence[str], label: str, path: Path) -> str:

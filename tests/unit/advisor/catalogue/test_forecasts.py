@@ -104,7 +104,7 @@ def test_of_several_findings_the_widest_ends_count_and_those_without_none() -> N
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("samples", [[], [{}], [{f"forecast.{RULE}.low": 1.1}], [{f"forecast.{RULE}.low": 1.3, f"forecast.{RULE}.high": 1.1}], [{f"forecast.{RULE}.low": -1.0, f"forecast.{RULE}.high": 1.1}]])  # fmt: skip
+@pytest.mark.parametrize("samples", [[], [{}], [{f"forecast.{RULE}.low": 1.1}], [{f"forecast.{RULE}.low": 1.3, f"forecast.{RULE}.high": 1.1}], [{f"forecast.{RULE}.low": -1.0, f"forecast.{RULE}.high": 1.1}], [{f"forecast.{RULE}.low": 1e-300, f"forecast.{RULE}.high": 1.1}]])  # fmt: skip
 def test_what_was_not_forecast_or_makes_no_interval_is_none(samples: list[dict[str, float | None]]) -> None:
     assert forecast_before(RULE, samples) is None
 
