@@ -252,7 +252,10 @@ def _many_targets(console: Console, binaries: ServerBinaries) -> list[Line]:
         listed = server.directory / "targets.yaml"
         listed.write_text(
             "targets:\n"
-            + "".join(f"  t{number}: {{socket: {_socket_alias(server, number)}}}\n" for number in range(TARGETS))
+            + "".join(
+                f"  t{number}: {{socket: {socket_alias(server, server.directory, number)}}}\n"
+                for number in range(TARGETS)
+            )
         )
         command = [PROGRAM, "serve", "--no-own-server", "--user", "root", "--config.targets", listed, "--no-history"]
         option_file = server.directory / "client.cnf"
@@ -318,7 +321,8 @@ def _microseconds_per_read(descriptor: int, reads: int = 200_000) -> float:
     return (time.perf_counter() - started) / reads * 1e6
 
 
-def _socket_alias(server: PrivateServer, number: int) -> Path:
-    alias = server.directory / f"s{number}"
+def socket_alias(server: PrivateServer, folder: Path, number: int) -> Path:
+    """One more name of the server's socket, so that one server is many targets."""
+    alias = folder / f"s{number}"
     alias.symlink_to(server.socket)
     return alias

@@ -17,14 +17,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.program import PROGRAM
 from tools.fetched_servers import cache_directory
 
-PEERS = cache_directory() / "prometheus" / "usr" / "bin"
 
-
-def peer(name: str) -> Path:
+def peer(name: str, package: str = "prometheus") -> Path:
     """Prometheus, promtool, ...: skipped by name where they were not fetched, a failure in CI."""
-    path = PEERS / name
+    path = cache_directory() / package / "usr" / "bin" / name
     if not path.exists():
-        message = f"{name} is not in the cache: run script/servers prometheus"
+        message = f"{name} is not in the cache: run script/servers {package}"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
