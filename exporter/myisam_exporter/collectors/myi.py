@@ -114,7 +114,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             (
                 "data_modified_seconds_ago",
                 "real",
-                "Age of the data file's last change; in a daemon up to half of it, at most ten minutes, less while nothing changes.",
+                "Age of the data file's last change; a daemon may tell up to two thirds less, at most twenty minutes, while nothing changes.",
             ),
             (
                 "fixed_row_bytes",
@@ -239,7 +239,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
         return [
             # A part must not pass for the whole.
             *([] if self.incomplete(pair.after) else [single("totals", sums)]),
-            Block("tables", TABLE_ROWS.columns, told, False, told.generation, told.change, told.row_of, told.place_of),
+            Block("tables", TABLE_ROWS.columns, told, False, told.generation, told.change, told.row_of, told.places),
             Block("indexes", COLUMNS, indexes, generation=indexes.generation),
         ]
 

@@ -50,7 +50,7 @@ class Block:
 
     A block that `extends` adds to rows that others brought, and brings none itself: performance_schema knows tables of every engine.
     Rows of the same `generation`, where there is one, are the same rows. Where what changed since another is known too, `row_of` gives
-    the row of a key, None where there is none, and `place_of` says of a block that brings rows where each stands.
+    the row of a key, None where there is none, and `places` says of a block that brings rows where each stands.
     """
 
     table: str
@@ -60,7 +60,7 @@ class Block:
     generation: int | None = field(default=None, compare=False)
     change: Change | None = field(default=None, compare=False)
     row_of: Callable[[Key], Sequence[Value] | None] | None = field(default=None, compare=False)
-    place_of: Callable[[Key], int | None] | None = field(default=None, compare=False)
+    places: Mapping[Key, int] | None = field(default=None, compare=False)
 
 
 class RowMaker:

@@ -5,6 +5,7 @@ Kept are the tables and the definitions that they share. What SQLite will hold o
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
@@ -47,10 +48,13 @@ class IndexRows(ColumnwiseRows):
     def __init__(
         self, tables: Mapping[TableName, Sequence[WithHeader]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
     ) -> None:
-        self._tables: list[tuple[TableName, Definition, int]] = []
+        self._names: list[TableName] = []
+        # What there is of definitions with their enabled indexes, in the order in which they come, and which of them each table has.
+        self._shapes: list[tuple[Definition, int]] = []
+        self._shape_of = array("l")
         self.tables_left_out = 0
         self.generation = new_generation()
-        self._found_shapes: dict[tuple[int, int], tuple[Definition, int]] | None = None
+        shapes: dict[tuple[int, int], int] = {}
         sizes: dict[int, int] = {}
         room = maximum_text_bytes
         for name, files in tables.items():
@@ -66,20 +70,25 @@ class IndexRows(ColumnwiseRows):
                 self.tables_left_out += 1
                 continue
             room = room_after
-            self._tables.append((name, definition, header.enabled_keys))
-        self._ends = list(accumulate([len(definition.keys or ()) for _, definition, _ in self._tables]))
+            shape = shapes.setdefault((id(definition), header.enabled_keys), len(shapes))
+            if shape == len(self._shapes):
+                self._shapes.append((definition, header.enabled_keys))
+            self._names.append(name)
+            self._shape_of.append(shape)
+        self._keys = [len(_keys(definition)) for definition, _ in self._shapes]
+        self._ends = array("q", accumulate(map(self._keys.__getitem__, self._shape_of)))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
     def __iter__(self) -> Iterator[Row]:
-        known: dict[tuple[int, int], list[Row]] = {}
-        for name, definition, enabled in self._tables:
-            described = known.get((id(definition), enabled))
+        known: dict[int, list[Row]] = {}
+        for name, shape in zip(self._names, self._shape_of, strict=True):
+            described = known.get(shape)
             if described is None:
                 if len(known) >= _SHAPES_AT_HAND:
                     known.clear()
-                described = known[id(definition), enabled] = list(_described(definition, enabled))
+                described = known[shape] = list(_described(*self._shapes[shape]))
             for index in described:
                 yield name + index
 
@@ -88,8 +97,8 @@ class IndexRows(ColumnwiseRows):
         if place == NAME_PLACE:
             yield from repeat(None, len(self))
         elif place < len(SHARED):
-            for name, definition, _ in self._tables:
-                yield from repeat(name[place], len(_keys(definition)))
+            for name, shape in zip(self._names, self._shape_of, strict=True):
+                yield from repeat(name[place], self._keys[shape])
         else:
             yield from (row[place] for row in self)
 
@@ -97,25 +106,14 @@ class IndexRows(ColumnwiseRows):
         """Whether any row knows this column: as any definition does, of which there are few."""
         if place < len(SHARED) or place == NAME_PLACE:
             return place != NAME_PLACE and len(self) > 0
-        return any(
-            row[place - len(SHARED)] is not None for shape in self._shapes.values() for row in _described(*shape)
-        )
-
-    @property
-    def _shapes(self) -> dict[tuple[int, int], tuple[Definition, int]]:
-        """What there is of definitions with their enabled indexes, in the order in which they come."""
-        if self._found_shapes is None:
-            self._found_shapes = {(id(one), enabled): (one, enabled) for _, one, enabled in self._tables}
-        return self._found_shapes
+        return any(row[place - len(SHARED)] is not None for shape in self._shapes for row in _described(*shape))
 
     def shared(self) -> SharedRows | None:
         """Each table with the number of its shape, and the rows of each shape; None where hardly two tables are alike."""
-        shapes = self._shapes
-        if len(shapes) * TABLES_ALIKE > len(self._tables):
+        if len(self._shapes) * TABLES_ALIKE > len(self._names):
             return None
-        numbers = {shape: number for number, shape in enumerate(shapes)}
-        names = [(*name, numbers[id(definition), enabled]) for name, definition, enabled in self._tables]
-        return SharedRows(names, [list(_described(*shape)) for shape in shapes.values()])
+        names = [(*name, shape) for name, shape in zip(self._names, self._shape_of, strict=True)]
+        return SharedRows(names, [list(_described(*shape)) for shape in self._shapes])
 
     @overload
     def __getitem__(self, place: int) -> Row: ...
@@ -128,9 +126,9 @@ class IndexRows(ColumnwiseRows):
             return [self[one] for one in range(*place.indices(len(self)))]
         whole = range(len(self))[place]
         table = bisect_right(self._ends, whole)
-        name, definition, enabled = self._tables[table]
-        number = whole - self._ends[table] + len(_keys(definition))
-        return name + _index(number + 1, definition, enabled)
+        shape = self._shape_of[table]
+        number = whole - self._ends[table] + self._keys[shape]
+        return self._names[table] + _index(number + 1, *self._shapes[shape])
 
 
 def _keys(definition: Definition) -> tuple[Key, ...]:

@@ -6,6 +6,7 @@ What is a link, a device or another user's is left out, and told (see foreign_fi
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ class TableFile:
     """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file.
 
     `definition` is what its .frm says, None without one, and of one that cannot be read; it was read in the state `definition_state`.
+    `state` is that of the .MYI when it was read, None where it has to be read again whatever that is.
     """
 
     schema_name: str
@@ -58,6 +60,7 @@ class TableFile:
     data_modified: float | None
     definition: TableDefinition | None = None
     definition_state: int = field(default=0, compare=False, repr=False)
+    state: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def definition_unread(self) -> bool:
@@ -97,7 +100,7 @@ class SchemaReader:
         self.definitions = definitions or Definitions()
         self._clock = clock
         self._files = ForeignFiles(owner)
-        self._known: dict[str, dict[str, tuple[int, TableFile]]] | None = {} if remember else None
+        self._known: dict[str, Sequence[TableFile]] | None = {} if remember else None
         self._definitions = DefinitionReader(self._files, remember=remember, reads_frm=reads_frm)
         self.headers_read = 0
 
@@ -105,7 +108,8 @@ class SchemaReader:
         """One database; None when it was dropped meanwhile."""
         began_ns = int(self._clock.time() * NANOSECONDS)
         reading = _Reading(path, decode_schema(name), began_ns)
-        before = self._known.get(name, {}) if self._known is not None else {}
+        known = self._known.get(name, ()) if self._known is not None else ()
+        before = {file.stem: file for file in known if file.state is not None}
         try:
             directory = self._files.open_directory(path)
             try:
@@ -129,9 +133,10 @@ class SchemaReader:
         except OSError as error:
             refuse_exhaustion(error)
             return SchemaFiles() if name == "lost+found" else SchemaFiles(unreadable=(reading.schema,))
+        found = reading.found()
         if self._known is not None:
-            self._known[name] = reading.known
-        return reading.found()
+            self._known[name] = found.files
+        return found
 
     def _listed(self, directory: int, reading: _Reading) -> list[str]:
         if self._known is None:
@@ -153,7 +158,7 @@ class SchemaReader:
         directory: int,
         reading: _Reading,
         stem: str,
-        before: dict[str, tuple[int, TableFile]],
+        before: Mapping[str, TableFile],
         definitions: DatabaseDefinitions,
     ) -> None:
         """One table; what is wrong with its file is the table's, what is wrong with our looking is not."""
@@ -177,27 +182,26 @@ class SchemaReader:
         reading: _Reading,
         stem: str,
         named: tuple[str, str | None],
-        before: dict[str, tuple[int, TableFile]],
+        before: Mapping[str, TableFile],
         definitions: DatabaseDefinitions,
     ) -> None:
         status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
         modified = self._modified(directory, reading, stem, named[0])
         known = before.get(stem)
-        noted = Noted(known[1].definition, known[1].definition_state) if known is not None else NOT_THERE
-        if status is not None and known is not None and known[0] != signature(status):
+        noted = Noted(known.definition, known.definition_state) if known is not None else NOT_THERE
+        if status is not None and known is not None and known.state != signature(status):
             known = None
-        if known is not None and known[1].definition_unread:
+        if known is not None and known.definition_unread:
             known = None  # it may be restored from a backup, and the .MYI not be touched
-        if known is not None and known[1].data_modified == modified:
-            reading.files.append(known[1])
-            reading.known[stem] = known
+        if known is not None and known.data_modified == modified:
+            reading.files.append(known)
             return
         # What is told of a definition does not change unless the table is made anew, and its .MYI with it.
         noted = noted if known is not None else definitions.of_table(stem, noted)
         header, problem, lasting = None, None, noted.state != YOUNG
         reading.settled = reading.settled and noted.state != UNREADABLE
         try:
-            header = known[1].header if known is not None else self._header(directory, stem)
+            header = known.header if known is not None else self._header(directory, stem)
         except HeaderError as error:
             if self._clock.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
                 reading.settled = False
@@ -208,14 +212,15 @@ class SchemaReader:
         except OSError as error:
             refuse_exhaustion(error)
             problem, lasting = f"{NOT_READ} ({error.strerror})", False
-        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified, *noted)
-        reading.files.append(file)
-        reading.differing += stem not in before or before[stem][1] != file
         # A file that changed as late as this may change again within the same tick of the file system's clock.
-        if lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS:
-            reading.known[stem] = (signature(status), file)
-        else:
-            reading.settled = False
+        lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
+        state = signature(status) if lasting and status is not None else None
+        reading.settled = reading.settled and lasting
+        # Most names are the stems themselves: a hundred thousand of them are kept once.
+        named = (stem, named[1]) if named[0] == stem else named
+        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified, *noted, state)
+        reading.files.append(file)
+        reading.differing += stem not in before or before[stem] != file
 
     def _modified(self, directory: int, reading: _Reading, stem: str, table: str) -> float | None:
         """When the data file changed last; of one that is not the server's nothing is told."""
@@ -249,7 +254,6 @@ class _Reading:
     schema: str
     began_ns: int
     files: list[TableFile] = field(default_factory=list)
-    known: dict[str, tuple[int, TableFile]] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     other_bytes: int = 0

@@ -79,11 +79,16 @@ class Sweeper:
         found = self._ask(wanted, started + budget_seconds)
         pages, tells = known, False
         change = None if self._last is None else Change(self._last.generation, frozenset())
-        self._untold |= {name: one for name, one in found.items() if known.get(name) != one}
+        for name, one in found.items():
+            if known.get(name) != one:
+                self._untold[name] = one
+        del found  # of a hundred thousand tables ten megabytes
         self._silent_sweeps += 1
         if self._must_tell(known):
             tells = True
-            if self._tables_differ or self._last is None:
+            if self._last is None:
+                pages, change = self._untold, None
+            elif self._tables_differ:
                 there = frozenset(self._order)
                 pages, change = {name: one for name, one in known.items() if name in there} | self._untold, None
             else:
@@ -157,10 +162,11 @@ class Sweeper:
 
     def _adopt(self, scan: DataDirectoryScan) -> None:
         self._files_generation, self._tables = scan.files_generation, scan.groups()
-        sizes = {name: _bytes_of(files) for name, files in self._tables.items() if any(file.header for file in files)}
-        self._order = sorted(sizes, key=sizes.__getitem__, reverse=True)
-        self._largest = frozenset(self._order[:LARGEST_TABLES])
-        self._least_of_largest = sizes[self._order[LARGEST_TABLES - 1]] if len(self._order) > LARGEST_TABLES else 0
+        self._order = [name for name, files in self._tables.items() if any(file.header for file in files)]
+        self._order.sort(key=lambda name: _bytes_of(self._tables[name]), reverse=True)
+        largest = self._order[:LARGEST_TABLES]
+        self._largest = frozenset(largest)
+        self._least_of_largest = _bytes_of(self._tables[largest[-1]]) if len(self._order) > LARGEST_TABLES else 0
 
     def _ask(self, wanted: Sequence[TableName], deadline: float) -> dict[TableName, TablePages]:
         """What the kernel says of these tables, as far as the time reaches."""

@@ -40,8 +40,12 @@ class TableGroups(Mapping[TableName, Files]):
 
 def grouped(files: Iterable[TableFile]) -> TableGroups:
     """The files of each table, in the order in which its first one comes."""
-    groups: dict[TableName, Files] = {}
+    places: dict[TableName, int] = {}
+    groups: list[Files] = []
     for file in files:
-        name = (file.schema_name, file.table_name)
-        groups[name] = (*groups[name], file) if name in groups else (file,)
-    return TableGroups({name: place for place, name in enumerate(groups)}, list(groups.values()))
+        place = places.setdefault((file.schema_name, file.table_name), len(groups))
+        if place == len(groups):
+            groups.append((file,))
+        else:
+            groups[place] = (*groups[place], file)
+    return TableGroups(places, groups)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from myisam_exporter.facts.columns import Change, Key, Row, RowMaker, Value
 from myisam_exporter.facts.generation import new_generation
@@ -64,14 +65,14 @@ class ToldTables:
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         return (self._row(name, place) for place, name in enumerate(self.groups))
 
-    def place_of(self, key: Key) -> int | None:
-        """Where the row of one table stands; None where there is none of that name."""
-        schema, table = key
-        return self.groups.places.get((str(schema), str(table)))
+    @property
+    def places(self) -> Mapping[Key, int]:
+        """Where the row of each table stands."""
+        return cast("Mapping[Key, int]", self.groups.places)  # names are keys of two texts
 
     def row_of(self, key: Key) -> tuple[Value, ...] | None:
         """The row of one table; None where there is none of that name."""
-        place = self.place_of(key)
+        place = self.places.get(key)
         return None if place is None else self._row((str(key[0]), str(key[1])), place)
 
     def _row(self, name: TableName, place: int) -> tuple[Value, ...]:

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Key, Value, WiderRows, table_named
 from myisam_exporter.facts.generation import new_generation
+from myisam_exporter.facts.packed_rows import PackedRows
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
 from myisam_exporter.look.side_by_side import side_by_side
@@ -58,11 +59,8 @@ class FactRows:
 
     def with_rows(self, rows: Mapping[int, Sequence[Value]]) -> FactRows:
         """The same table with other rows in some places. What was worked out of this one is taken over, as far as that is cheap."""
-        whole = list(self.rows)
-        before = {place: whole[place] for place in rows}
-        for place, row in rows.items():
-            whole[place] = row
-        made = FactRows(self.columns, whole)
+        before = {place: self.rows[place] for place in rows}
+        made = FactRows(self.columns, _with_rows(self.rows, rows))
         object.__setattr__(made, "change", RowsChange(self.generation, before))  # nobody has seen it yet
         made.memo.clean_before = frozenset(self.memo.clean)
         _take_over(self, made, before, rows)
@@ -117,7 +115,7 @@ class FactRows:
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
         rows = self.rows
-        if isinstance(rows, ColumnwiseRows):
+        if isinstance(rows, ColumnwiseRows) and not isinstance(rows, PackedRows):
             return self.once(("known", column), lambda _: rows.knows(self.columns.index(column)))
         known = self.memo.known
         if column not in known:
@@ -128,6 +126,15 @@ class FactRows:
         if isinstance(self.rows, ColumnwiseRows):
             return self.rows.column(position)
         return (row[position] for row in self.rows)
+
+
+def _with_rows(whole: Sequence[Sequence[Value]], rows: Mapping[int, Sequence[Value]]) -> Sequence[Sequence[Value]]:
+    if isinstance(whole, PackedRows):
+        return whole.with_rows(rows)
+    changed = list(whole)
+    for place, row in rows.items():
+        changed[place] = row
+    return changed
 
 
 def _take_over(
@@ -184,7 +191,11 @@ def merge_table(table: FactTable, blocks: Iterable[Block]) -> FactRows:
     """All blocks of one table as that table."""
     names = tuple(column.name for column in declared_columns().get(table.name, ()))
     # Rows must be there before another collector can add to them.
-    return FactRows(names, _merge(names, table.key, sorted(blocks, key=lambda block: block.extends)))
+    ordered = sorted(blocks, key=lambda block: block.extends)
+    merged = FactRows(names, _merge(names, table.key, ordered))
+    if isinstance(merged.rows, PackedRows):
+        merged.memo.places = cast("Mapping[tuple[Value, Value], int] | None", ordered[0].places)
+    return merged
 
 
 def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> Sequence[Sequence[Value]]:
@@ -242,6 +253,8 @@ class RowMerger:
 
 def known_counts(rows: Sequence[Sequence[Value]], width: int) -> list[int]:
     """How many rows know each column. A thousand rows at a time are turned into columns: that takes a tenth of looking row by row."""
+    if isinstance(rows, PackedRows):
+        return rows.known_counts()
     counts = [0] * width
     for start in range(0, len(rows), ROWS_AT_ONCE):
         values = zip(*rows[start : start + ROWS_AT_ONCE], strict=True)

@@ -106,8 +106,8 @@ class Remembered:
 def _renewed(former: _Merged, blocks: Sequence[Block]) -> FactRows | None:
     """The former table with the rows that differ; None where not all blocks tell which these are."""
     ordered = sorted(blocks, key=lambda block: block.extends)
-    place_of = ordered[0].place_of if ordered else None
-    if place_of is None or not all(block.row_of for block in blocks) or any(not one.extends for one in ordered[1:]):
+    known_places = ordered[0].places if ordered else None
+    if known_places is None or not all(block.row_of for block in blocks) or any(not one.extends for one in ordered[1:]):
         return None
     if len(blocks) != len(former.generations):
         return None
@@ -118,7 +118,7 @@ def _renewed(former: _Merged, blocks: Sequence[Block]) -> FactRows | None:
                 return None
             keys.update(block.change.keys)
     # Some know tables that are not among these.
-    places = {key: place for key in keys if (place := place_of(key)) is not None}
+    places = {key: place for key in keys if (place := known_places.get(key)) is not None}
     if not places:
         return former.table
     merge = RowMerger(former.table.columns, ordered)

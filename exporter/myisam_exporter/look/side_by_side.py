@@ -5,18 +5,23 @@ In C, by the places of the values: going through a hundred thousand rows value b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from myisam_exporter.facts.columns import Block, Value
+from myisam_exporter.facts.packed_rows import PackedRows
 
 Values = tuple[Value, ...]
+RowOf = Callable[[Values], "Sequence[Value] | None"]
 
 
-def side_by_side(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> list[Values] | None:
+def side_by_side(
+    names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]
+) -> list[Values] | PackedRows | None:
     """The rows of the first block in the order of `names`, with what the others know of them.
 
     None where that is not all there is to it: rows in another block too, a column in two of them, or two rows of the same key.
+    Rows of which the block knows where each stands, and so that no two are of the same key, are gone through once, and packed.
     """
     if not key or not blocks or blocks[0].extends or not all(block.extends for block in blocks[1:]):
         return None
@@ -24,22 +29,27 @@ def side_by_side(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[
     if places is None:
         return None
     identity = _getter([blocks[0].columns.index(name) for name in key])
-    first = [row if isinstance(row, tuple) else tuple(row) for row in blocks[0].rows]
-    others = [_by_key(key, block) for block in blocks[1:]]
-    if len(set(map(identity, first))) < len(first) or any(known is None for known in others):
+    others = [block.row_of or _by_key(key, block) for block in blocks[1:]]
+    if any(row_of is None for row_of in others):
         return None
-    rows: Iterable[Values] = first
-    for known, block in zip(others, blocks[1:], strict=True):
-        rows = _longer(rows, identity, known or {}, len(block.columns))
+    rows: Iterable[Values] = (row if isinstance(row, tuple) else tuple(row) for row in blocks[0].rows)
+    if blocks[0].places is None:
+        rows = first = list(rows)
+        if len(set(map(identity, first))) < len(first):
+            return None
+    for row_of, block in zip(others, blocks[1:], strict=True):
+        if row_of is not None:
+            rows = _longer(rows, identity, row_of, len(block.columns))
     values = _getter(places)
-    return [values((*row, None)) for row in rows]
+    merged = (values((*row, None)) for row in rows)
+    return list(merged) if blocks[0].places is None else PackedRows(merged, len(names))
 
 
 def _longer(
-    rows: Iterable[Values], identity: Callable[[Values], Values], known: Mapping[Values, Values], columns: int
+    rows: Iterable[Values], identity: Callable[[Values], Values], row_of: RowOf, columns: int
 ) -> Iterator[Values]:
     nothing: Values = (None,) * columns
-    return (row + known.get(identity(row), nothing) for row in rows)
+    return ((*row, *(row_of(identity(row)) or nothing)) for row in rows)
 
 
 def _places(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> list[int] | None:
@@ -55,11 +65,11 @@ def _places(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block
     return [found.get(name, width) for name in names]
 
 
-def _by_key(key: tuple[str, ...], block: Block) -> dict[Values, Values] | None:
+def _by_key(key: tuple[str, ...], block: Block) -> RowOf | None:
     identity = _getter([block.columns.index(name) for name in key])
     rows = [row if isinstance(row, tuple) else tuple(row) for row in block.rows]
     known = {identity(row): row for row in rows}
-    return known if len(known) == len(rows) else None
+    return known.get if len(known) == len(rows) else None
 
 
 def _getter(places: Sequence[int]) -> Callable[[Values], Values]:

@@ -167,7 +167,7 @@ class Looks:
 
 
 def expect_same_rows(mine: FactRows, whole: FactRows) -> None:
-    """Ages alone may lag behind: the row by what the table's age was, at most ten minutes, later by a hundredth; the scan by as much again."""
+    """Ages alone may lag behind: the row by what the table's age was, at most ten minutes, later by a hundredth; the scan by what it was then."""
     assert len(mine.rows) == len(whole.rows)
     for one, other in zip(mine.dictionaries(), whole.dictionaries(), strict=True):
         told, age = one.pop(AGE), other.pop(AGE)
@@ -177,7 +177,9 @@ def expect_same_rows(mine: FactRows, whole: FactRows) -> None:
         else:
             assert isinstance(told, float)
             assert isinstance(age, float)
-            assert -0.01 <= age - told <= 2 * max(min(600.0, told), told / 100) + SLACK_SECONDS
+            row_lags = max(min(600.0, told), told / 100)
+            then = told + row_lags
+            assert -0.01 <= age - told <= row_lags + max(min(600.0, then), then / 100) + SLACK_SECONDS
 
 
 def with_ages_of(mine: FactSet, whole: FactSet) -> FactSet:
