@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
@@ -207,7 +207,7 @@ def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]
         if width == len(names):
             return given if isinstance(given, Sequence) else list(given)
     # What was read once only cannot be gone through again.
-    blocks = [block if isinstance(block.rows, Sequence) else replace(block, rows=list(block.rows)) for block in blocks]
+    blocks = [replace(block, rows=list(block.rows)) if isinstance(block.rows, Iterator) else block for block in blocks]
     beside = side_by_side(names, key, blocks)
     return beside if beside is not None else _value_by_value(names, key, blocks)
 
