@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
+from myisam_advisor.factbase import index_tables
 from myisam_advisor.factbase.guarded_query import unlimited
+from myisam_advisor.factbase.index_tables import AFFINITY, INDEXES
 from myisam_advisor.factbase.shared_views import VIEWS
 from myisam_advisor.factbase.steady_parts import SteadyParts
 from myisam_advisor.factbase.storable import SMALL_TABLE_ROWS, all_storable, storable_rows
 from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.facts.columns import TABLES, ColumnwiseRows, SharedRows, Value
+from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import quote_identifier
 
-AFFINITY = {"integer": "INTEGER", "real": "REAL", "text": ""}
 HEAP_LIMIT_BYTES = 1 << 30
 REMEMBERED_FILLINGS = 8  # a rule may not be asked for some looks
-NAMED, ENDINGS = "_named", "_endings"  # tables that are there while a fact table is filled
 
 
 def open_database(facts: FactSet) -> sqlite3.Connection:
@@ -56,12 +56,12 @@ class FactDatabase:
             filled = self._filled.get(table.name)
             if filled != rows.generation:
                 self.fillings[table.name] += 1
-                if rows.change is not None and rows.change.since == filled:
+                if rows.change is not None and rows.change.since == filled and table.name != INDEXES:
                     places = tuple(rows.change.before)
                     _renew(database, table.name, rows, places)
                     self._note(table.name, places)
                 else:
-                    database.execute(f"DELETE FROM {table.name}")
+                    _empty(database, table.name)
                     _fill(database, table.name, rows)
                     self._renewed.pop(table.name, None)
                 self._filled[table.name] = rows.generation
@@ -104,6 +104,10 @@ def _empty_database() -> sqlite3.Connection:
     database.execute("BEGIN")
     for table in TABLES:
         columns = declared_columns()[table.name]
+        if table.name == INDEXES:
+            for statement in index_tables.made(columns):
+                database.execute(statement)
+            continue
         definition = ", ".join(f"{quote_identifier(column.name)} {AFFINITY[column.type]}" for column in columns)
         database.execute(f"CREATE TABLE {table.name} ({definition})")
     for view in VIEWS:
@@ -116,8 +120,31 @@ def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
     """Insert the rows, bounded as storable.py says; without the columns that none of them knows: with many tables, that is a third of the time."""
     rows = storable_rows(rows)
     known = [place for place, name in enumerate(rows.columns) if rows.has(name)]
-    if not known:
+    if not known and table != INDEXES:
         database.executemany(f"INSERT INTO {table} DEFAULT VALUES", [()] * len(rows.rows))
+        return
+    try:
+        _insert(database, table, rows, known)
+        refused = len(rows.rows) > SMALL_TABLE_ROWS and _holds_infinity(
+            database, table, [rows.columns[place] for place in known]
+        )
+    except (OverflowError, UnicodeEncodeError):
+        refused = True
+    if refused:
+        _empty(database, table)
+        _insert(database, table, all_storable(rows), known)
+
+
+def _empty(database: sqlite3.Connection, table: str) -> None:
+    if table == INDEXES:
+        index_tables.empty(database)
+    else:
+        database.execute(f"DELETE FROM {table}")
+
+
+def _insert(database: sqlite3.Connection, table: str, rows: FactRows, known: Sequence[int]) -> None:
+    if table == INDEXES:
+        index_tables.fill(database, rows)
         return
     names = ", ".join(quote_identifier(rows.columns[place]) for place in known)
     pick: Callable[[Sequence[Value]], Sequence[Value]] = (
@@ -128,21 +155,7 @@ def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
         else lambda row: (row[known[0]],)
     )
     places = ", ".join("?" * len(known))
-    insert = f"INSERT INTO {table} ({names}) VALUES ({places})"
-    shared = rows.rows.shared() if isinstance(rows.rows, ColumnwiseRows) else None
-    try:
-        if shared is not None:
-            _fill_shared(database, table, rows.columns, known, shared)
-        else:
-            database.executemany(insert, map(pick, rows.rows))
-        refused = len(rows.rows) > SMALL_TABLE_ROWS and _holds_infinity(
-            database, table, [rows.columns[place] for place in known]
-        )
-    except (OverflowError, UnicodeEncodeError):
-        refused = True
-    if refused:
-        database.execute(f"DELETE FROM {table}")
-        database.executemany(insert, map(pick, all_storable(rows).rows))
+    database.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", map(pick, rows.rows))
 
 
 def _renew(database: sqlite3.Connection, table: str, rows: FactRows, places: Sequence[int]) -> None:
@@ -151,38 +164,6 @@ def _renew(database: sqlite3.Connection, table: str, rows: FactRows, places: Seq
     insert = f"REPLACE INTO {table} (rowid, {names}) VALUES ({', '.join('?' * (len(rows.columns) + 1))})"
     others = all_storable(FactRows(rows.columns, [rows.rows[place] for place in places])).rows
     database.executemany(insert, ((place + 1, *row) for place, row in zip(places, others, strict=True)))
-
-
-def _fill_shared(
-    database: sqlite3.Connection, table: str, columns: Sequence[str], known: Sequence[int], shared: SharedRows
-) -> None:
-    """Insert rows that begin with names and end as many others do: each ending is handed over once, and SQLite puts them together.
-
-    That takes a quarter of the time of handing over every row.
-    """
-    own = len(shared.names[0]) - 1
-    told = [place - own for place in known if place >= own]
-    first = [quote_identifier(name) for name in columns[:own]]
-    names = [*first, *(quote_identifier(columns[own + place]) for place in told)]
-    ends = [
-        (number, place, *(row[one] for one in told))
-        for number, rows in enumerate(shared.endings)
-        for place, row in enumerate(rows)
-    ]
-    try:
-        database.execute(f"CREATE TABLE {NAMED} ({', '.join(first)}, shape INTEGER)")
-        database.execute(
-            f"CREATE TABLE {ENDINGS} (shape INTEGER, place INTEGER, {', '.join(names[own:])}, PRIMARY KEY (shape, place)) WITHOUT ROWID"
-        )
-        database.executemany(f"INSERT INTO {NAMED} VALUES ({', '.join('?' * (own + 1))})", shared.names)
-        database.executemany(f"INSERT INTO {ENDINGS} VALUES ({', '.join('?' * (2 + len(told)))})", ends)
-        # CROSS JOIN keeps the order: table after table, index after index.
-        database.execute(
-            f"INSERT INTO {table} ({', '.join(names)}) SELECT {', '.join(names)} FROM {NAMED} CROSS JOIN {ENDINGS} USING (shape)"
-        )
-    finally:
-        for helper in (NAMED, ENDINGS):
-            database.execute(f"DROP TABLE IF EXISTS {helper}")
 
 
 def _holds_infinity(database: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 
+from myisam_advisor.factbase.index_tables import ENDINGS, INDEXES, NAMED
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.collectors.base import declared_columns
@@ -138,7 +139,7 @@ class GuardedDatabase:
             # A subquery or common table is read under its own name, an empty one among them.
             if first and first.startswith("sqlite_"):
                 return self._refuse("the query reads SQLite's own tables")
-            self._read.add(first or "")
+            self._read.add(INDEXES if first in (NAMED, ENDINGS) else first or "")
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             return (

@@ -21,6 +21,7 @@ ALLOWED = {
     "advisor/myisam_advisor/history/file.py": "SQLite: numbers and names of pragmas and tables of its own code",
     "advisor/myisam_advisor/history/records.py": "SQLite: tables and columns that its own code declares, values as parameters",
     "advisor/myisam_advisor/factbase/database.py": "SQLite in memory: tables and columns that collectors declare",
+    "advisor/myisam_advisor/factbase/index_tables.py": "SQLite in memory: tables of its own and columns that collectors declare, values as parameters",
     "advisor/myisam_advisor/factbase/guarded_query.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
     "advisor/myisam_advisor/factbase/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",
     "advisor/myisam_advisor/factbase/split_parts.py": "SQLite: parts of a rule's own query before names of its own and whole numbers, which the guard holds to SELECT",

@@ -2,8 +2,11 @@
 
 import pytest
 
-from myisam_advisor.factbase.database import ENDINGS, NAMED, open_database
+from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.guarded_query import GuardedDatabase
+from myisam_advisor.factbase.index_tables import ENDINGS, NAMED
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, Block, SharedRows
 from myisam_exporter.files.index_rows import COLUMNS as INDEX_COLUMNS
 from myisam_exporter.files.index_rows import TABLES_ALIKE, IndexRows
@@ -15,6 +18,7 @@ from tests.support.myi import header
 
 DEFINITIONS = Definitions()
 INDEXES = next(table for table in TABLES if table.name == "indexes")
+COLUMNS = tuple(column.name for column in declared_columns()["indexes"])
 
 
 def index_rows(count: int, schema: str = "db") -> IndexRows:
@@ -38,7 +42,30 @@ def test_the_rows_are_the_same_however_they_were_filled_in(count: int) -> None:
     rows = merge_table(INDEXES, [Block("indexes", INDEX_COLUMNS, index_rows(count))])
     database = open_database(facts_of(rows))
     assert database.execute("SELECT * FROM indexes").fetchall() == [tuple(row) for row in rows.rows]
-    assert not database.execute("SELECT name FROM sqlite_master WHERE name IN (?, ?)", (NAMED, ENDINGS)).fetchall()
+    (tables,), (shapes,) = (database.execute(f"SELECT COUNT({column}) FROM {table}").fetchone() for column, table in (("1", NAMED), ("DISTINCT shape", ENDINGS)))
+    assert (tables, shapes) == (count, min(count, 6) if count >= 6 * TABLES_ALIKE else count)
+
+
+def test_rows_in_any_order_come_out_as_they_went_in() -> None:
+    names = [("db", "a"), ("db", "b"), ("db", "a"), ("db", "a"), ("x", "a"), ("db", None), ("db", None)]
+    rows = FactRows(COLUMNS, [(*name, number % 3, *([None] * (len(COLUMNS) - 4)), number) for number, name in enumerate(names)])
+    database = FactDatabase()
+    for _ in range(2):
+        found = database.holding(facts_of(rows)).execute("SELECT * FROM indexes").fetchall()
+        assert found == [tuple(row) for row in rows.rows]
+        rows = FactRows(COLUMNS, list(reversed(list(rows.rows))))
+    assert database.holding(facts_of(FactRows(COLUMNS, []))).execute("SELECT COUNT(*) FROM indexes").fetchone() == (0,)
+
+
+def test_rows_of_which_nothing_is_known_are_rows_all_the_same() -> None:
+    rows = FactRows(COLUMNS, [[None] * len(COLUMNS)] * 3)
+    assert open_database(facts_of(rows)).execute("SELECT * FROM indexes").fetchall() == [tuple(row) for row in rows.rows]
+
+
+def test_a_query_that_reads_them_is_told_to_read_indexes() -> None:
+    guarded = GuardedDatabase(open_database(facts_of(FactRows(COLUMNS, []))))
+    assert guarded.tables_read("SELECT key_parts FROM indexes WHERE index_number = 1") & {table.name for table in TABLES} == {"indexes"}
+    assert guarded.tables_read("SELECT COUNT(*) FROM indexes") & {table.name for table in TABLES} == {"indexes"}
 
 
 def test_few_tables_that_are_alike_are_told_one_by_one_and_many_by_their_shapes() -> None:
@@ -56,7 +83,6 @@ def test_a_name_that_no_text_can_hold_is_stored_as_ever() -> None:
     database = open_database(facts_of(rows))
     assert database.execute("SELECT DISTINCT schema_name FROM indexes").fetchall() == [("d\\udcff",)]
     assert database.execute("SELECT COUNT(*) FROM indexes").fetchone() == (len(rows.rows),)
-    assert not database.execute("SELECT name FROM sqlite_master WHERE name IN (?, ?)", (NAMED, ENDINGS)).fetchall()
 
 
 @pytest.mark.parametrize("enabled", [False, True])
