@@ -43,14 +43,16 @@ def in_short(folder: Path = RESULTS) -> str:
     """The few figures for README: a line for each adviser."""
     rows = [
         [
-            one.adviser, _share(one.faults_named, one.faults), _share(one.in_peace, one.others), _share(one.without_a_word, one.others),
-            str(one.outcomes[IMPROVES]), str(one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR]), str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.unmeasured),
+            one.adviser, _share(one.faults_named, one.faults), _share(one.felt_named, one.felt), _share(one.in_peace, one.others),
+            _share(one.without_a_word, one.others), str(one.outcomes[IMPROVES]), str(one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR]),
+            str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.unmeasured),
         ]
         for one in tallies(known_cases(all_scenarios(), folder))
     ]  # fmt: skip
     heads = [
         "",
         "faults named",
+        "of those felt",
         "healthy: no warning",
         "healthy: not a word",
         "changes: better",
@@ -107,7 +109,7 @@ def _table(found: Sequence[Tally]) -> list[str]:
         "adviser",
         "version",
         "faults named",
-        "not felt",
+        "of those felt",
         "left in peace",
         "without a word",
         "pieces",
@@ -118,7 +120,7 @@ def _table(found: Sequence[Tally]) -> list[str]:
     ]
     rows = [
         [
-            one.adviser, ", ".join(sorted(one.versions)), _share(one.faults_named, one.faults), str(one.not_shown), _share(one.in_peace, one.others),
+            one.adviser, ", ".join(sorted(one.versions)), _share(one.faults_named, one.faults), _share(one.felt_named, one.felt), _share(one.in_peace, one.others),
             _share(one.without_a_word, one.others), str(one.pieces), *(str(one.outcomes[name]) for name in OUTCOMES), str(one.unmeasured),
             _share(one.warnings_that_pay, one.warnings), _reached(one),
         ]
@@ -126,7 +128,7 @@ def _table(found: Sequence[Tally]) -> list[str]:
     ]  # fmt: skip
     return [
         "## Advisers\n", *_markdown(heads, rows),
-        "\n*Not felt*: of the faults, those for which a search found no configuration that is faster with the whole interval above 1. "
+        "\n*Of those felt*: without the faults for which a search found no configuration that is faster with the whole interval above 1. "
         "*Left in peace*: of the servers where nothing is wrong, those for which it says nothing above a notice (of the others "
         "changes count, of ours sentences too); *without a word*: those of which it says nothing at "
         "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
@@ -263,7 +265,8 @@ def data(cases: Sequence[Case], found: Sequence[Tally]) -> dict[str, Any]:
     return {
         "advisers": [
             {
-                "adviser": one.adviser, "versions": sorted(one.versions), "faults": one.faults, "faults_named": one.faults_named, "faults_not_shown": one.not_shown,
+                "adviser": one.adviser, "versions": sorted(one.versions), "faults": one.faults, "faults_named": one.faults_named,
+                "faults_felt": one.felt, "felt_named": one.felt_named,
                 "healthy": one.others, "left_in_peace": one.in_peace, "without_a_word": one.without_a_word, "pieces": one.pieces,
                 "outcomes": {name: one.outcomes[name] for name in OUTCOMES}, "unmeasured": one.unmeasured, "warnings": one.warnings,
                 "warnings_that_pay": one.warnings_that_pay, "share_of_best_found": one.median_reached,

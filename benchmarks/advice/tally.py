@@ -37,7 +37,8 @@ class Tally:
     versions: set[str] = field(default_factory=set)
     faults: int = 0
     faults_named: int = 0
-    not_shown: int = 0
+    felt: int = 0
+    felt_named: int = 0
     others: int = 0
     in_peace: int = 0
     without_a_word: int = 0
@@ -64,8 +65,11 @@ class Tally:
         self.versions.add(advice.version)
         if case.scenario.kind == FAULT:
             self.faults += 1
-            self.not_shown += not is_shown(case.lines)
-            self.faults_named += names(advice, case.scenario.named_by)
+            is_named = names(advice, case.scenario.named_by)
+            is_felt = is_shown(case.lines)
+            self.faults_named += is_named
+            self.felt += is_felt
+            self.felt_named += is_felt and is_named
         else:
             # Ours says how severe a sentence is, too; of the others only changes are counted.
             is_loud = any(change.severity.lower() not in QUIET for change in advice.changes) or any(

@@ -149,7 +149,7 @@ def test_a_fault_that_no_configuration_mends_is_said() -> None:
     asked = advice_line(TWO)
     for line, shown in ((best(UNCLEAR, 1.02), False), (best(NOTHING, None), False), (best(IMPROVES, 1.3), True), (best(NOT_APPLICABLE, None), True)):
         one = tally(case(FAULT, asked, line))["somebody"]
-        assert (one.faults, one.faults_named, one.not_shown) == (1, 1, not shown)
+        assert (one.faults, one.faults_named, one.felt, one.felt_named) == (1, 1, shown, shown)
     found = case(FAULT, asked, best(UNCLEAR, 1.3), best(UNCLEAR, 1.02))
     assert "on mariadb-10.11 no configuration was shown to help: the best of 0 is 1.02 (0.92 - 1.12) times as fast" in page(scenarios(found), [found], tallies([found]))
 
@@ -183,7 +183,7 @@ def test_the_page_says_what_was_measured() -> None:
     text = page(scenarios(FOUND), [FOUND], tallies([FOUND]))
     assert "1 of a scenario on a server (mariadb-10.11), 3 changes, 2026-11-23, on a | machine." in text
     row = next(line for line in text.splitlines() if line.startswith("| somebody | 1.0 |"))
-    assert [cell.strip() for cell in row.split("|")][3:9] == ["1 of 1", "0", "not measured yet", "not measured yet", "3", "1"]
+    assert [cell.strip() for cell in row.split("|")][3:9] == ["1 of 1", "1 of 1", "not measured yet", "not measured yet", "3", "1"]
     assert "| somebody | one | mariadb-10.11 | 1.90 (1.80 - 2.00) | improves | 8 |" in text
     assert "somebody (1 of 1)" in text
     document = data([FOUND], tallies([FOUND]))
