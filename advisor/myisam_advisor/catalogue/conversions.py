@@ -1,14 +1,15 @@
 """How fast this machine copied tables into other engines: what `trial engine` measured here, in the place of rates from elsewhere.
 
 What a copy has to do is counted (copy_work.py), and what that took on another machine is known: how many times as long it takes here is the
-median of what was measured. The ends are 30 % from the middle, further where the measurements themselves lie further.
+median of what was measured. The ends are 30 % from the middle, further where the measurements themselves lie further. A table that was itself
+copied here is told by that alone.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from statistics import median
 
@@ -25,6 +26,10 @@ LEAST_SECONDS, LEAST_BYTES = 0.2, 1 << 20
 MAXIMUM_AGE_SECONDS = 365 * 86_400
 CLOCK_SECONDS = 86_400
 SHORTEST_SECONDS = 0.01
+# A table that has grown, or shrunk, further than this since it was copied is told as any other: pages may be filled otherwise by now.
+MOST_TIMES_CHANGED = 2.0
+# The same table, copied again, has the same size but for the order in which pages were taken.
+OWN_SIZE_SPREAD = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +59,36 @@ class Conversion:
         """How many times as long it lasted as on the machine that the pieces were measured on."""
         return self.seconds / reference_seconds(self.work, self.way)
 
+    @property
+    def rate(self) -> Rate:
+        """For the same table, as it is now."""
+        return replace(_rate([self]), is_own=True)
+
+    def is_like(self, work: CopyWork) -> bool:
+        """Whether a table with so much to do may be the one that was copied, with rows that came or went since."""
+        now_filled = replace(
+            self.work,
+            rows=work.rows,
+            data_bytes=work.data_bytes,
+            index_bytes=work.index_bytes,
+            word_bytes=work.word_bytes,
+        )
+        return now_filled == work and all(
+            1 / MOST_TIMES_CHANGED <= now / max(then, 1) <= MOST_TIMES_CHANGED
+            for then, now in ((self.work.rows, work.rows), (self.work.total_bytes, work.total_bytes))
+        )
+
+    def size_of(self, work: CopyWork) -> tuple[float, float]:
+        """Between which sizes the same table will be, by what became of it."""
+        middle = self.bytes_after * work.total_bytes / self.work.total_bytes
+        return middle * (1 - OWN_SIZE_SPREAD), middle * (1 + OWN_SIZE_SPREAD)
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
     """How many times as long as elsewhere copies last here, how far that may be off, and when it was last measured.
 
-    `bytes_per_second` and `bytes_spread` are of the same measurements, for those who know a table's bytes alone.
+    `bytes_per_second` and `bytes_spread` are of the same measurements, for those who know a table's bytes alone. `is_own`: of the very table alone.
     """
 
     times_reference: float
@@ -68,17 +97,19 @@ class Rate:
     bytes_spread: float
     taken_at: float
     largest_bytes: float
+    is_own: bool = False
 
     @property
     def measured(self) -> str:
         """When and where, in words."""
-        return f"measured here on {day(self.taken_at)}"
+        return f"measured {'on a copy of the table' if self.is_own else 'here'} on {day(self.taken_at)}"
 
     def seconds(self, work: CopyWork, way: str) -> tuple[float, float]:
         """Between which times such a table is copied."""
         middle = self.times_reference * reference_seconds(work, way)
-        # What words take is known far worse than the rest: a third to two thirds of such tables were within 30 %.
-        return self._ends(middle, max(self.spread, FAR_SPREAD if work.word_bytes else 0.0), work.total_bytes)
+        # What words take is known far worse than the rest: a third to two thirds of such tables were within 30 %. Its own are known.
+        is_far = bool(work.word_bytes) and not self.is_own
+        return self._ends(middle, max(self.spread, FAR_SPREAD if is_far else 0.0), work.total_bytes)
 
     def seconds_by_bytes(self, table_bytes: float) -> tuple[float, float]:
         """Between which times a table of so many bytes, rows and indexes, is copied."""
@@ -99,7 +130,23 @@ class Rates:
 
     def rate_for(self, product: str, version: str, engine: str, now: float, way: str | None = None) -> Rate | None:
         """Of copies into this engine, on this series of this server, and in this way where it is told."""
-        fitting = [
+        fitting = self._fitting(product, version, engine, now, way)
+        return _rate(fitting) if fitting else None
+
+    def of_table(
+        self, key: str, product: str, version: str, engine: str, now: float, way: str, work: CopyWork
+    ) -> Conversion | None:
+        """What this very table's copy took, where it still is nearly that table: of the same indexes, and of a like size.
+
+        `key` is rate_store.table_key's; nothing is found by an empty one.
+        """
+        of = [
+            one for one in self._fitting(product, version, engine, now, way) if one.table == key and one.is_like(work)
+        ]
+        return max(of, key=lambda one: one.taken_at) if key and of else None
+
+    def _fitting(self, product: str, version: str, engine: str, now: float, way: str | None) -> list[Conversion]:
+        return [
             one
             for one in self.conversions
             if one.counts
@@ -108,7 +155,6 @@ class Rates:
             and way in (None, one.way)
             and -CLOCK_SECONDS < now - one.taken_at < MAXIMUM_AGE_SECONDS
         ]
-        return _rate(fitting) if fitting else None
 
 
 NO_RATES = Rates()

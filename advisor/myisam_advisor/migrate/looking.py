@@ -20,6 +20,7 @@ from myisam_advisor.migrate.server_kind import (
 )
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.proofs.proof import server_key
 from myisam_exporter.collectors.host import read_host
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
@@ -58,7 +59,8 @@ def looked_at(
     cache = "innodb_buffer_pool_size" if to == INNODB else "aria_pagecache_buffer_size"
     cache_bytes = whole_number(variables.get(cache))
     free_bytes = _free_bytes(directory)
-    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes)
+    server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
+    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes, server)
     predictions = predict(found.tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(

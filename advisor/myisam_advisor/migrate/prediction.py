@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from myisam_advisor.catalogue.conversions import Conversion
 from myisam_advisor.migrate.change import Change, Subject, TableName
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.limits import limits
@@ -12,10 +13,10 @@ from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
-from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.tables import DATA, FoundTable
-from myisam_advisor.migrate.times import Lasting, Machine, lasting
+from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.myi_header import NO_HEADER
@@ -147,8 +148,9 @@ def _one(
     packed = table.contents is not None and table.contents.row_format == PACKED
     subject = Subject(table.name, table.structure, to, here, members.get(table.name, ()), here=here, packed=packed)
     contents = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
-    after = bytes_after(table.structure, contents, to, here) if contents else None
-    lasts = lasting(contents, after, to, here, machine) if contents and after else None
+    own = own_copy(table.name, contents, to, here, machine) if contents else None
+    after = _size(table.structure, contents, to, here, own) if contents else None
+    lasts = lasting(contents, after, to, here, machine, own) if contents and after else None
     known = {one.code for one in errors} | {OF_PARTITIONS}
     there = _certain(table.structure, to, target, name) if target is not None else []
     # What the script writes, which resets options, is refused of less.
@@ -159,6 +161,13 @@ def _one(
         tuple(one for one in there if one.code not in known), shortened_indexes(bare, to, here) if to == INNODB else (),
         has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
     )  # fmt: skip
+
+
+def _size(structure: Structure, contents: Contents, to: str, here: ServerKind, own: Conversion | None) -> Range | None:
+    """Between which sizes it will be: by what its copy became, where that had pages as large as here, else by how pages are filled."""
+    if own is not None and contents.work is not None and (to != INNODB or here.page_bytes == DEFAULT_PAGE_BYTES):
+        return own.size_of(contents.work)
+    return bytes_after(structure, contents, to, here)
 
 
 def _certain(structure: Structure, to: str, kind: ServerKind, name: Sql) -> list[Refusal]:

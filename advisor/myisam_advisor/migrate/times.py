@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Rates
+from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Conversion, Rates
 from myisam_advisor.catalogue.copy_work import reference_seconds, way_of
+from myisam_advisor.migrate.change import TableName
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents
+from myisam_advisor.proofs.rate_store import table_key
 from myisam_advisor.texts.templates import size
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
@@ -24,13 +26,17 @@ REPORTED = "reported: 3 days for 4 GB with 2 GB of memory"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What of the machine decides how long a copy lasts, and whether it ends: memory that is free, the new engine's cache, what was measured here, the disk."""
+    """What of the machine decides how long a copy lasts, and whether it ends: memory that is free, the new engine's cache, what was measured here, the disk.
+
+    `server` tells one server from another (proof.server_key); empty, no table is known again.
+    """
 
     available_bytes: float | None = None
     cache_bytes: float | None = None
     rates: Rates = NO_RATES
     now: float = 0.0
     disk_free_bytes: float | None = None
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +54,23 @@ class Lasting:
         return None if self.most is None else (self.least, self.most)
 
 
-def lasting(contents: Contents, after: Range, to: str, here: ServerKind, machine: Machine) -> Lasting | None:
-    """How long the ALTER lasts; None where headers do not tell what there is to do. `after` is between which sizes the table will be."""
+def own_copy(name: TableName, contents: Contents, to: str, here: ServerKind, machine: Machine) -> Conversion | None:
+    """What became of this very table when it was copied here (`trial engine`); None where it never was, or is another one by now."""
+    if contents.work is None or not machine.server:
+        return None
+    product, version, way = _kind(here, to)
+    key = table_key(machine.server, *name)
+    return machine.rates.of_table(key, product, version, to, machine.now, way, contents.work)
+
+
+def lasting(
+    contents: Contents, after: Range, to: str, here: ServerKind, machine: Machine, own: Conversion | None = None
+) -> Lasting | None:
+    """How long the ALTER lasts; None where headers do not tell what there is to do. `after` is between which sizes the table will be; `own` its copy's."""
     if contents.work is None:
         return None
-    product, version = PRODUCT_NAMES[here.flavour], ".".join(map(str, here.version))
-    way = way_of(product, version, to, sorts=here.sorts_copies)
-    rate = machine.rates.rate_for(product, version, to, machine.now, way)
+    product, version, way = _kind(here, to)
+    rate = own.rate if own else machine.rates.rate_for(product, version, to, machine.now, way)
     if rate is not None:
         least, most = rate.seconds(contents.work, way)
     else:
@@ -62,6 +78,12 @@ def lasting(contents: Contents, after: Range, to: str, here: ServerKind, machine
         least, most = (max(seconds * times, SHORTEST_SECONDS) for times in ELSEWHERE)
     why = _beyond_memory(contents, after, to, here, machine)
     return Lasting(least, None if why else most, why, rate.measured if rate else "")
+
+
+def _kind(here: ServerKind, to: str) -> tuple[str, str, str]:
+    """Product, version, and in which way it copies."""
+    product, version = PRODUCT_NAMES[here.flavour], ".".join(map(str, here.version))
+    return product, version, way_of(product, version, to, sorts=here.sorts_copies)
 
 
 def _beyond_memory(contents: Contents, after: Range, to: str, here: ServerKind, machine: Machine) -> str:

@@ -70,6 +70,51 @@ def test_a_table_with_words_is_told_with_more_room() -> None:
     assert high / low == pytest.approx((1 + FAR_SPREAD) ** 2)
 
 
+def own_of(*conversions: Conversion, key: str = "a", work: CopyWork = WORK) -> Conversion | None:
+    return Rates(conversions).of_table(key, "MySQL", "9.7", "InnoDB", NOW, BY_ROW_OF_DICTIONARY, work)
+
+
+def test_a_table_that_was_copied_itself_is_told_by_that_alone() -> None:
+    older, other = replace(ONE, seconds=9 * ONE.seconds, taken_at=NOW - 200 * 86_400), replace(ONE, seconds=4 * ONE.seconds, table="b")
+    assert own_of(older, other, ONE) == ONE
+    low, high = ONE.rate.seconds(WORK, BY_ROW_OF_DICTIONARY)
+    assert (low, high) == pytest.approx((ONE.seconds * (1 - LEAST_SPREAD), ONE.seconds * (1 + LEAST_SPREAD)))
+    assert ONE.rate.measured == f"measured on a copy of the table on {day(ONE.taken_at)}"
+    size = ONE.size_of(WORK)
+    assert size[0] < ONE.bytes_after < size[1] < 1.1 * size[0] + 1e6
+
+
+def test_a_table_that_grew_is_told_by_its_own_copy_and_by_how_much_more_there_is() -> None:
+    grown = replace(WORK, rows=WORK.rows * 3 // 2, data_bytes=WORK.data_bytes * 3 // 2, index_bytes=WORK.index_bytes * 3 // 2)
+    assert own_of(ONE, work=grown) == ONE
+    assert sum(ONE.size_of(grown)) / 2 == pytest.approx(ONE.bytes_after * 1.5)
+    assert sum(ONE.rate.seconds(grown, BY_ROW_OF_DICTIONARY)) / 2 > 1.4 * ONE.seconds
+
+
+def test_words_of_a_table_that_was_copied_itself_are_known() -> None:
+    words = replace(WORK, word_bytes=10_000_000)
+    low, high = replace(ONE, work=words, seconds=5.0).rate.seconds(words, BY_ROW_OF_DICTIONARY)
+    assert (low, high) == pytest.approx((5.0 * (1 - LEAST_SPREAD), 5.0 * (1 + LEAST_SPREAD)))
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        LARGE, replace(LARGE, rows=3 * WORK.rows), replace(WORK, rows=0, data_bytes=0), replace(WORK, plain_texts=WORK.plain_texts + 1),
+        replace(WORK, columns=WORK.columns + 1), replace(WORK, data_bytes=WORK.data_bytes * 9),
+    ],
+)  # fmt: skip
+def test_a_table_that_is_another_one_by_now_is_told_as_any_other(now: CopyWork) -> None:
+    is_near = now is LARGE  # twice as large, and no more
+    assert (own_of(ONE, work=now) is not None) == is_near
+
+
+def test_without_a_key_no_table_is_known_again() -> None:
+    assert own_of(replace(ONE, table=""), key="") is None
+    assert own_of(ONE, key="b") is None
+    assert own_of(replace(ONE, taken_at=NOW - 400 * 86_400)) is None
+
+
 def test_a_date_of_another_year_has_its_year() -> None:
     assert day(0.0).endswith(" 1970") or day(0.0).endswith(" 1969")
     assert str(time.localtime(NOW).tm_year) not in day(NOW)

@@ -14,6 +14,7 @@ from myisam_advisor.migrate.server_kind import ServerKind, by_default
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import REPORTED, Machine, lasting
+from myisam_advisor.proofs.rate_store import table_key
 from myisam_advisor.texts.templates import duration
 from tests.unit.advisor.catalogue.test_copy_work import WORK
 
@@ -59,6 +60,31 @@ def test_beyond_memory_only_the_least_time_is_known(available: float | None, cac
     assert (found.most is None) == bool(why)
     assert why in found.why
     assert (found.ends is None) == bool(why)
+
+
+SERVER = "a server"
+OWN = Rates(
+    (
+        Conversion("MySQL", "9.7.4", "InnoDB", BY_ROW_OF_DICTIONARY, 77.0, BIG, 4.4e9, NOW, table_key(SERVER, "s", "big")),
+        Conversion("MySQL", "9.7.4", "InnoDB", BY_ROW_OF_DICTIONARY, 10.0, WORK, 2e8, NOW, table_key(SERVER, "s", "another")),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("server", "page_bytes", "by_time", "by_size"),
+    [(SERVER, 16384, True, True), (SERVER, 8192, True, False), ("another server", 16384, False, False), ("", 16384, False, False)],
+)
+def test_a_table_that_was_copied_here_is_told_by_its_copy(server: str, page_bytes: int, by_time: bool, by_size: bool) -> None:
+    structure = table(integer(auto_increment=True), indexes=(key((0, 4)),))
+    machine = Machine(64 * GB, 32 * GB, OWN, NOW, server=server)
+    (found,) = predict([FoundTable(("s", "big"), structure, CONTENTS)], "InnoDB", replace(MYSQL, page_bytes=page_bytes), None, machine)
+    assert found.lasting is not None
+    assert found.seconds is not None
+    assert found.bytes_after is not None
+    assert ("on a copy of the table" in found.lasting.measured) == by_time
+    assert (found.seconds == pytest.approx((77.0 * 0.7, 77.0 * 1.3))) == by_time
+    assert (found.bytes_after == pytest.approx((4.4e9 * 0.95, 4.4e9 * 1.05))) == by_size
 
 
 def told(machine: Machine) -> str:
