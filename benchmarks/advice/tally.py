@@ -6,13 +6,15 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.advice.changes import Untouching, piece_of, pieces, untouching, whole
-from benchmarks.advice.model import Advice
+from benchmarks.advice.model import Advice, Change
 from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
 from benchmarks.advice.scenarios import FAULT, NamedBy, Scenario
+from myisam_advisor.catalogue.rules import shipped_rules
 
 # Words of an adviser for what it does not ask anybody to do.
 QUIET = ("info", "notice", "note", "ok")
@@ -46,6 +48,8 @@ class Tally:
     unmeasured: int = 0
     warnings: int = 0
     warnings_that_pay: int = 0
+    warnings_of_speed: int = 0
+    warnings_of_speed_that_pay: int = 0
     told: list[tuple[str, str, Line]] = field(default_factory=list)
     whole: list[tuple[str, str, Line]] = field(default_factory=list)
     reached: list[float] = field(default_factory=list)
@@ -88,11 +92,20 @@ class Tally:
                 self.outcomes[outcome] += 1
                 if outcome in (IMPROVES, WORSENS, UNSAFE):
                     self.told.append((case.scenario.name, case.server, line))
-        for piece in {piece_of(change) for change in advice.changes if change.severity.lower() in WARNING}:
+        loud = [change for change in advice.changes if change.severity.lower() in WARNING]
+        of_speed = {piece_of(change) for change in loud if promises_speed(change)}
+        for piece in {piece_of(change) for change in loud}:
             line = measured.get(piece.key)
-            if line is not None and line["outcome"] != UNTOUCHED and only_looks.why(piece) is None:
+            if (
+                line is not None
+                and line["outcome"] not in (UNTOUCHED, NOT_APPLICABLE)
+                and only_looks.why(piece) is None
+            ):
                 self.warnings += 1
                 self.warnings_that_pay += pays(line)
+                if piece in of_speed:
+                    self.warnings_of_speed += 1
+                    self.warnings_of_speed_that_pay += pays(line)
         self._count_whole(case, advice, measured)
 
     def _count_whole(self, case: Case, advice: Advice, measured: Mapping[str, Line]) -> None:
@@ -143,6 +156,16 @@ def is_shown(lines: Sequence[Line]) -> bool:
     """Whether a fault can be felt, as far as is known: no search was made for what would help, or the best that it found helps."""
     best = best_of(lines)
     return best is None or bool(best["outcome"] == IMPROVES)
+
+
+def promises_speed(change: Change) -> bool:
+    """Whether its adviser says that something holds the server back: ours names what (a rule's `resource`), and warns of damage and of limits too; of others nobody knows."""
+    return change.rule not in _of_safety()
+
+
+@lru_cache(maxsize=1)
+def _of_safety() -> frozenset[str]:
+    return frozenset(rule.id for rule in shipped_rules() if not rule.resource)
 
 
 def pays(line: Line) -> bool:

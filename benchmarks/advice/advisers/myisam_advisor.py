@@ -27,6 +27,7 @@ _SET = re.compile(
     r"SET\s+(?:GLOBAL|PERSIST)\s+(?P<name>(?:`?\w+`?\.)?\w+)\s*:?=\s*(?P<value>[^;]+);?\s*", re.IGNORECASE
 )
 # What an SQL client is given; a shell's lines and remarks stand among them.
+_HOLD = re.compile(r"(?:UN)?LOCK TABLES")
 _SQL = re.compile(r"(?:ALTER|ANALYZE|CACHE INDEX|CHECK|FLUSH|KILL|LOAD INDEX|LOCK|OPTIMIZE|REPAIR|UNLOCK) ?[A-Z`0-9]")
 
 
@@ -98,6 +99,9 @@ def changes_of(finding: Mapping[str, Any]) -> Iterator[Change]:
             variables.setdefault(_plain(assignment["name"]), assignment["value"].strip(" '"))
         elif _SQL.match(command):
             statements.append(command)
+    if all(map(_HOLD.match, statements)):
+        # What was held while a variable is set at once: nothing is left of it where the variable is set at the start.
+        statements = []
     if statements:
         # A cache that the statements fill is theirs; my.cnf makes it anew at the next start.
         variables = {name: value for name, value in variables.items() if name not in caches}

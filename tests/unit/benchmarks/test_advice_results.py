@@ -135,7 +135,7 @@ def test_an_adviser_is_counted_by_what_came_of_its_pieces() -> None:
     one = tally(FOUND)["somebody"]
     assert (one.faults, one.faults_named, one.pieces, one.unmeasured) == (1, 1, 3, 0)
     assert dict(one.outcomes) == {IMPROVES: 1, NOT_APPLICABLE: 1, NOTHING: 1}
-    assert (one.warnings, one.warnings_that_pay) == (2, 1)
+    assert (one.warnings, one.warnings_that_pay) == (1, 1)  # what cannot be applied was not measured
     assert one.median_reached == pytest.approx(0.95)
     silent = tally(FOUND)["nobody"]
     assert (silent.faults, silent.faults_named, silent.pieces) == (1, 0, 0)
@@ -162,6 +162,13 @@ def test_what_only_looks_is_no_warning_that_could_pay() -> None:
     assert dict(one.outcomes) == {UNTOUCHED: 1, WORSENS: 1}
     assert "1 changes that cannot touch a load were measured all the same: 1 of them came out as faster or slower." in page(scenarios(found), [found], [one])
     assert "| somebody | one | mariadb-10.11 | b=2 | 0.50 (0.49 - 0.51) | worse |" in page(scenarios(FOUND), [FOUND], [one])
+
+
+def test_a_warning_of_damage_promises_no_speed() -> None:
+    """Of ours is known which rules say that something holds the server back; of others every warning counts."""
+    said = advice(dataclasses.replace(change("a", "1"), rule="recovery-disabled"), dataclasses.replace(change("b", "2"), rule="sort-buffer-too-small"), dataclasses.replace(change("c", "3"), rule="theirs"))
+    one = tally(case(FAULT, advice_line(said), measured("a=1", NOTHING, 1.0), measured("b=2", IMPROVES, 1.2), measured("c=3", NOTHING, 1.0)))["somebody"]
+    assert (one.warnings, one.warnings_that_pay, one.warnings_of_speed, one.warnings_of_speed_that_pay) == (3, 1, 2, 1)
 
 
 def test_a_healthy_server_is_left_in_peace_by_whoever_proposes_nothing() -> None:

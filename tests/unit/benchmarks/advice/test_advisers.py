@@ -123,6 +123,15 @@ def test_a_named_cache_goes_with_the_statements_that_fill_it() -> None:
     assert (second.variable, second.value) == ("key_cache_segments", "8")
 
 
+def test_locks_around_a_variable_are_no_change_of_their_own() -> None:
+    finding = {
+        "rule": "key-cache-contention", "severity": "warning", "message": "said", "my_cnf": ["key_cache_segments = 8"],
+        "commands": ["LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL key_cache_segments = 8;", "UNLOCK TABLES;"],
+    }  # fmt: skip
+    (found,) = myisam_advisor.changes_of(finding)
+    assert (found.variable, found.value, found.statement) == ("key_cache_segments", "8", None)
+
+
 @pytest.mark.parametrize("text", ["", "Traceback ...", "{}", "[1]"])
 def test_programs_that_print_something_else_are_told_so(text: str) -> None:
     for read in (myisam_advisor.advice_of, lambda text: phpmyadmin.advice_of(text, "1", KNOWN)):
