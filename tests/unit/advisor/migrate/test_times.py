@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from myisam_advisor.catalogue.conversions import Conversion, Rates
-from myisam_advisor.catalogue.copy_work import BY_ROW_OF_DICTIONARY, reference_seconds
+from myisam_advisor.catalogue.copy_work import BY_ROW_OF_DICTIONARY, COUNTER, NUMBERS, TEXTS, reference_seconds
 from myisam_advisor.migrate.prediction import Migration, in_order, predict
 from myisam_advisor.migrate.report import ELSEWHERE, as_text
 from myisam_advisor.migrate.script import as_script
@@ -60,6 +60,20 @@ def test_beyond_memory_only_the_least_time_is_known(available: float | None, cac
     assert (found.most is None) == bool(why)
     assert why in found.why
     assert (found.ends is None) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("clustered", "cache", "to", "here", "is_open"),
+    [
+        (TEXTS, 4.5 * GB, "InnoDB", MYSQL, True), (NUMBERS, 4.5 * GB, "InnoDB", MYSQL, True), (COUNTER, 4.5 * GB, "InnoDB", MYSQL, False), ("", 4.5 * GB, "InnoDB", MYSQL, False),
+        (TEXTS, 8 * GB, "InnoDB", MYSQL, False), (TEXTS, 4.5 * GB, "InnoDB", SORTING, False), (TEXTS, 4.5 * GB, "Aria", SORTING, False),
+    ],
+)  # fmt: skip
+def test_rows_that_are_put_where_a_key_belongs_have_to_fit_the_pool(clustered: str, cache: float, to: str, here: ServerKind, is_open: bool) -> None:
+    found = lasting(replace(CONTENTS, work=replace(BIG, clustered=clustered)), AFTER, to, here, Machine(64 * GB, cache))
+    assert found is not None
+    assert (found.most is None) == is_open
+    assert ("each row is put where its key belongs" in found.why) == is_open
 
 
 SERVER = "a server"
