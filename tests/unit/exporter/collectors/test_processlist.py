@@ -4,6 +4,7 @@ import pytest
 
 from myisam_exporter.collectors.processlist import PROCESSLIST, SYSTEM_USERS, THREADS, Connections, ProcesslistCollector
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.server.version_number import parse_version
 from tests.support.recorded import RecordedLook, RecordedSession
 
 
@@ -49,3 +50,37 @@ def test_without_the_right_to_see_others_nothing_is_counted(on_mariadb: Recorded
 def test_without_variables_it_is_not_known_whom_to_ask(look: RecordedLook) -> None:
     gone = Unknown("refused")
     assert look.collected("processlist", variables=gone) is gone
+
+
+ENGINE, OTHER = ("shop", None, "Query", "0"), ("shop", "executing", "Query", "50")
+
+
+@pytest.mark.parametrize(
+    ("version", "threads", "is_asked"),
+    [
+        ("9.7.0", [OTHER, ENGINE], True), ("8.0.21", [("shop", None, "Execute", "0")], True), ("5.7.44", [ENGINE], True),
+        ("9.7.0", [OTHER, ("shop", None, "Sleep", "900"), ("shop", None, "Daemon", "900")], False), ("9.7.0", [], False),
+        ("5.6.22", [ENGINE], False), ("5.6.22", [("shop", None, "Query", "60")], True),
+    ],
+)  # fmt: skip
+def test_what_an_engine_calls_its_work_is_asked_of_whom_it_tells(
+    on_mysql: RecordedLook, monkeypatch: pytest.MonkeyPatch, version: str, threads: list[tuple[str | None, ...]], is_asked: bool
+) -> None:
+    """performance_schema has no state for it. Before MySQL 5.7 the other table costs a temporary one, so it has to have lasted."""
+    asked: list[str] = []
+    context = on_mysql.machine.context()
+    monkeypatch.setattr(context.session, "version", parse_version(version))
+
+    def rows(session: RecordedSession, statement: str, *rest: object, **names: object) -> list[tuple[str | None, ...]]:
+        asked.append(statement)
+        answers: dict[str, list[tuple[str | None, ...]]] = {
+            "SHOW GRANTS": [("GRANT PROCESS ON *.* TO `m`@`localhost`",)], THREADS: threads, PROCESSLIST + SYSTEM_USERS: [("shop", "Repair with keycache", "Query", "7")],
+        }  # fmt: skip
+        return answers[statement]
+
+    monkeypatch.setattr(RecordedSession, "rows", rows)
+    context.samples = dict(on_mysql.second.samples)
+    found = ProcesslistCollector().collect(context)
+    assert isinstance(found, Connections)
+    assert (PROCESSLIST + SYSTEM_USERS in asked) == is_asked
+    assert (("shop", "Repair with keycache", "Query") in found.groups) == is_asked
