@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.advice.limits import SIDES, evict, hold_back, hold_to_open_files
 from benchmarks.advice.made_tables import make_tables
-from benchmarks.advice.scenarios import Beside, Scenario
+from benchmarks.advice.scenarios import FAULT, Beside, Scenario
 from benchmarks.common import in_background
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -20,6 +20,8 @@ from myisam_advisor.trial.private.unprivileged import run
 
 # MySQLTuner 1.9.9 divides by the chunk size, which is 0 in recent releases of MariaDB where nobody sets it: so it answers.
 OPTIONS = ("--max-connections=200", "--loose-innodb-buffer-pool-chunk-size=2M")
+# MySQL's default leaves crashed tables as they are, which is a risk of its own: where nothing is to be wrong, nothing is.
+NOTHING_WRONG = ("--myisam-recover-options=BACKUP,QUICK",)
 FIRST_COUNT, MORE, MOST, ENOUGH_SECONDS = 4, 4, 50_000, 0.25
 # Many short runs make a verdict clear where neighbours come and go (docs/decisions/036-verdicts.md).
 SHORT_RUN_SECONDS = 0.25
@@ -27,6 +29,11 @@ SHORT_RUN_SECONDS = 0.25
 FEWEST_BEATS, BEATS = 2, 3
 SYSTEM = "('mysql', 'sys', 'information_schema', 'performance_schema')"
 MOST_COUNTED_TABLES = 50
+
+
+def options_of(scenario: Scenario) -> tuple[str, ...]:
+    """What its servers are started with."""
+    return (*OPTIONS, *(() if scenario.kind == FAULT else NOTHING_WRONG), *scenario.options)
 
 
 @dataclass
@@ -79,7 +86,7 @@ class Stage:
         self._seconds, self._count = min(seconds, SHORT_RUN_SECONDS) if scenario.may_be_short else seconds, 0
         kept = folder / "kept"
         kept.mkdir()
-        with PrivateServer(binaries, [*OPTIONS, *scenario.options], kept) as server:
+        with PrivateServer(binaries, options_of(scenario), kept) as server:
             scenario.load.prepare(server)
             make_tables(server, scenario.tables)
             if scenario.statements:
@@ -102,7 +109,7 @@ class Stage:
         run("rm", "-rf", "--", str(folder))
         folder.mkdir()
         run("cp", "-a", "--", str(self.folder / "kept" / "data"), str(folder / "data"))
-        with PrivateServer(self.binaries, [*OPTIONS, *self.scenario.options, *options], folder) as server:
+        with PrivateServer(self.binaries, [*options_of(self.scenario), *options], folder) as server:
             player = Player(self.scenario, server, self._count or FIRST_COUNT)
             hold_back(self.scenario, side, server.pid, player.files())
             if self.scenario.hold_to_open_files_limit:
