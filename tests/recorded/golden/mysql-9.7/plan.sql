@@ -12,7 +12,8 @@
 --   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
 --
 -- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to make room for others, with a
---   table cache of 64. Each MyISAM table that is closed also loses its blocks in the key cache.
+--   table cache of 64 in 16 parts (table_open_cache_instances): a connection has the 4 of its part. Each MyISAM
+--   table that is closed also loses its blocks in the key cache.
 -- Evidence: status.Table_open_cache_overflows.per_second = 29.5/s; status.Opened_tables.per_second = 29.5/s;
 --   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
 --   = 64 tables; totals.myisam_tables = 8 tables.
