@@ -28,6 +28,8 @@ CLOCK_SECONDS = 86_400
 SHORTEST_SECONDS = 0.01
 # A table that has grown, or shrunk, further than this since it was copied is told as any other: pages may be filled otherwise by now.
 MOST_TIMES_CHANGED = 2.0
+# Rows that take so many times as much, or as little, are others: in another format, or packed.
+MOST_TIMES_ROW = 1.25
 # The same table, copied again, has the same size but for the order in which pages were taken.
 OWN_SIZE_SPREAD = 0.05
 
@@ -73,15 +75,22 @@ class Conversion:
             index_bytes=work.index_bytes,
             word_bytes=work.word_bytes,
         )
-        return now_filled == work and all(
-            1 / MOST_TIMES_CHANGED <= now / max(then, 1) <= MOST_TIMES_CHANGED
-            for then, now in ((self.work.rows, work.rows), (self.work.total_bytes, work.total_bytes))
+        return (
+            now_filled == work
+            and min(self.work.rows, work.rows, self.work.data_bytes, work.data_bytes) > 0
+            and _is_within(work.rows / self.work.rows, MOST_TIMES_CHANGED)
+            and _is_within(work.total_bytes / self.work.total_bytes, MOST_TIMES_CHANGED)
+            and _is_within(self._data_times(work) * self.work.rows / work.rows, MOST_TIMES_ROW)
         )
 
     def size_of(self, work: CopyWork) -> tuple[float, float]:
-        """Between which sizes the same table will be, by what became of it."""
-        middle = self.bytes_after * work.total_bytes / self.work.total_bytes
-        return middle * (1 - OWN_SIZE_SPREAD), middle * (1 + OWN_SIZE_SPREAD)
+        """Between which sizes the same table will be, by what became of it: by its rows' bytes, as MyISAM's indexes are rebuilt and say less."""
+        times = self._data_times(work)
+        spread = OWN_SIZE_SPREAD * (1 + 2 * abs(times - 1))
+        return self.bytes_after * times * (1 - spread), self.bytes_after * times * (1 + spread)
+
+    def _data_times(self, work: CopyWork) -> float:
+        return work.data_bytes / self.work.data_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +167,10 @@ class Rates:
 
 
 NO_RATES = Rates()
+
+
+def _is_within(times: float, most: float) -> bool:
+    return 1 / most <= times <= most
 
 
 def day(moment: float) -> str:

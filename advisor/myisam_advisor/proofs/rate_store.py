@@ -28,6 +28,7 @@ MAXIMUM_BYTES, MAXIMUM_MEMORY_BYTES = 4096, 1 << 20
 MAXIMUM_RATES, MAXIMUM_TEXT = 200, 100
 LARGEST = 1e15  # bytes, and seconds
 MOST_TIMES = 1000.0  # as long as on the machine that the pieces were measured on, or as short
+MOST_TIMES_LARGER = 50.0  # than before, or smaller: small rows in large pages, text that compresses
 SETTLED_SECONDS = 2.0
 _ID_BYTES = 8
 _NUMBERS = ("seconds", "bytes_after", "taken_at")
@@ -133,6 +134,8 @@ def conversion_of(text: str) -> Conversion:
         raise KeptFileError("nothing was copied, or in no time, or in no way into this engine")
     if not 1 / MOST_TIMES <= found.times_reference <= MOST_TIMES:
         raise KeptFileError("no machine copies so fast, or so slowly")
+    if not 1 / MOST_TIMES_LARGER <= found.bytes_after / found.work.total_bytes <= MOST_TIMES_LARGER:
+        raise KeptFileError("no copy becomes so large, or so small")
     return found
 
 

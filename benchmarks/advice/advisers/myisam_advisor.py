@@ -26,8 +26,8 @@ _OPTION = re.compile(r"(?P<name>[A-Za-z][\w.-]*)\s*=\s*(?P<value>[^#]*)")
 _SET = re.compile(
     r"SET\s+(?:GLOBAL|PERSIST)\s+(?P<name>(?:`?\w+`?\.)?\w+)\s*:?=\s*(?P<value>[^;]+);?\s*", re.IGNORECASE
 )
-# What an SQL client is given; a shell's lines and remarks stand among them.
 _HOLD = re.compile(r"(?:UN)?LOCK TABLES")
+# What an SQL client is given; a shell's lines and remarks stand among them.
 _SQL = re.compile(r"(?:ALTER|ANALYZE|CACHE INDEX|CHECK|FLUSH|KILL|LOAD INDEX|LOCK|OPTIMIZE|REPAIR|UNLOCK) ?[A-Z`0-9]")
 
 

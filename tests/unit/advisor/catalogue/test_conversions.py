@@ -91,6 +91,12 @@ def test_a_table_that_grew_is_told_by_its_own_copy_and_by_how_much_more_there_is
     assert sum(ONE.rate.seconds(grown, BY_ROW_OF_DICTIONARY)) / 2 > 1.4 * ONE.seconds
 
 
+def test_indexes_that_were_rebuilt_say_nothing_of_the_size() -> None:
+    smaller = replace(WORK, index_bytes=WORK.index_bytes * 2 // 3)
+    assert own_of(ONE, work=smaller) == ONE
+    assert ONE.size_of(smaller) == ONE.size_of(WORK)
+
+
 def test_words_of_a_table_that_was_copied_itself_are_known() -> None:
     words = replace(WORK, word_bytes=10_000_000)
     low, high = replace(ONE, work=words, seconds=5.0).rate.seconds(words, BY_ROW_OF_DICTIONARY)
@@ -100,7 +106,7 @@ def test_words_of_a_table_that_was_copied_itself_are_known() -> None:
 @pytest.mark.parametrize(
     "now",
     [
-        LARGE, replace(LARGE, rows=3 * WORK.rows), replace(WORK, rows=0, data_bytes=0), replace(WORK, plain_texts=WORK.plain_texts + 1),
+        LARGE, replace(WORK, data_bytes=WORK.data_bytes // 2 + 1), replace(WORK, data_bytes=WORK.data_bytes * 4 // 3), replace(LARGE, rows=3 * WORK.rows), replace(WORK, rows=0, data_bytes=0), replace(WORK, plain_texts=WORK.plain_texts + 1),
         replace(WORK, columns=WORK.columns + 1), replace(WORK, data_bytes=WORK.data_bytes * 9),
     ],
 )  # fmt: skip

@@ -54,7 +54,7 @@ def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"seconds": 0}, {"seconds": "2"}, {"seconds": -1}, {"bytes_after": 1e300}, {"engine": 3}, {"engine": "x" * 101},
+        {"seconds": 0}, {"seconds": "2"}, {"seconds": -1}, {"bytes_after": 1e300}, {"bytes_after": 0}, {"bytes_after": 1e14}, {"engine": 3}, {"engine": "x" * 101},
         {"engine": "In\nnoDB"}, {"format": "other"}, {"version": 1}, {"more": 1}, {"taken_at": True}, {"way": "another"}, {"work": 3}, {"work": {}},
         {"work": {**asdict(WORK), "more": 1}}, {"work": {**asdict(WORK), "rows": 1.5}}, {"work": {**asdict(WORK), "rows": -1}}, {"work": {**asdict(WORK), "rows": 1e300}},
         {"work": {**asdict(WORK), "clustered": "x"}}, {"seconds": 1e15}, {"seconds": 1e-9}, {"way": "Aria"}, {"engine": "Aria"}, {"work": {**asdict(WORK), "data_bytes": 0, "index_bytes": 0}},

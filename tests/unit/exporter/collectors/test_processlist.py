@@ -52,6 +52,7 @@ def test_without_variables_it_is_not_known_whom_to_ask(look: RecordedLook) -> No
     assert look.collected("processlist", variables=gone) is gone
 
 
+REPAIRING, WAITING = ("shop", "Repair with keycache", "Query", "7"), ("shop", "Waiting for table level lock", "Query", "7")
 ENGINE, OTHER = ("shop", None, "Query", "0"), ("shop", "executing", "Query", "50")
 
 
@@ -74,7 +75,7 @@ def test_what_an_engine_calls_its_work_is_asked_of_whom_it_tells(
     def rows(session: RecordedSession, statement: str, *rest: object, **names: object) -> list[tuple[str | None, ...]]:
         asked.append(statement)
         answers: dict[str, list[tuple[str | None, ...]]] = {
-            "SHOW GRANTS": [("GRANT PROCESS ON *.* TO `m`@`localhost`",)], THREADS: threads, PROCESSLIST + SYSTEM_USERS: [("shop", "Repair with keycache", "Query", "7")],
+            "SHOW GRANTS": [("GRANT PROCESS ON *.* TO `m`@`localhost`",)], THREADS: threads, PROCESSLIST + SYSTEM_USERS: [REPAIRING] * max(len(threads), 1),
         }  # fmt: skip
         return answers[statement]
 
@@ -84,3 +85,17 @@ def test_what_an_engine_calls_its_work_is_asked_of_whom_it_tells(
     assert isinstance(found, Connections)
     assert (PROCESSLIST + SYSTEM_USERS in asked) == is_asked
     assert (("shop", "Repair with keycache", "Query") in found.groups) == is_asked
+
+
+def test_an_answer_that_shows_fewer_connections_does_not_hide_them(on_mysql: RecordedLook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rights on performance_schema alone: the process list then has our own connections, and would hide who waits."""
+    answers: dict[str, list[tuple[str | None, ...]]] = {
+        "SHOW GRANTS": [("GRANT `monitor`@`%` TO `m`@`localhost`",)], THREADS: [ENGINE, *[WAITING] * 9], PROCESSLIST + SYSTEM_USERS: [REPAIRING],
+    }  # fmt: skip
+    context = on_mysql.machine.context()
+    monkeypatch.setattr(context.session, "version", parse_version("9.7.0"))
+    monkeypatch.setattr(RecordedSession, "rows", lambda _session, statement, *_rest, **_names: answers[statement])
+    context.samples = dict(on_mysql.second.samples)
+    found = ProcesslistCollector().collect(context)
+    assert isinstance(found, Connections)
+    assert found.groups["shop", "Waiting for table level lock", "Query"] == (9, 7)
