@@ -93,6 +93,8 @@ class FactDatabase:
         database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         # A query of somebody else's must not take all memory: printf and || can build strings of any length.
         database.execute(f"PRAGMA hard_heap_limit={HEAP_LIMIT_BYTES}")
+        # Nothing is ever rolled back: what a table was before it is filled anew need not be kept.
+        database.execute("PRAGMA journal_mode=OFF")
         _empty_database().backup(database)
         return database
 

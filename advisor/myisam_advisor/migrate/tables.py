@@ -17,9 +17,10 @@ from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectorySc
 from myisam_exporter.files.file_names import decode_schema, decode_table, undivided
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
 from myisam_exporter.files.myi_header import Header
-from myisam_exporter.files.schema_reader import NOT_READ, TableFile
+from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
+from myisam_exporter.files.table_file import TableFile
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"

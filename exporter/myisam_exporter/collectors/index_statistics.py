@@ -27,7 +27,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes
 from myisam_exporter.files.myi_definition import Key
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import Sql, statement
 

@@ -12,7 +12,8 @@ from itertools import chain
 from pathlib import Path
 
 from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, read_root
-from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader, TableFile
+from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.kernel.inotify import DirectoryWatch
 from myisam_exporter.kernel.residency import file_system_type
 from myisam_exporter.outside.clock import CLOCK, Clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_rows import IndexRows
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 
 
 def indexes_of(after: DataDirectoryScan, before: DataDirectoryScan | None = None) -> IndexRows:
@@ -30,6 +30,7 @@ def _defined_alike(one: TableFile, other: TableFile) -> bool:
         return True
     if (one.schema_name, one.table_name, one.partition) != (other.schema_name, other.table_name, other.partition):
         return False
-    if one.header is None or other.header is None:
-        return one.header is other.header
-    return one.header.definition == other.header.definition and one.header.enabled_keys == other.header.enabled_keys
+    mine, others = one.header, other.header
+    if mine is None or others is None:
+        return mine is others
+    return mine.definition == others.definition and mine.enabled_keys == others.enabled_keys

@@ -60,6 +60,37 @@ class Header(NamedTuple):
     definition: Definition
 
 
+# A header without its definition: nine counts, who wrote last, and small numbers; the yes-or-no ones are bits of one byte.
+_PACKED = struct.Struct("<10QIHHBB")
+_ROW_FORMATS = ("compressed", "dynamic", "fixed")
+
+
+def packed_header(header: Header) -> bytes:
+    """A header without its definition, in 93 bytes."""
+    flags = (
+        header.crashed
+        | header.recovery_failed << 1
+        | header.has_holes << 2
+        | header.delay_key_write << 3
+        | header.not_analyzed << 4
+    )
+    return _PACKED.pack(
+        header.rows, header.deleted_rows, header.data_blocks, header.index_bytes, header.data_bytes, header.free_bytes, header.free_index_bytes,
+        header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.language, header.open_count,
+        _ROW_FORMATS.index(header.row_format), flags,
+    )  # fmt: skip
+
+
+def unpacked_header(packed: bytes, start: int, definition: Definition) -> Header:
+    """The header that was packed there."""
+    (rows, deleted, blocks, index_bytes, data_bytes, free, free_index, auto_increment, writer, enabled, updates, language, open_count, row_format,
+     flags) = _PACKED.unpack_from(packed, start)  # fmt: skip
+    return Header(
+        _ROW_FORMATS[row_format], language, open_count, flags & 1 != 0, flags & 2 != 0, rows, deleted, blocks, flags & 4 != 0, index_bytes, data_bytes,
+        free, free_index, auto_increment, writer, updates, enabled, flags & 8 != 0, flags & 16 != 0, definition,
+    )  # fmt: skip
+
+
 def header_length(start: bytes) -> int:
     """How many bytes the whole header takes, from its first ones.
 

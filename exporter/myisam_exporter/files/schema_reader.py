@@ -6,6 +6,7 @@ What is a link, a device or another user's is left out, and told (see foreign_fi
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -21,9 +22,9 @@ from myisam_exporter.files.definition_reader import (
 )
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
-from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
@@ -40,32 +41,6 @@ class LeftOut(NamedTuple):
     name: str
     why: str
     is_table: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TableFile:
-    """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file.
-
-    `definition` is what its .frm says, None without one, and of one that cannot be read; it was read in the state `definition_state`.
-    `state` is that of the .MYI when it was read, None where it has to be read again whatever that is.
-    """
-
-    schema_name: str
-    table_name: str
-    partition: str | None
-    directory: str
-    stem: str
-    header: Header | None
-    problem: str | None
-    data_modified: float | None
-    definition: TableDefinition | None = None
-    definition_state: int = field(default=0, compare=False, repr=False)
-    state: int | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def definition_unread(self) -> bool:
-        """Whether there is a .frm that cannot be read, or says nothing that could be right."""
-        return self.definition is None and self.definition_state != NOT_THERE.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +191,9 @@ class SchemaReader:
         lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
         state = signature(status) if lasting and status is not None else None
         reading.settled = reading.settled and lasting
-        # Most names are the stems themselves: a hundred thousand of them are kept once.
-        named = (stem, named[1]) if named[0] == stem else named
-        file = TableFile(reading.schema, *named, reading.path, stem, header, problem, modified, *noted, state)
+        # Most names are the stems themselves, and hosting has the same ones in every database: each is kept once.
+        stem, table = sys.intern(stem), sys.intern(named[0])
+        file = TableFile(reading.schema, table, named[1], reading.path, stem, header, problem, modified, *noted, state)
         reading.files.append(file)
         reading.differing += stem not in before or before[stem] != file
 

@@ -8,7 +8,7 @@ from it need not be worked out again. For that, differences that hardly matter a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from myisam_exporter.facts.columns import Change
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.table_groups import grouped
 from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
     from myisam_exporter.files.data_directory import DataDirectoryScan
-    from myisam_exporter.files.schema_reader import TableFile
+    from myisam_exporter.files.table_file import TableFile
 
 CLOCK_EVERY_FILES = 64
 # Of each later sweep: tables that are asked for always, and tables whose turn it is.
@@ -31,6 +32,34 @@ LARGEST_TABLES, TABLES_IN_TURN = 1000, 2000
 DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.01, 10
 TableName = tuple[str, str]
 TablePages = tuple[FilePages | None, FilePages | None]
+
+
+class PagesByTable(Mapping[TableName, TablePages]):
+    """Pages of data and index file by (schema, table), kept by the places that a scan's tables have: names are kept once."""
+
+    def __init__(self, places: Mapping[TableName, int], pages: Sequence[TablePages | None]) -> None:
+        self._places = places
+        self._pages = pages
+        self._known = len(pages) - pages.count(None)
+
+    def __getitem__(self, name: TableName) -> TablePages:
+        found = self._pages[self._places[name]]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[TableName]:
+        return (name for name, pages in zip(self._places, self._pages, strict=True) if pages is not None)
+
+    def __len__(self) -> int:
+        return self._known
+
+    def with_pages(self, others: Mapping[TableName, TablePages]) -> PagesByTable:
+        """The same with these of the same tables."""
+        pages = list(self._pages)
+        for name, one in others.items():
+            pages[self._places[name]] = one
+        return PagesByTable(self._places, pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +85,7 @@ class Sweeper:
         self._clock = clock
         self._prober = prober or Prober()
         self._files_generation: int | None = None
-        self._tables: Mapping[TableName, Sequence[TableFile]] = {}
+        self._tables = grouped(())
         self._order: list[TableName] = []
         self._largest: frozenset[TableName] = frozenset()
         self._least_of_largest = 0
@@ -64,7 +93,8 @@ class Sweeper:
         self._never_asked: list[TableName] = []
         self._untold: dict[TableName, TablePages] = {}
         self._silent_sweeps = 0
-        self._pages = 0
+        self._pages = PagesByTable({}, ())
+        self._resident_pages = 0
         self._tables_differ = False
         self._last: PageCacheSweep | None = None
 
@@ -73,36 +103,21 @@ class Sweeper:
         started = self._clock.monotonic()
         if self._prober.files.owner != scan.owner:
             self._prober.files = ForeignFiles(scan.owner)
-        known = {} if self._last is None else self._last.pages
+        known = self._pages
         wanted = self._wanted(scan)
         self._prober.problems.clear()
         found = self._ask(wanted, started + budget_seconds)
-        pages, tells = known, False
-        change = None if self._last is None else Change(self._last.generation, frozenset())
         for name, one in found.items():
             if known.get(name) != one:
                 self._untold[name] = one
         del found  # of a hundred thousand tables ten megabytes
         self._silent_sweeps += 1
-        if self._must_tell(known):
-            tells = True
-            if self._last is None:
-                pages, change = self._untold, None
-            elif self._tables_differ:
-                there = frozenset(self._order)
-                pages, change = {name: one for name, one in known.items() if name in there} | self._untold, None
-            else:
-                pages = {**known, **self._untold}
-                change = Change(self._last.generation, frozenset(self._untold))
-            self._never_asked = (
-                [name for name in self._order if name not in pages] if len(pages) < len(self._order) else []
-            )
-            self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
-            self._pages = sum(map(_pages_of, pages.values()))
+        tells = self._must_tell(known)
+        change = self._tell(known) if tells or self._last is None else Change(self._last.generation, frozenset())
         others = max(len(self._order) - LARGEST_TABLES, 0)
         sweep = PageCacheSweep(
-            pages,
-            len(self._order) - len(pages),
+            self._pages,
+            len(self._order) - len(self._pages),
             tuple(self._prober.problems.values()),
             self._clock.monotonic() - started,
             -(-others // TABLES_IN_TURN) if len(wanted) < len(self._order) else 0,
@@ -113,6 +128,31 @@ class Sweeper:
             self._last = last = sweep
         return last
 
+    def _tell(self, known: PagesByTable) -> Change | None:
+        """Take over what was gathered; how the pages differ from those that were told last, where tables are the same."""
+        change = None
+        if self._last is None or self._tables_differ:
+            self._pages = self._pages_now(known)
+            self._resident_pages = sum(map(_pages_of, self._pages.values()))
+        else:
+            self._resident_pages += sum(
+                _pages_of(one) - _pages_of(known.get(name)) for name, one in self._untold.items()
+            )
+            self._pages = known.with_pages(self._untold)
+            change = Change(self._last.generation, frozenset(self._untold))
+        is_whole = len(self._pages) == len(self._order)
+        self._never_asked = [] if is_whole else [name for name in self._order if name not in self._pages]
+        self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
+        return change
+
+    def _pages_now(self, known: Mapping[TableName, TablePages]) -> PagesByTable:
+        """What is known of the tables that are there, those not asked about now as they were."""
+        places = self._tables.places
+        pages: list[TablePages | None] = [None] * len(places)
+        for name in self._order:
+            pages[places[name]] = self._untold.get(name) or known.get(name)
+        return PagesByTable(places, pages)
+
     def _must_tell(self, known: Mapping[TableName, TablePages]) -> bool:
         """Whether a table came or went, or enough differs, or a little does for long enough; of few tables everything is told."""
         if self._tables_differ or any(name not in known for name in self._untold):
@@ -120,7 +160,9 @@ class Sweeper:
         if not self._untold or len(self._order) <= LARGEST_TABLES:
             return bool(self._untold)
         differing = sum(abs(_pages_of(known[name]) - _pages_of(one)) for name, one in self._untold.items())
-        return differing > DIFFERENCE_THAT_MATTERS * self._pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
+        return (
+            differing > DIFFERENCE_THAT_MATTERS * self._resident_pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
+        )
 
     def _wanted(self, scan: DataDirectoryScan) -> list[TableName]:
         """The tables to ask for now, in the order of asking."""
@@ -146,7 +188,7 @@ class Sweeper:
             self._tables_differ = self._tables_differ or former != frozenset(self._order)
             return [name for name in self._order if before.get(name) != self._tables[name]]
         self._files_generation, self._tables = scan.files_generation, scan.groups()
-        return [name for name in change.names if any(file.header for file in self._tables[name])]
+        return [name for name in change.names if any(file.has_header for file in self._tables[name])]
 
     def _is_of_other_order(
         self, before: Mapping[TableName, Sequence[TableFile]], scan: DataDirectoryScan, names: Iterable[TableName]
@@ -154,7 +196,7 @@ class Sweeper:
         """Whether one of these tables lost its header or has one again, or became one of the largest. A little of their order may be old."""
         groups = scan.groups()
         for name in names:
-            if any(file.header for file in groups[name]) != any(file.header for file in before[name]):
+            if any(file.has_header for file in groups[name]) != any(file.has_header for file in before[name]):
                 return True
             if name not in self._largest and _bytes_of(groups[name]) > self._least_of_largest:
                 return True
@@ -162,7 +204,7 @@ class Sweeper:
 
     def _adopt(self, scan: DataDirectoryScan) -> None:
         self._files_generation, self._tables = scan.files_generation, scan.groups()
-        self._order = [name for name, files in self._tables.items() if any(file.header for file in files)]
+        self._order = [name for name, files in self._tables.items() if any(file.has_header for file in files)]
         self._order.sort(key=lambda name: _bytes_of(self._tables[name]), reverse=True)
         largest = self._order[:LARGEST_TABLES]
         self._largest = frozenset(largest)
@@ -176,7 +218,7 @@ class Sweeper:
             for number, name in enumerate(wanted):
                 if number % CLOCK_EVERY_FILES == 0 and self._clock.monotonic() > deadline:
                     break
-                parts = [self._ask_file(file, directories) for file in self._tables[name] if file.header]
+                parts = [self._ask_file(file, directories) for file in self._tables[name] if file.has_header]
                 found = [part for part in parts if part is not None]
                 if found:
                     both = reduce(_add_both, found)
@@ -221,9 +263,9 @@ class _Directories:
         self._path, self._descriptor = "", -1
 
 
-def _pages_of(pages: TablePages) -> int:
-    """Pages in memory."""
-    return sum(one.resident or 0 for one in pages if one is not None)
+def _pages_of(pages: TablePages | None) -> int:
+    """Pages in memory; of a table that was not asked about none."""
+    return sum(one.resident or 0 for one in pages or () if one is not None)
 
 
 def _told(sweep: PageCacheSweep) -> tuple[object, ...]:
@@ -231,7 +273,7 @@ def _told(sweep: PageCacheSweep) -> tuple[object, ...]:
 
 
 def _bytes_of(files: Iterable[TableFile]) -> int:
-    return sum(file.header.data_bytes + file.header.index_bytes for file in files if file.header)
+    return sum(header.data_bytes + header.index_bytes for file in files if (header := file.header))
 
 
 def _add_both(one: TablePages, other: TablePages) -> TablePages:

@@ -76,11 +76,11 @@ class ToldTables:
         return None if place is None else self._row((str(key[0]), str(key[1])), place)
 
     def _row(self, name: TableName, place: int) -> tuple[Value, ...]:
-        telling, moment, files = self.telling, self.moments[place], self.groups.files[place]
+        telling, moment, files = self.telling, self.moments[place], self.groups.at(place)
         started, rates = telling.server_started, self.rates.get(name)
         if rates is None:
             # Of what is damaged nobody can say that nothing was written to it.
-            rates = telling.idle if all(file.header for file in files) else dict.fromkeys(telling.idle)
+            rates = telling.idle if all(file.has_header for file in files) else dict.fromkeys(telling.idle)
         return self.maker.row(
             table_row(
                 name,
@@ -96,7 +96,7 @@ class ToldTables:
 def told_anew(groups: TableGroups, telling: Telling, maker: RowMaker, rates: Mapping[TableName, Row]) -> ToldTables:
     """All rows of a scan."""
     sums = Sums()
-    for files in groups.files:
+    for files in groups.values():
         sums.add(files)
     moments = array("d", [telling.now]) * len(groups)
     due = [_first_due(groups, moments, start) for start in range(0, len(groups), STRETCH)]
@@ -136,7 +136,7 @@ def told_again(
 
 def _names_at(groups: TableGroups, places: Iterable[int]) -> Iterator[TableName]:
     for place in places:
-        file = groups.files[place][0]
+        file = groups.at(place)[0]
         yield file.schema_name, file.table_name
 
 
@@ -157,7 +157,7 @@ def _first_due(groups: TableGroups, moments: array[float], start: int) -> float:
 
 def _due(groups: TableGroups, moments: array[float], place: int) -> float:
     """When the age of a table that was told then is too old; never where none is told."""
-    files = groups.files[place]
+    files = groups.at(place)
     changes = [file.data_modified for file in files if file.data_modified is not None]
     if not changes:
         return NEVER

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from myisam_exporter.files.index_rows import TableName
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.files.table_groups import grouped
 
 UPDATE_COUNT_MODULUS = 2**32
@@ -47,15 +47,16 @@ def statements_between(before: Iterable[TableFile], after: Iterable[TableFile]) 
 
 
 def _written(before: Sequence[TableFile], files: Sequence[TableFile]) -> Written | None:
-    earlier = {file.partition: file.header for file in before}
+    earlier = {file.partition: file for file in before}
     statements: int | None = 0
     added = 0
     for file in files:
-        old, new = earlier.get(file.partition), file.header
+        former = earlier.get(file.partition)
+        if former is not None and former.has_header and former.has_header_of(file):
+            continue
+        old, new = None if former is None else former.header, file.header
         if old is None or new is None:
             return None
-        if old is new:
-            continue  # a daemon's scans share what is as it was
         grown = (new.update_count - old.update_count) % UPDATE_COUNT_MODULUS
         if grown > UPDATE_COUNT_MODULUS // 2 or old.writer != new.writer:
             statements = (

@@ -68,8 +68,11 @@ class FactRows:
 
     def rows_that_differ(self) -> FactRows:
         """Those that are not as they were in the table of which `change` tells; all, where it does not."""
-        return (
-            self if self.change is None else FactRows(self.columns, [self.rows[place] for place in self.change.before])
+        change = self.change
+        if change is None:
+            return self
+        return self.once(
+            "rows that differ", lambda _: FactRows(self.columns, [self.rows[place] for place in change.before])
         )
 
     def found_by_row(self, key: Hashable, work: Callable[[FactRows], list[Result]]) -> list[Result]:

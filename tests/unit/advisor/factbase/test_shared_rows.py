@@ -12,7 +12,7 @@ from myisam_exporter.files.index_rows import COLUMNS as INDEX_COLUMNS
 from myisam_exporter.files.index_rows import TABLES_ALIKE, IndexRows
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.myi_header import parse_header
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.look.fact_set import FactRows, FactSet, merge_table
 from tests.support.myi import header
 

@@ -15,7 +15,7 @@ from myisam_exporter.collectors.user_statistics import TableStatistics
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 from tests.support.recorded import RecordedLook
 
 OFF = Unknown("performance_schema is off", off=True)

@@ -8,8 +8,8 @@ import pytest
 from myisam_exporter.files import sweeper
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import Header, parse_header
-from myisam_exporter.files.schema_reader import TableFile
 from myisam_exporter.files.sweeper import Sweeper
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.kernel.residency import FilePages, Prober
 from tests.support.moved_clock import MovedClock
 from tests.support.myi import header

@@ -12,8 +12,8 @@ from myisam_exporter.facts.columns import TABLES, Block
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import parse_header
-from myisam_exporter.files.schema_reader import TableFile
 from myisam_exporter.files.sweeper import PageCacheSweep
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.kernel.residency import FilePages
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.merging import Remembered

@@ -9,7 +9,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 
 KEY = Key(bytes([1]) + (1).to_bytes(2, "big") + (1024).to_bytes(2, "big") + (12).to_bytes(2, "big") + bytes([3, 0, 0, 0, 4]))
 HEADER = Header("dynamic", 33, 0, False, False, 100, 7, 150, True, 4096, 10_000, 50, 0, 0, 3, 40, 1, True, True, Definition(1 << 48, 1 << 40, 60, 3, 0, True, None, 0, (), (KEY,)))

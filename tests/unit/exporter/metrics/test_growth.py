@@ -11,7 +11,7 @@ from myisam_exporter.collectors.performance_schema import Waits
 from myisam_exporter.collectors.user_statistics import TableStatistics
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
-from myisam_exporter.files.schema_reader import TableFile
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot
