@@ -16,7 +16,6 @@ from pathlib import Path
 from benchmarks.advice.scenarios import Scenario
 from benchmarks.slow_storage import CONTROLLERS, PAGE_CACHE_BYTES, anonymous_bytes, remove_group
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.private.private_server import PrivateServer
 
 SIDES = ("untouched", "changed")
 
@@ -63,10 +62,18 @@ def hold_back(scenario: Scenario, side: str, pid: int, files: Iterable[Path]) ->
         (memory / "memory.limit_in_bytes").write_text(str(limit))
 
 
-def hold_to_open_files(server: PrivateServer) -> None:
-    """Lower the process's own limit to what the server takes for it: it never lowers a larger one that it was started with (mysys/my_file.c, set_max_open_files)."""
-    limit = int(str(server.execute("SELECT @@GLOBAL.open_files_limit")[0][0]))
-    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (limit, limit))
+@contextmanager
+def started_with(open_files: int | None) -> Iterator[None]:
+    """What is started meanwhile may have so many files open unless it asks for more: MySQL 5.6 and MariaDB keep a larger limit that they find (mysys/my_file.c)."""
+    if open_files is None:
+        yield
+        return
+    usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, usual)
 
 
 def evict(files: Iterable[Path]) -> None:

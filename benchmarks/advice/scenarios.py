@@ -55,7 +55,7 @@ SCHEMA: dict[str, Any] = {
         },
         "idle_when_asked": {"type": "boolean"}, "reads_per_second": {"type": "integer", "minimum": 10}, "memory": _SIZE,
         "search": {"type": "object", "additionalProperties": _SEARCHED}, "short": {"type": "boolean"}, "killed": {"type": "boolean"},
-        "hold_to_open_files_limit": {"type": "boolean"},
+        "open_files": {"type": "integer", "minimum": 100},
     },
 }  # fmt: skip
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -102,7 +102,7 @@ class Scenario:
     search: Mapping[str, tuple[str, ...]] | None = None
     short: bool = False
     killed: bool = False
-    hold_to_open_files_limit: bool = False
+    open_files: int | None = None
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def _scenario(file: YamlFile) -> Scenario:
         search={name: _searched(values) for name, values in document.get("search", {}).items()} or None,
         short=document.get("short", False),
         killed=document.get("killed", False),
-        hold_to_open_files_limit=document.get("hold_to_open_files_limit", False),
+        open_files=document.get("open_files"),
     )
 
 

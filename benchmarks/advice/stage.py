@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.advice.limits import SIDES, evict, hold_back, hold_to_open_files
+from benchmarks.advice.limits import SIDES, evict, hold_back, started_with
 from benchmarks.advice.made_tables import make_tables
 from benchmarks.advice.scenarios import FAULT, Beside, Scenario
 from benchmarks.common import in_background
@@ -109,11 +109,12 @@ class Stage:
         run("rm", "-rf", "--", str(folder))
         folder.mkdir()
         run("cp", "-a", "--", str(self.folder / "kept" / "data"), str(folder / "data"))
-        with PrivateServer(self.binaries, [*options_of(self.scenario), *options], folder) as server:
+        with contextlib.ExitStack() as until_the_end:
+            with started_with(self.scenario.open_files):
+                started = PrivateServer(self.binaries, [*options_of(self.scenario), *options], folder)
+                server = until_the_end.enter_context(started)
             player = Player(self.scenario, server, self._count or FIRST_COUNT)
             hold_back(self.scenario, side, server.pid, player.files())
-            if self.scenario.hold_to_open_files_limit:
-                hold_to_open_files(server)
             if not self._count and side == SIDES[0]:
                 self._count = player.calibrate(self._seconds)
             yield player
