@@ -23,7 +23,7 @@ NAMES = {
 }  # fmt: skip
 # Variables whose values are words of the server's manual, whatever they are.
 WORD_VARIABLES = re.compile(
-    r"(binlog_(checksum|format|row_image)|character_set_(?!s_dir).*|collation_.*|concurrent_insert|default_(tmp_)?storage_engine|delay_key_write|disabled_storage_engines|enforce_gtid_consistency|gtid_mode|internal_tmp_disk_storage_engine|"
+    r"(binlog_(checksum|format|row_image)|character_set_(?!s_dir).*|collation_.*|concurrent_insert|default_(tmp_)?storage_engine|delay_key_write|disabled_storage_engines|enforce_gtid_consistency|gtid_mode|internal_tmp_(disk|mem)_storage_engine|"
     r"innodb_flush_method|log_output|myisam_(recover|recover_options|stats_method)|query_cache_type|relay_log_info_repository|sql_mode|storage_engine|thread_handling|"
     r"transaction_isolation|tx_isolation|version_compile_machine|wsrep_mode)"
 )

@@ -15,9 +15,10 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_na
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
-from myisam_exporter.files.index_rows import COLUMNS, TableName
+from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.indexes_of_scan import indexes_of
 from myisam_exporter.files.schema_reader import LeftOut
+from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_rows import NOT_DEFINED, merged_into
 from myisam_exporter.files.told_tables import Telling, ToldTables, told_again, told_anew
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, written_between

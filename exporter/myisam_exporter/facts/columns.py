@@ -155,9 +155,9 @@ def columns(*declared: tuple[str, ColumnType, str], source: str = "") -> Sequenc
 
 @dataclass(frozen=True, slots=True)
 class SharedRows:
-    """Rows that begin with names of their own and end as many others do: each name with the number of its endings, and all endings by number."""
+    """Rows that begin with names of their own and end as many others do: each name with the number of its endings, read once, and all endings by number."""
 
-    names: Sequence[tuple[Value, ...]]
+    names: Iterable[tuple[Value, ...]]
     endings: Sequence[Sequence[tuple[Value, ...]]]
 
 

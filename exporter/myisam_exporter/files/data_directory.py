@@ -18,10 +18,10 @@ from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.files.file_state import refuse_exhaustion
-from myisam_exporter.files.index_rows import IndexRows, TableName
+from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, left_out, size_of
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import TableFile, TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles

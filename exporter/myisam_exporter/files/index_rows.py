@@ -15,6 +15,8 @@ from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, 
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
+from myisam_exporter.files.table_file import TableName
+from myisam_exporter.files.table_groups import names_at
 
 MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
@@ -30,7 +32,6 @@ DEFINED = RowMaker((
 ))  # fmt: skip
 COLUMNS = (*SHARED, *DEFINED.columns)
 NAME_PLACE = COLUMNS.index("index_name")
-TableName = tuple[str, str]
 Row = tuple[Value, ...]
 
 
@@ -48,7 +49,7 @@ class IndexRows(ColumnwiseRows):
     def __init__(
         self, tables: Mapping[TableName, Sequence[WithHeader]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
     ) -> None:
-        self._names: list[TableName] = []
+        chosen = array("l")
         # What there is of definitions with their enabled indexes, in the order in which they come, and which of them each table has.
         self._shapes: list[tuple[Definition, int]] = []
         self._shape_of = array("l")
@@ -57,7 +58,7 @@ class IndexRows(ColumnwiseRows):
         shapes: dict[tuple[int, int], int] = {}
         sizes: dict[int, int] = {}
         room = maximum_text_bytes
-        for name, files in tables.items():
+        for place, files in enumerate(tables.values()):
             header = files[0].header or next((file.header for file in files if file.header), None)
             if header is None:
                 continue
@@ -73,8 +74,9 @@ class IndexRows(ColumnwiseRows):
             shape = shapes.setdefault((id(definition), header.enabled_keys), len(shapes))
             if shape == len(self._shapes):
                 self._shapes.append((definition, header.enabled_keys))
-            self._names.append(name)
+            chosen.append(place)
             self._shape_of.append(shape)
+        self._names = names_at(tables, chosen)
         self._keys = [len(_keys(definition)) for definition, _ in self._shapes]
         self._ends = array("q", accumulate(map(self._keys.__getitem__, self._shape_of)))
 
@@ -112,7 +114,7 @@ class IndexRows(ColumnwiseRows):
         """Each table with the number of its shape, and the rows of each shape; None where hardly two tables are alike."""
         if len(self._shapes) * TABLES_ALIKE > len(self._names):
             return None
-        names = [(*name, shape) for name, shape in zip(self._names, self._shape_of, strict=True)]
+        names = ((*name, shape) for name, shape in zip(self._names, self._shape_of, strict=True))
         return SharedRows(names, [list(_described(*shape)) for shape in self._shapes])
 
     @overload

@@ -62,6 +62,7 @@ class Header(NamedTuple):
 
 # A header without its definition: nine counts, who wrote last, and small numbers; the yes-or-no ones are bits of one byte.
 _PACKED = struct.Struct("<10QIHHBB")
+_FILE_BYTES, _BEFORE_FILE_BYTES = struct.Struct("<2Q"), 3 * 8
 _ROW_FORMATS = ("compressed", "dynamic", "fixed")
 
 
@@ -79,6 +80,12 @@ def packed_header(header: Header) -> bytes:
         header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.language, header.open_count,
         _ROW_FORMATS.index(header.row_format), flags,
     )  # fmt: skip
+
+
+def packed_file_bytes(packed: bytes, start: int) -> int:
+    """Bytes in the index file and the data file, of the header that was packed there."""
+    index_bytes, data_bytes = _FILE_BYTES.unpack_from(packed, start + _BEFORE_FILE_BYTES)
+    return int(index_bytes + data_bytes)
 
 
 def unpacked_header(packed: bytes, start: int, definition: Definition) -> Header:

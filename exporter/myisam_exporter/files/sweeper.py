@@ -8,6 +8,7 @@ from it need not be worked out again. For that, differences that hardly matter a
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING
 from myisam_exporter.facts.columns import Change
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.files.table_groups import grouped
+from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages
+from myisam_exporter.files.table_file import TableName
+from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -30,36 +33,6 @@ CLOCK_EVERY_FILES = 64
 LARGEST_TABLES, TABLES_IN_TURN = 1000, 2000
 # Pages that differ, of all that are known, and the sweeps after which less is told too.
 DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.01, 10
-TableName = tuple[str, str]
-TablePages = tuple[FilePages | None, FilePages | None]
-
-
-class PagesByTable(Mapping[TableName, TablePages]):
-    """Pages of data and index file by (schema, table), kept by the places that a scan's tables have: names are kept once."""
-
-    def __init__(self, places: Mapping[TableName, int], pages: Sequence[TablePages | None]) -> None:
-        self._places = places
-        self._pages = pages
-        self._known = len(pages) - pages.count(None)
-
-    def __getitem__(self, name: TableName) -> TablePages:
-        found = self._pages[self._places[name]]
-        if found is None:
-            raise KeyError(name)
-        return found
-
-    def __iter__(self) -> Iterator[TableName]:
-        return (name for name, pages in zip(self._places, self._pages, strict=True) if pages is not None)
-
-    def __len__(self) -> int:
-        return self._known
-
-    def with_pages(self, others: Mapping[TableName, TablePages]) -> PagesByTable:
-        """The same with these of the same tables."""
-        pages = list(self._pages)
-        for name, one in others.items():
-            pages[self._places[name]] = one
-        return PagesByTable(self._places, pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +52,21 @@ class PageCacheSweep:
 
 
 class Sweeper:
-    """Sweeps of one server's files."""
+    """Sweeps of one server's files. Of a hundred thousand tables it keeps places in the scan, and no names."""
 
     def __init__(self, prober: Prober | None = None, clock: Clock = CLOCK) -> None:
         self._clock = clock
         self._prober = prober or Prober()
         self._files_generation: int | None = None
         self._tables = grouped(())
-        self._order: list[TableName] = []
-        self._largest: frozenset[TableName] = frozenset()
+        self._order = array("l")  # of those with a header, the largest first
+        self._largest: frozenset[int] = frozenset()
         self._least_of_largest = 0
         self._turn = 0
-        self._never_asked: list[TableName] = []
-        self._untold: dict[TableName, TablePages] = {}
-        self._silent_sweeps = 0
+        self._never_asked: Sequence[int] = ()
         self._pages = PagesByTable({}, ())
+        self._untold: dict[int, TablePages] = {}
+        self._silent_sweeps = 0
         self._resident_pages = 0
         self._tables_differ = False
         self._last: PageCacheSweep | None = None
@@ -103,17 +76,14 @@ class Sweeper:
         started = self._clock.monotonic()
         if self._prober.files.owner != scan.owner:
             self._prober.files = ForeignFiles(scan.owner)
-        known = self._pages
         wanted = self._wanted(scan)
         self._prober.problems.clear()
-        found = self._ask(wanted, started + budget_seconds)
-        for name, one in found.items():
-            if known.get(name) != one:
-                self._untold[name] = one
-        del found  # of a hundred thousand tables ten megabytes
+        for place, one in self._ask(wanted, started + budget_seconds):
+            if self._pages.at(place) != one:
+                self._untold[place] = one
         self._silent_sweeps += 1
-        tells = self._must_tell(known)
-        change = self._tell(known) if tells or self._last is None else Change(self._last.generation, frozenset())
+        tells = self._must_tell()
+        change = self._tell() if tells or self._last is None else Change(self._last.generation, frozenset())
         others = max(len(self._order) - LARGEST_TABLES, 0)
         sweep = PageCacheSweep(
             self._pages,
@@ -128,48 +98,43 @@ class Sweeper:
             self._last = last = sweep
         return last
 
-    def _tell(self, known: PagesByTable) -> Change | None:
+    def _tell(self) -> Change | None:
         """Take over what was gathered; how the pages differ from those that were told last, where tables are the same."""
-        change = None
+        change, known = None, self._pages
+        self._pages = known.with_pages(self._untold)
         if self._last is None or self._tables_differ:
-            self._pages = self._pages_now(known)
-            self._resident_pages = sum(map(_pages_of, self._pages.values()))
+            self._resident_pages = sum(map(resident_pages, self._pages.values()))
         else:
-            self._resident_pages += sum(
-                _pages_of(one) - _pages_of(known.get(name)) for name, one in self._untold.items()
-            )
-            self._pages = known.with_pages(self._untold)
-            change = Change(self._last.generation, frozenset(self._untold))
-        is_whole = len(self._pages) == len(self._order)
-        self._never_asked = [] if is_whole else [name for name in self._order if name not in self._pages]
+            differing = ((known.at(place), one) for place, one in self._untold.items())
+            self._resident_pages += sum(resident_pages(one) - resident_pages(before) for before, one in differing)
+            names = frozenset(map(self._tables.name_at, self._untold))
+            change = Change(self._last.generation, names)
+        self._note_never_asked()
         self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
         return change
 
-    def _pages_now(self, known: Mapping[TableName, TablePages]) -> PagesByTable:
-        """What is known of the tables that are there, those not asked about now as they were."""
-        places = self._tables.places
-        pages: list[TablePages | None] = [None] * len(places)
-        for name in self._order:
-            pages[places[name]] = self._untold.get(name) or known.get(name)
-        return PagesByTable(places, pages)
+    def _note_never_asked(self) -> None:
+        is_whole = len(self._pages) == len(self._order)
+        self._never_asked = () if is_whole else [place for place in self._order if self._pages.at(place) is None]
 
-    def _must_tell(self, known: Mapping[TableName, TablePages]) -> bool:
+    def _must_tell(self) -> bool:
         """Whether a table came or went, or enough differs, or a little does for long enough; of few tables everything is told."""
-        if self._tables_differ or any(name not in known for name in self._untold):
+        if self._tables_differ or any(self._pages.at(place) is None for place in self._untold):
             return True
         if not self._untold or len(self._order) <= LARGEST_TABLES:
             return bool(self._untold)
-        differing = sum(abs(_pages_of(known[name]) - _pages_of(one)) for name, one in self._untold.items())
+        pairs = ((self._pages.at(place), one) for place, one in self._untold.items())
+        differing = sum(abs(resident_pages(before) - resident_pages(one)) for before, one in pairs)
         return (
             differing > DIFFERENCE_THAT_MATTERS * self._resident_pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
         )
 
-    def _wanted(self, scan: DataDirectoryScan) -> list[TableName]:
-        """The tables to ask for now, in the order of asking."""
+    def _wanted(self, scan: DataDirectoryScan) -> Sequence[int]:
+        """The tables to ask for now, by their places, in the order of asking."""
         if self._files_generation is None:
             self._adopt(scan)
             return self._order
-        written: list[TableName] = []
+        written: Sequence[int] = ()
         if scan.files_generation != self._files_generation:
             written = self._follow(scan)
         others = self._order[LARGEST_TABLES:]
@@ -179,51 +144,59 @@ class Sweeper:
             self._turn = self._turn + TABLES_IN_TURN if self._turn + TABLES_IN_TURN < len(others) else 0
         return list(dict.fromkeys([*self._order[:LARGEST_TABLES], *written, *turn]))
 
-    def _follow(self, scan: DataDirectoryScan) -> list[TableName]:
+    def _follow(self, scan: DataDirectoryScan) -> Sequence[int]:
         """Take the tables of a further scan; those that are not as they were."""
         before, change, known_before = self._tables, scan.change, self._files_generation
         if change is None or change.since != known_before or self._is_of_other_order(before, scan, change.names):
-            former = frozenset(self._order)
             self._adopt(scan)
-            self._tables_differ = self._tables_differ or former != frozenset(self._order)
-            return [name for name in self._order if before.get(name) != self._tables[name]]
+            return [place for place in self._order if before.get(self._tables.name_at(place)) != self._tables.at(place)]
         self._files_generation, self._tables = scan.files_generation, scan.groups()
-        return [name for name in change.names if any(file.has_header for file in self._tables[name])]
+        places = map(self._tables.places.__getitem__, change.names)
+        return [place for place in places if _has_header(self._tables, place)]
 
-    def _is_of_other_order(
-        self, before: Mapping[TableName, Sequence[TableFile]], scan: DataDirectoryScan, names: Iterable[TableName]
-    ) -> bool:
+    def _is_of_other_order(self, before: TableGroups, scan: DataDirectoryScan, names: Iterable[TableName]) -> bool:
         """Whether one of these tables lost its header or has one again, or became one of the largest. A little of their order may be old."""
         groups = scan.groups()
         for name in names:
-            if any(file.has_header for file in groups[name]) != any(file.has_header for file in before[name]):
+            place = groups.places[name]
+            if _has_header(groups, place) != _has_header(before, before.places[name]):
                 return True
-            if name not in self._largest and _bytes_of(groups[name]) > self._least_of_largest:
+            if place not in self._largest and _bytes_of(groups, place) > self._least_of_largest:
                 return True
         return False
 
     def _adopt(self, scan: DataDirectoryScan) -> None:
+        """Take tables that may be others, in their order; what is known of those that stay is kept."""
+        before, former = self._tables, self._order
         self._files_generation, self._tables = scan.files_generation, scan.groups()
-        self._order = [name for name, files in self._tables.items() if any(file.has_header for file in files)]
-        self._order.sort(key=lambda name: _bytes_of(self._tables[name]), reverse=True)
+        tables = self._tables
+        sizes = {place: _bytes_of(tables, place) for place in range(len(tables)) if _has_header(tables, place)}
+        self._order = array("l", sorted(sizes, key=sizes.__getitem__, reverse=True))
         largest = self._order[:LARGEST_TABLES]
         self._largest = frozenset(largest)
-        self._least_of_largest = _bytes_of(self._tables[largest[-1]]) if len(self._order) > LARGEST_TABLES else 0
+        self._least_of_largest = sizes[largest[-1]] if len(self._order) > LARGEST_TABLES else 0
+        if self._last is not None:
+            self._tables_differ = self._tables_differ or {*map(before.name_at, former)} != {
+                *map(tables.name_at, self._order)
+            }
+        untold = PagesByTable(before.places, [self._untold.get(place) for place in range(len(before))])
+        self._pages = self._pages.of(tables, self._order)
+        gathered = untold.of(tables, self._order)
+        self._untold = {place: one for place in self._order if (one := gathered.at(place)) is not None}
+        self._note_never_asked()
 
-    def _ask(self, wanted: Sequence[TableName], deadline: float) -> dict[TableName, TablePages]:
+    def _ask(self, wanted: Sequence[int], deadline: float) -> Iterator[tuple[int, TablePages]]:
         """What the kernel says of these tables, as far as the time reaches."""
-        pages: dict[TableName, TablePages] = {}
         alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
         with _Directories(self._prober.files) as directories:
-            for number, name in enumerate(wanted):
+            for number, place in enumerate(wanted):
                 if number % CLOCK_EVERY_FILES == 0 and self._clock.monotonic() > deadline:
                     break
-                parts = [self._ask_file(file, directories) for file in self._tables[name] if file.has_header]
+                parts = [self._ask_file(file, directories) for file in self._tables.at(place) if file.has_header]
                 found = [part for part in parts if part is not None]
                 if found:
                     both = reduce(_add_both, found)
-                    pages[name] = alike.setdefault(both, both)
-        return pages
+                    yield place, alike.setdefault(both, both)
 
     def _ask_file(self, file: TableFile, directories: _Directories) -> TablePages | None:
         directory = directories.opened(file.directory)
@@ -263,17 +236,16 @@ class _Directories:
         self._path, self._descriptor = "", -1
 
 
-def _pages_of(pages: TablePages | None) -> int:
-    """Pages in memory; of a table that was not asked about none."""
-    return sum(one.resident or 0 for one in pages or () if one is not None)
-
-
 def _told(sweep: PageCacheSweep) -> tuple[object, ...]:
     return sweep.skipped_tables, sweep.problems, sweep.sweeps_in_turn
 
 
-def _bytes_of(files: Iterable[TableFile]) -> int:
-    return sum(header.data_bytes + header.index_bytes for file in files if (header := file.header))
+def _has_header(tables: TableGroups, place: int) -> bool:
+    return any(file.has_header for file in tables.at(place))
+
+
+def _bytes_of(tables: TableGroups, place: int) -> int:
+    return sum(file.file_bytes for file in tables.at(place))
 
 
 def _add_both(one: TablePages, other: TablePages) -> TablePages:

@@ -10,10 +10,12 @@ import struct
 
 from myisam_exporter.files.definition_reader import NOT_THERE
 from myisam_exporter.files.frm_definition import TableDefinition
-from myisam_exporter.files.myi_header import Header, packed_header, unpacked_header
+from myisam_exporter.files.myi_header import Header, packed_file_bytes, packed_header, unpacked_header
 
 # When the data file changed; and the states of the .MYI and of the .frm, which compare to nobody's.
 _MODIFIED, _STATES = struct.Struct("<d"), struct.Struct("<qq")
+TableName = tuple[str, str]
+_HEADER_START = _STATES.size + _MODIFIED.size
 _IS_MODIFIED_KNOWN, _IS_STATE_KNOWN = 1, 2
 
 
@@ -65,7 +67,12 @@ class TableFile:
     @property
     def header(self) -> Header | None:
         """What its header says."""
-        return None if self._myi is None else unpacked_header(self._packed, _STATES.size + _MODIFIED.size, self._myi)
+        return None if self._myi is None else unpacked_header(self._packed, _HEADER_START, self._myi)
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes in both files, as its header says; 0 without one."""
+        return 0 if self._myi is None else packed_file_bytes(self._packed, _HEADER_START)
 
     @property
     def data_modified(self) -> float | None:
@@ -92,8 +99,7 @@ class TableFile:
 
     def has_header_of(self, other: TableFile) -> bool:
         """Whether both headers say the same."""
-        start = _STATES.size + _MODIFIED.size
-        return self._packed[start:] == other._packed[start:] and self._myi == other._myi
+        return self._packed[_HEADER_START:] == other._packed[_HEADER_START:] and self._myi == other._myi
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -14,7 +14,7 @@ from typing import cast
 
 from myisam_exporter.facts.columns import Change, Key, Row, RowMaker, Value
 from myisam_exporter.facts.generation import new_generation
-from myisam_exporter.files.index_rows import TableName
+from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups
 from myisam_exporter.files.table_rows import Sums, table_row
 

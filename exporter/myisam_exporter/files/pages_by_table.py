@@ -1,0 +1,56 @@
+"""What the page cache holds of each table's files, kept by the places that a scan's tables have: their names are kept once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from myisam_exporter.files.table_file import TableName
+from myisam_exporter.files.table_groups import TableGroups
+from myisam_exporter.kernel.residency import FilePages
+
+# Of the data file and of the index file.
+TablePages = tuple[FilePages | None, FilePages | None]
+
+
+class PagesByTable(Mapping[TableName, TablePages]):
+    """Pages of those tables that were asked about, by (schema, table)."""
+
+    def __init__(self, places: Mapping[TableName, int], pages: Sequence[TablePages | None]) -> None:
+        self._places = places
+        self._pages = pages
+        self._known = len(pages) - pages.count(None)
+
+    def at(self, place: int) -> TablePages | None:
+        """Those of the table at this place; None where it was not asked about."""
+        return self._pages[place]
+
+    def __getitem__(self, name: TableName) -> TablePages:
+        found = self._pages[self._places[name]]
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[TableName]:
+        return (name for name, pages in zip(self._places, self._pages, strict=True) if pages is not None)
+
+    def __len__(self) -> int:
+        return self._known
+
+    def with_pages(self, others: Mapping[int, TablePages]) -> PagesByTable:
+        """The same with these, by their places."""
+        pages = list(self._pages)
+        for place, one in others.items():
+            pages[place] = one
+        return PagesByTable(self._places, pages)
+
+    def of(self, tables: TableGroups, known: Sequence[int]) -> PagesByTable:
+        """What is known of other tables, at these of their places."""
+        pages: list[TablePages | None] = [None] * len(tables)
+        for place in known:
+            pages[place] = self.get(tables.name_at(place))
+        return PagesByTable(tables.places, pages)
+
+
+def resident_pages(pages: TablePages | None) -> int:
+    """Pages in memory; of a table that was not asked about none."""
+    return sum(one.resident or 0 for one in pages or () if one is not None)
