@@ -105,7 +105,8 @@ class SweptRows:
         """The row of one table; None of one that was not asked for."""
         schema, table = key
         name = (str(schema), str(table))
-        return _row(name, *self.pages[name]) if name in self.pages else None
+        pages = self.pages.get(name)
+        return None if pages is None else _row(name, *pages)
 
 
 def _row(table: TableName, data: FilePages | None, index: FilePages | None) -> tuple[Value, ...]:

@@ -14,7 +14,6 @@ from typing import Protocol, overload
 from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
-from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import names_at
 
@@ -35,19 +34,19 @@ NAME_PLACE = COLUMNS.index("index_name")
 Row = tuple[Value, ...]
 
 
-class WithHeader(Protocol):
+class WithIndexes(Protocol):
     """A table's file, as far as it matters here."""
 
     @property
-    def header(self) -> Header | None:
-        """What its header says, where it could be read."""
+    def indexes(self) -> tuple[Definition, int] | None:
+        """How its indexes are defined, and which of them are kept up to date; None where its header could not be read."""
 
 
 class IndexRows(ColumnwiseRows):
     """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
 
     def __init__(
-        self, tables: Mapping[TableName, Sequence[WithHeader]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
+        self, tables: Mapping[TableName, Sequence[WithIndexes]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
     ) -> None:
         chosen = array("l")
         # What there is of definitions with their enabled indexes, in the order in which they come, and which of them each table has.
@@ -59,10 +58,10 @@ class IndexRows(ColumnwiseRows):
         sizes: dict[int, int] = {}
         room = maximum_text_bytes
         for place, files in enumerate(tables.values()):
-            header = files[0].header or next((file.header for file in files if file.header), None)
-            if header is None:
+            indexes = files[0].indexes or next((file.indexes for file in files if file.indexes), None)
+            if indexes is None:
                 continue
-            definition = header.definition
+            definition, enabled = indexes
             size = sizes.get(id(definition))
             if size is None:
                 size = sizes[id(definition)] = _text_bytes(definition)
@@ -71,9 +70,9 @@ class IndexRows(ColumnwiseRows):
                 self.tables_left_out += 1
                 continue
             room = room_after
-            shape = shapes.setdefault((id(definition), header.enabled_keys), len(shapes))
+            shape = shapes.setdefault((id(definition), enabled), len(shapes))
             if shape == len(self._shapes):
-                self._shapes.append((definition, header.enabled_keys))
+                self._shapes.append(indexes)
             chosen.append(place)
             self._shape_of.append(shape)
         self._names = names_at(tables, chosen)

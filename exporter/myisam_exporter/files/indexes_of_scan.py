@@ -30,7 +30,4 @@ def _defined_alike(one: TableFile, other: TableFile) -> bool:
         return True
     if (one.schema_name, one.table_name, one.partition) != (other.schema_name, other.table_name, other.partition):
         return False
-    mine, others = one.header, other.header
-    if mine is None or others is None:
-        return mine is others
-    return mine.definition == others.definition and mine.enabled_keys == others.enabled_keys
+    return one.indexes == other.indexes

@@ -36,6 +36,10 @@ class PagesByTable(Mapping[TableName, TablePages]):
     def __len__(self) -> int:
         return self._known
 
+    def each(self) -> Iterator[TablePages]:
+        """Those of each table that was asked about."""
+        return (pages for pages in self._pages if pages is not None)
+
     def with_pages(self, others: Mapping[int, TablePages]) -> PagesByTable:
         """The same with these, by their places."""
         pages = list(self._pages)
@@ -46,7 +50,7 @@ class PagesByTable(Mapping[TableName, TablePages]):
     def of(self, tables: TableGroups, known: Sequence[int]) -> PagesByTable:
         """What is known of other tables, at these of their places."""
         pages: list[TablePages | None] = [None] * len(tables)
-        for place in known:
+        for place in known if self else ():
             pages[place] = self.get(tables.name_at(place))
         return PagesByTable(tables.places, pages)
 

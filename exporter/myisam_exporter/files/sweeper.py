@@ -103,7 +103,7 @@ class Sweeper:
         change, known = None, self._pages
         self._pages = known.with_pages(self._untold)
         if self._last is None or self._tables_differ:
-            self._resident_pages = sum(map(resident_pages, self._pages.values()))
+            self._resident_pages = sum(map(resident_pages, self._pages.each()))
         else:
             differing = ((known.at(place), one) for place, one in self._untold.items())
             self._resident_pages += sum(resident_pages(one) - resident_pages(before) for before, one in differing)
@@ -170,7 +170,11 @@ class Sweeper:
         before, former = self._tables, self._order
         self._files_generation, self._tables = scan.files_generation, scan.groups()
         tables = self._tables
-        sizes = {place: _bytes_of(tables, place) for place in range(len(tables)) if _has_header(tables, place)}
+        sizes = {
+            place: sum(file.file_bytes for file in files)
+            for place, files in enumerate(tables.each())
+            if any(file.has_header for file in files)
+        }
         self._order = array("l", sorted(sizes, key=sizes.__getitem__, reverse=True))
         largest = self._order[:LARGEST_TABLES]
         self._largest = frozenset(largest)

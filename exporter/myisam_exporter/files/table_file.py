@@ -10,7 +10,14 @@ import struct
 
 from myisam_exporter.files.definition_reader import NOT_THERE
 from myisam_exporter.files.frm_definition import TableDefinition
-from myisam_exporter.files.myi_header import Header, packed_file_bytes, packed_header, unpacked_header
+from myisam_exporter.files.myi_definition import Definition
+from myisam_exporter.files.myi_header import (
+    Header,
+    packed_enabled_keys,
+    packed_file_bytes,
+    packed_header,
+    unpacked_header,
+)
 
 # When the data file changed; and the states of the .MYI and of the .frm, which compare to nobody's.
 _MODIFIED, _STATES = struct.Struct("<d"), struct.Struct("<qq")
@@ -70,6 +77,11 @@ class TableFile:
         return None if self._myi is None else unpacked_header(self._packed, _HEADER_START, self._myi)
 
     @property
+    def indexes(self) -> tuple[Definition, int] | None:
+        """How its indexes are defined, and which of them are kept up to date: one bit each."""
+        return None if self._myi is None else (self._myi, packed_enabled_keys(self._packed, _HEADER_START))
+
+    @property
     def file_bytes(self) -> int:
         """Bytes in both files, as its header says; 0 without one."""
         return 0 if self._myi is None else packed_file_bytes(self._packed, _HEADER_START)
@@ -79,8 +91,8 @@ class TableFile:
         """When the data file changed last; seconds since 1970."""
         if not self._known & _IS_MODIFIED_KNOWN:
             return None
-        (modified,) = _MODIFIED.unpack_from(self._packed, _STATES.size)
-        return float(modified)
+        modified: float = _MODIFIED.unpack_from(self._packed, _STATES.size)[0]
+        return modified
 
     @property
     def definition_state(self) -> int:

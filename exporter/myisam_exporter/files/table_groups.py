@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import accumulate, compress, islice
 from typing import overload
 
@@ -100,6 +100,14 @@ class TableGroups(Mapping[TableName, Files]):
     def __len__(self) -> int:
         return len(self._files)
 
+    def values(self) -> ValuesView[Files]:
+        """The files of each table, in order, without a look at where each one stands."""
+        return _InOrder(self)
+
+    def each(self) -> Iterator[Files]:
+        """The same, to go through once."""
+        return (files if isinstance(files, tuple) else (files,) for files in self._files)
+
     def with_files(self, changed: Iterable[TableFile]) -> TableGroups:
         """The same tables, with these files in the place of those that had their names."""
         files = list(self._files)
@@ -112,6 +120,13 @@ class TableGroups(Mapping[TableName, Files]):
                 else file
             )
         return TableGroups(self.places, files)
+
+
+class _InOrder(ValuesView[Files]):
+    _mapping: TableGroups
+
+    def __iter__(self) -> Iterator[Files]:
+        return self._mapping.each()
 
 
 def names_at(tables: Mapping[TableName, object], places: array[int]) -> Sequence[TableName]:

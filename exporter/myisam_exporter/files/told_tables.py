@@ -53,11 +53,11 @@ class ToldTables:
     maker: RowMaker
     rates: Mapping[TableName, Row]
     sums: Sums
-    # When each row's age was told, and for each stretch of them when the first of its ages is too old.
+    # When each row's age was told.
     moments: array[float]
-    due: list[float]
     generation: int = field(default_factory=new_generation)
     change: Change | None = None
+    _due: list[float] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -69,6 +69,13 @@ class ToldTables:
     def places(self) -> Mapping[Key, int]:
         """Where the row of each table stands."""
         return cast("Mapping[Key, int]", self.groups.places)  # names are keys of two texts
+
+    @property
+    def due(self) -> list[float]:
+        """For each stretch of rows when the first of its ages is too old; found out when a further scan asks."""
+        if not self._due:
+            self._due = [_first_due(self.groups, self.moments, start) for start in range(0, len(self.groups), STRETCH)]
+        return self._due
 
     def row_of(self, key: Key) -> tuple[Value, ...] | None:
         """The row of one table; None where there is none of that name."""
@@ -99,8 +106,7 @@ def told_anew(groups: TableGroups, telling: Telling, maker: RowMaker, rates: Map
     for files in groups.values():
         sums.add(files)
     moments = array("d", [telling.now]) * len(groups)
-    due = [_first_due(groups, moments, start) for start in range(0, len(groups), STRETCH)]
-    return ToldTables(groups, telling, maker, rates, sums, moments, due)
+    return ToldTables(groups, telling, maker, rates, sums, moments)
 
 
 def told_again(
@@ -126,7 +132,7 @@ def told_again(
         moments[places[name]] = telling.now
     for stretch in {places[name] // STRETCH for name in renewed}:
         due[stretch] = _first_due(groups, moments, stretch * STRETCH)
-    told = ToldTables(groups, telling, before.maker, rates, sums, moments, due)
+    told = ToldTables(groups, telling, before.maker, rates, sums, moments, _due=due)
     if renewed:
         told.change = Change(before.generation, frozenset(renewed))
     else:
