@@ -127,6 +127,9 @@ class RemedyGate:
                 ]
             )
             return False
+        said.charge(
+            "Write the init_file before you restart: where my.cnf names one that is missing, the server does not start."
+        )
         if present is None and not self._known.variables:
             said.charge("If my.cnf already names an init_file, add the lines to that one: there can be only one.")
         return True
