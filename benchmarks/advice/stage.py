@@ -15,6 +15,7 @@ from benchmarks.advice.made_tables import make_tables
 from benchmarks.advice.scenarios import FAULT, Beside, Scenario
 from benchmarks.common import in_background
 from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import run
 
@@ -163,13 +164,17 @@ def _beside(server: PrivateServer, beside: Beside | None) -> Iterator[None]:
 
 
 def row_counts(server: PrivateServer) -> dict[str, int]:
-    """How many rows the scenario's tables have, the first ones of many."""
+    """How many rows the scenario's tables have, the first ones of many; nothing of one that is damaged so that nobody can count them."""
     rows = server.execute(
         f"SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema NOT IN {SYSTEM} AND table_type = 'BASE TABLE' "
         f"ORDER BY 1, 2 LIMIT {MOST_COUNTED_TABLES}"
     )
     names = [f"`{schema}`.`{table}`" for schema, table in rows]
-    return {name: int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0])) for name in names}
+    counts = {}
+    for name in names:
+        with contextlib.suppress(driver().error):
+            counts[name] = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
+    return counts
 
 
 def crashed_tables(server: PrivateServer, names: Sequence[str]) -> list[str]:
