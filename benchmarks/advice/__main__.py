@@ -181,7 +181,8 @@ def is_whole(
 ) -> bool:  # fmt: skip
     """Whether nothing is left to do of a scenario on a server."""
     known = Record(folder, server, scenario.name).lines()
-    search = search_of(scenario.name, scenario.search, known, searches) if searches and scenario.search else None
+    space = scenario.search_on(server.partition("-")[0])
+    search = search_of(scenario.name, space, known, searches) if searches and space else None
     return is_known(known, [one.name for one in asked], pace.piece_seconds, search, of)
 
 

@@ -58,6 +58,7 @@ SCHEMA: dict[str, Any] = {
         "open_files": {"type": "integer", "minimum": 100},
     },
 }  # fmt: skip
+MARIADB_ALONE = frozenset({"key_cache_segments"})
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -103,6 +104,13 @@ class Scenario:
     short: bool = False
     killed: bool = False
     open_files: int | None = None
+
+    def search_on(self, flavour: str) -> Mapping[str, tuple[str, ...]] | None:
+        """Those variables of the search that MariaDB or MySQL has; None where there are none."""
+        is_own = flavour == "mariadb"
+        return {
+            name: values for name, values in (self.search or {}).items() if is_own or name not in MARIADB_ALONE
+        } or None
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -95,8 +95,9 @@ class Session:
             applied = whole_left(one, self.known, self.pace.piece_seconds)
             if applied and not self.is_over:
                 self._measure_whole(one.adviser, applied)
-        if self.searches and self.scenario.search and not self.is_over:
-            self._search(self._settable(self.scenario.search))
+        space = self.scenario.search_on(self.stage.binaries.flavour)
+        if self.searches and space:
+            self._search(space)
 
     @property
     def _measured(self) -> set[str]:
@@ -163,12 +164,6 @@ class Session:
         found = outcome_of(self.stage, applied, self._within())
         keys = [piece.key for piece in applied]
         self._note({"kind": WHOLE, "adviser": adviser, "keys": keys, **found.document()})
-
-    def _settable(self, space: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
-        """Those of the variables that this server has: MySQL has no segments of key caches."""
-        with self.stage.untouched() as player:
-            known = {str(row[0]).lower() for row in player.server.execute("SHOW GLOBAL VARIABLES")}
-        return {name: values for name, values in space.items() if name in known}
 
     def _search(self, space: Mapping[str, tuple[str, ...]]) -> None:
         search = search_of(self.scenario.name, space, self.known, self.searches)

@@ -89,6 +89,8 @@ def changes_of(finding: Mapping[str, Any]) -> Iterator[Change]:
     for line in finding["my_cnf"]:
         if option := _OPTION.fullmatch(line.strip()):
             variables[_plain(option["name"])] = option["value"].strip()
+    # A file of the finding's own statements, for the next start: without that file it is no change.
+    variables.pop("init_file", None)
     statements: list[str] = []
     caches: dict[str, str] = {}
     for command in finding["commands"]:
@@ -103,8 +105,8 @@ def changes_of(finding: Mapping[str, Any]) -> Iterator[Change]:
         # What was held while a variable is set at once: nothing is left of it where the variable is set at the start.
         statements = []
     if statements:
-        # A cache that the statements fill is theirs; my.cnf makes it anew at the next start, and the init_file, whose lines they are, fills it.
-        variables = {name: value for name, value in variables.items() if name not in caches and name != "init_file"}
+        # A cache that the statements fill is theirs; my.cnf makes it anew at the next start.
+        variables = {name: value for name, value in variables.items() if name not in caches}
         together = ";\n".join(one.strip().rstrip(";") for one in [*caches.values(), *statements])
         yield Change(None, None, together[:STATEMENT_LETTERS], said, severity, rule, work)
     else:

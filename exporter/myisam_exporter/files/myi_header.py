@@ -68,7 +68,7 @@ _ROW_FORMATS = ("compressed", "dynamic", "fixed")
 
 
 def packed_header(header: Header) -> bytes:
-    """A header without its definition, in 93 bytes."""
+    """A header without its definition, in 90 bytes."""
     flags = (
         header.crashed
         | header.recovery_failed << 1

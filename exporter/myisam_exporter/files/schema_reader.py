@@ -173,7 +173,8 @@ class SchemaReader:
             return
         # What is told of a definition does not change unless the table is made anew, and its .MYI with it.
         noted = noted if known is not None else definitions.of_table(stem, noted)
-        header, problem, lasting = None, None, noted.state != YOUNG
+        header, lasting = None, noted.state != YOUNG
+        problem = known.problem if known is not None else None
         reading.settled = reading.settled and noted.state != UNREADABLE
         try:
             header = known.header if known is not None else self._header(directory, stem)

@@ -81,6 +81,8 @@ class Sweeper:
         for place, one in self._ask(wanted, started + budget_seconds):
             if self._pages.at(place) != one:
                 self._untold[place] = one
+            else:
+                self._untold.pop(place, None)  # it is again as it was told
         self._silent_sweeps += 1
         tells = self._must_tell()
         change = self._tell() if tells or self._last is None else Change(self._last.generation, frozenset())
@@ -109,13 +111,10 @@ class Sweeper:
             self._resident_pages += sum(resident_pages(one) - resident_pages(before) for before, one in differing)
             names = frozenset(map(self._tables.name_at, self._untold))
             change = Change(self._last.generation, names)
-        self._note_never_asked()
-        self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
-        return change
-
-    def _note_never_asked(self) -> None:
         is_whole = len(self._pages) == len(self._order)
         self._never_asked = () if is_whole else [place for place in self._order if self._pages.at(place) is None]
+        self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
+        return change
 
     def _must_tell(self) -> bool:
         """Whether a table came or went, or enough differs, or a little does for long enough; of few tables everything is told."""
@@ -168,6 +167,8 @@ class Sweeper:
     def _adopt(self, scan: DataDirectoryScan) -> None:
         """Take tables that may be others, in their order; what is known of those that stay is kept."""
         before, former = self._tables, self._order
+        # Whose turn has not come yet: tables that are new are asked about at once, and take nobody's turn.
+        waiting = frozenset(map(before.name_at, self._never_asked))
         self._files_generation, self._tables = scan.files_generation, scan.groups()
         tables = self._tables
         sizes = {
@@ -187,7 +188,7 @@ class Sweeper:
         self._pages = self._pages.of(tables, self._order)
         gathered = untold.of(tables, self._order)
         self._untold = {place: one for place in self._order if (one := gathered.at(place)) is not None}
-        self._note_never_asked()
+        self._never_asked = [place for place in self._order if tables.name_at(place) in waiting] if waiting else ()
 
     def _ask(self, wanted: Sequence[int], deadline: float) -> Iterator[tuple[int, TablePages]]:
         """What the kernel says of these tables, as far as the time reaches."""

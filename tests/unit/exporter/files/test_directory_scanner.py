@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.files import directory_scanner
+from myisam_exporter.files import directory_scanner, schema_reader
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
@@ -299,3 +299,16 @@ def test_what_a_scan_found_before_it_failed_is_told_by_the_next(tmp_path: Path, 
         scanner.scan(tmp_path)
     assert [file.header.rows for file in scanner.scan(tmp_path).files if file.header] == [8, 8, 8]
     scanner.close()
+
+
+def test_what_is_wrong_with_a_header_is_still_said_when_the_data_change(
+    tmp_path: Path, scanner: DirectoryScanner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_reader, "YOUNG_SECONDS", 0.0)
+    make_table(tmp_path / "db", "t")
+    (tmp_path / "db" / "t.MYI").write_bytes(b"no header")
+    age(tmp_path)
+    (problem,) = [file.problem for file in scanner.scan(tmp_path).files]
+    assert problem
+    (tmp_path / "db" / "t.MYD").write_bytes(b"more")
+    assert [file.problem for file in scanner.scan(tmp_path).files] == [problem]

@@ -129,6 +129,27 @@ def test_a_sweep_that_ran_out_of_time_goes_on_where_it_stopped(told: Told, monke
     assert skipped[-1] == 0
 
 
+def test_tables_that_come_take_nobodys_turn(told: Told) -> None:
+    sweeps = Sweeper(told)
+    sweeps.sweep(tables(100), 10)
+    asked(told)
+    seen: set[str] = set()
+    for count in range(101, 111):
+        sweeps.sweep(tables(count), 10)
+        seen |= asked(told)
+    assert seen == {f"t{number}" for number in range(110)}
+
+
+def test_a_difference_that_goes_back_is_none(told: Told) -> None:
+    scan, sweeps = tables(100), Sweeper(told)
+    sweeps.sweep(scan, 10)
+    known = sweeps.sweep(scan, 10)
+    told.resident["t0.MYD"] = 3
+    assert sweeps.sweep(scan, 10) is known  # so little is gathered
+    told.resident["t0.MYD"] = 2
+    assert all(sweeps.sweep(scan, 10) is known for _ in range(sweeper.LONGEST_SILENCE_SWEEPS + 1))
+
+
 class Slow(Told):
     """Each question takes a second of a clock that nobody waits for."""
 
