@@ -129,7 +129,8 @@ def _table(found: Sequence[Tally]) -> list[str]:
     ]  # fmt: skip
     return [
         "## Advisers\n", *_markdown(heads, rows),
-        "\n*Of those felt*: without the faults for which a search found no configuration that is faster with the whole interval above 1. "
+        "\n*Of those felt*: without the faults for which a search found no configuration that is faster with the whole interval above 1; "
+        "those that ours names were hardly searched, so that some of them may be none either. "
         "*Left in peace*: of the servers where nothing is wrong, those for which it says nothing above a notice (of the others "
         "changes count, of ours sentences too); *without a word*: those of which it says nothing at "
         "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
