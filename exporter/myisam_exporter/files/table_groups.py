@@ -150,7 +150,7 @@ def grouped(files: Iterable[TableFile]) -> TableGroups:
         else:
             known = groups[place]
             groups[place] = (*known, file) if isinstance(known, tuple) else (known, file)
-    if list(starts.values()) == list(accumulate(map(len, schemas.values()), initial=0))[:-1]:
+    if list(starts.values()) == list(accumulate([0, *map(len, schemas.values())]))[:-1]:
         return TableGroups(TablePlaces(schemas, starts), groups)
     # Tables of one database do not follow each other: of no scan of a directory.
     unordered = TableGroups({}, groups)
