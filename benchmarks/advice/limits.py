@@ -69,10 +69,7 @@ def started_with(open_files: int | None) -> Iterator[None]:
         yield
         return
     usual = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(
-        resource.RLIMIT_NOFILE,
-        (min(open_files, usual[1]) if usual[1] != resource.RLIM_INFINITY else open_files, usual[1]),
-    )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, usual[1]))
     try:
         yield
     finally:

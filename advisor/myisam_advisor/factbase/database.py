@@ -47,6 +47,14 @@ class FactDatabase:
         """The database, in memory, with these facts, and read-only from now on."""
         database = self._database or self._new()
         self._database = database
+        try:
+            self._fill_with(facts, database)
+        except BaseException:
+            self.close()  # without a journal nothing takes back what was half filled
+            raise
+        return database
+
+    def _fill_with(self, facts: FactSet, database: sqlite3.Connection) -> None:
         # Whoever asked it last may have guarded it.
         unlimited(database)
         database.execute("PRAGMA query_only=OFF")
@@ -67,7 +75,6 @@ class FactDatabase:
                 self._filled[table.name] = rows.generation
         database.execute("COMMIT")
         database.execute("PRAGMA query_only=ON")
-        return database
 
     def changed_since(self, table: str, filling: int) -> frozenset[int] | None:
         """Which rows of a table are others than at that filling, by their numbers in SQLite; None where that is not known."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, repeat
-from typing import Protocol, overload
+from typing import overload
 
 from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.table_file import TableName
-from myisam_exporter.files.table_groups import names_at
+from myisam_exporter.files.table_groups import TableGroups
 
 MAXIMUM_TEXT_BYTES = 192 << 20
 # What a row takes in SQLite beside its names and description, and what a description has for a column: measured.
@@ -34,21 +34,12 @@ NAME_PLACE = COLUMNS.index("index_name")
 Row = tuple[Value, ...]
 
 
-class WithIndexes(Protocol):
-    """A table's file, as far as it matters here."""
-
-    @property
-    def indexes(self) -> tuple[Definition, int] | None:
-        """How its indexes are defined, and which of them are kept up to date; None where its header could not be read."""
-
-
 class IndexRows(ColumnwiseRows):
     """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
 
-    def __init__(
-        self, tables: Mapping[TableName, Sequence[WithIndexes]], maximum_text_bytes: int = MAXIMUM_TEXT_BYTES
-    ) -> None:
-        chosen = array("l")
+    def __init__(self, tables: TableGroups, maximum_text_bytes: int = MAXIMUM_TEXT_BYTES) -> None:
+        # Which tables they are of, in their order.
+        self._places, self._tables = tables.places, array("l")
         # What there is of definitions with their enabled indexes, in the order in which they come, and which of them each table has.
         self._shapes: list[tuple[Definition, int]] = []
         self._shape_of = array("l")
@@ -73,18 +64,20 @@ class IndexRows(ColumnwiseRows):
             shape = shapes.setdefault((id(definition), enabled), len(shapes))
             if shape == len(self._shapes):
                 self._shapes.append(indexes)
-            chosen.append(place)
+            self._tables.append(place)
             self._shape_of.append(shape)
-        self._names = names_at(tables, chosen)
         self._keys = [len(_keys(definition)) for definition, _ in self._shapes]
         self._ends = array("q", accumulate(map(self._keys.__getitem__, self._shape_of)))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
+    def _names(self) -> Iterator[TableName]:
+        return self._places.names_at(self._tables)
+
     def __iter__(self) -> Iterator[Row]:
         known: dict[int, list[Row]] = {}
-        for name, shape in zip(self._names, self._shape_of, strict=True):
+        for name, shape in zip(self._names(), self._shape_of, strict=True):
             described = known.get(shape)
             if described is None:
                 if len(known) >= _SHAPES_AT_HAND:
@@ -98,7 +91,7 @@ class IndexRows(ColumnwiseRows):
         if place == NAME_PLACE:
             yield from repeat(None, len(self))
         elif place < len(SHARED):
-            for name, shape in zip(self._names, self._shape_of, strict=True):
+            for name, shape in zip(self._names(), self._shape_of, strict=True):
                 yield from repeat(name[place], self._keys[shape])
         else:
             yield from (row[place] for row in self)
@@ -111,9 +104,9 @@ class IndexRows(ColumnwiseRows):
 
     def shared(self) -> SharedRows | None:
         """Each table with the number of its shape, and the rows of each shape; None where hardly two tables are alike."""
-        if len(self._shapes) * TABLES_ALIKE > len(self._names):
+        if len(self._shapes) * TABLES_ALIKE > len(self._tables):
             return None
-        names = ((*name, shape) for name, shape in zip(self._names, self._shape_of, strict=True))
+        names = ((*name, shape) for name, shape in zip(self._names(), self._shape_of, strict=True))
         return SharedRows(names, [list(_described(*shape)) for shape in self._shapes])
 
     @overload
@@ -129,7 +122,7 @@ class IndexRows(ColumnwiseRows):
         table = bisect_right(self._ends, whole)
         shape = self._shape_of[table]
         number = whole - self._ends[table] + self._keys[shape]
-        return self._names[table] + _index(number + 1, *self._shapes[shape])
+        return self._places.name_at(self._tables[table]) + _index(number + 1, *self._shapes[shape])
 
 
 def _keys(definition: Definition) -> tuple[Key, ...]:

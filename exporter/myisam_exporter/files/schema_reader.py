@@ -6,7 +6,6 @@ What is a link, a device or another user's is left out, and told (see foreign_fi
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -33,6 +32,7 @@ OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", 
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 NOT_READ = "it cannot be read"  # said of a header where reading failed: nothing is known of what is in it
 NANOSECONDS = 1_000_000_000  # of a second
+NAMES_AT_HAND = 10_000  # of tables, that other databases may have too
 
 
 class LeftOut(NamedTuple):
@@ -77,6 +77,7 @@ class SchemaReader:
         self._files = ForeignFiles(owner)
         self._known: dict[str, Sequence[TableFile]] | None = {} if remember else None
         self._definitions = DefinitionReader(self._files, remember=remember, reads_frm=reads_frm)
+        self._names: dict[str, str] = {}
         self.headers_read = 0
 
     def read(self, path: str, name: str) -> SchemaFiles | None:
@@ -192,11 +193,19 @@ class SchemaReader:
         lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
         state = signature(status) if lasting and status is not None else None
         reading.settled = reading.settled and lasting
-        # Most names are the stems themselves, and hosting has the same ones in every database: each is kept once.
-        stem, table = sys.intern(stem), sys.intern(named[0])
+        stem, table = self._once(stem), self._once(named[0])
         file = TableFile(reading.schema, table, named[1], reading.path, stem, header, problem, modified, *noted, state)
         reading.files.append(file)
         reading.differing += stem not in before or before[stem] != file
+
+    def _once(self, name: str) -> str:
+        """The same text as where this name stood last: most are the stems themselves, and hosting has the same ones in every database.
+
+        Not sys.intern: Python 3.12 never gives up what was interned, and tables may come and go for years.
+        """
+        if len(self._names) >= NAMES_AT_HAND:
+            self._names.clear()
+        return self._names.setdefault(name, name)
 
     def _modified(self, directory: int, reading: _Reading, stem: str, table: str) -> float | None:
         """When the data file changed last; of one that is not the server's nothing is told."""

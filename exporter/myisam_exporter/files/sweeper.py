@@ -64,7 +64,7 @@ class Sweeper:
         self._least_of_largest = 0
         self._turn = 0
         self._never_asked: Sequence[int] = ()
-        self._pages = PagesByTable({}, ())
+        self._pages = PagesByTable(self._tables.places, ())
         self._untold: dict[int, TablePages] = {}
         self._silent_sweeps = 0
         self._resident_pages = 0
@@ -180,10 +180,9 @@ class Sweeper:
         largest = self._order[:LARGEST_TABLES]
         self._largest = frozenset(largest)
         self._least_of_largest = sizes[largest[-1]] if len(self._order) > LARGEST_TABLES else 0
-        if self._last is not None:
-            self._tables_differ = self._tables_differ or {*map(before.name_at, former)} != {
-                *map(tables.name_at, self._order)
-            }
+        if self._last is not None and not self._tables_differ:
+            stay = (tables.places.get(before.name_at(place)) in sizes for place in former)
+            self._tables_differ = len(former) != len(sizes) or not all(stay)
         untold = PagesByTable(before.places, [self._untold.get(place) for place in range(len(before))])
         self._pages = self._pages.of(tables, self._order)
         gathered = untold.of(tables, self._order)

@@ -7,6 +7,7 @@ the file's times.
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 from myisam_exporter.files.definition_reader import NOT_THERE
 from myisam_exporter.files.frm_definition import TableDefinition
@@ -31,7 +32,6 @@ class TableFile:
 
     `definition` is what its .frm says, None without one, and of one that cannot be read; it was read in the state `definition_state`.
     `state` is that of the .MYI when it was read, None where it has to be read again whatever that is. Neither state makes two of them differ.
-    Never changed once it was made.
     """
 
     __slots__ = (
@@ -51,13 +51,13 @@ class TableFile:
         self, schema_name: str, table_name: str, partition: str | None, directory: str, stem: str, header: Header | None, problem: str | None,
         data_modified: float | None, definition: TableDefinition | None = None, definition_state: int = 0, state: int | None = None,
     ) -> None:  # fmt: skip
-        self.schema_name = schema_name
-        self.table_name = table_name
-        self.partition = partition
-        self.directory = directory
-        self.stem = stem
-        self.problem = problem
-        self.definition = definition
+        self.schema_name: Final = schema_name
+        self.table_name: Final = table_name
+        self.partition: Final = partition
+        self.directory: Final = directory
+        self.stem: Final = stem
+        self.problem: Final = problem
+        self.definition: Final = definition
         self._myi = header and header.definition
         self._known = (data_modified is not None) * _IS_MODIFIED_KNOWN | (state is not None) * _IS_STATE_KNOWN
         self._packed = (

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import accumulate, compress, islice
-from typing import overload
 
 from myisam_exporter.files.table_file import TableFile, TableName
 
@@ -14,14 +12,17 @@ Files = tuple[TableFile, ...]
 
 
 class TablePlaces(Mapping[TableName, int]):
-    """Where each table stands, by its name, in that order. Tables of one database follow each other, so its name is kept once."""
+    """Where each table stands, by its name, in that order. Tables of one database follow each other, so that its name is kept once."""
 
-    def __init__(self, schemas: Mapping[str, Mapping[str, int]], starts: Mapping[str, int]) -> None:
+    def __init__(self, schemas: Mapping[str, Collection[str]]) -> None:
+        ends = list(accumulate(map(len, schemas.values())))
+        self._length = ends[-1] if ends else 0
         # Of each database the place of its first table, and how far behind that the others stand.
-        self._schemas = schemas
-        self._starts = starts
-        self._names_in_order, self._starts_in_order = tuple(schemas), array("l", starts.values())
-        self._length = sum(map(len, schemas.values()))
+        self._order, self._starts_in_order = tuple(schemas), [0, *ends][: len(schemas)]
+        self._starts = dict(zip(self._order, self._starts_in_order, strict=True))
+        self._schemas = {
+            schema: {table: number for number, table in enumerate(tables)} for schema, tables in schemas.items()
+        }
 
     def __getitem__(self, name: TableName) -> int:
         schema, table = name
@@ -34,46 +35,23 @@ class TablePlaces(Mapping[TableName, int]):
         return self._length
 
     def name_at(self, place: int) -> TableName:
-        """The table that stands there."""
+        """The table that stands there; found among those of its database."""
         number = bisect_right(self._starts_in_order, place) - 1
-        schema = self._names_in_order[number]
+        schema = self._order[number]
         return schema, next(islice(self._schemas[schema], place - self._starts_in_order[number], None))
 
-
-class ChosenNames(Sequence[TableName]):
-    """The names of some tables, by their places in rising order."""
-
-    def __init__(self, places: TablePlaces, chosen: array[int]) -> None:
-        self._places = places
-        self._chosen = chosen
-
-    def __len__(self) -> int:
-        return len(self._chosen)
-
-    def __iter__(self) -> Iterator[TableName]:
-        if len(self) == len(self._places):
-            return iter(self._places)
-        is_chosen = bytearray(len(self._places))
-        for place in self._chosen:
-            is_chosen[place] = 1
-        return compress(self._places, is_chosen)
-
-    @overload
-    def __getitem__(self, number: int) -> TableName: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[TableName]: ...
-
-    def __getitem__(self, number: int | slice) -> TableName | Sequence[TableName]:
-        if isinstance(number, slice):
-            return ChosenNames(self._places, self._chosen[number])
-        return self._places.name_at(self._chosen[number])
+    def names_at(self, places: Iterable[int]) -> Iterator[TableName]:
+        """The tables that stand at these places, in the order of all."""
+        is_meant = bytearray(self._length)
+        for place in places:
+            is_meant[place] = 1
+        return compress(self, is_meant)
 
 
 class TableGroups(Mapping[TableName, Files]):
     """The files by table. A table's place stays the same as long as none comes or goes: `places` is shared by all scans until then."""
 
-    def __init__(self, places: Mapping[TableName, int], files: Sequence[TableFile | Files]) -> None:
+    def __init__(self, places: TablePlaces, files: Sequence[TableFile | Files]) -> None:
         self.places = places
         # The one file of a table stands there itself: a hundred thousand tuples of one would take 6 MB.
         self._files = files
@@ -129,29 +107,12 @@ class _InOrder(ValuesView[Files]):
         return self._mapping.each()
 
 
-def names_at(tables: Mapping[TableName, object], places: array[int]) -> Sequence[TableName]:
-    """The names of the tables at these places, which rise; those of a scan are not kept a second time."""
-    if isinstance(tables, TableGroups) and isinstance(tables.places, TablePlaces):
-        return ChosenNames(tables.places, places)
-    names = list(tables)
-    return [names[place] for place in places]
-
-
 def grouped(files: Iterable[TableFile]) -> TableGroups:
-    """The files of each table, in the order in which its first one comes."""
-    schemas: dict[str, dict[str, int]] = {}
-    starts: dict[str, int] = {}
-    groups: list[TableFile | Files] = []
+    """The files of each table: database after database, each table where its first file comes."""
+    schemas: dict[str, dict[str, TableFile | Files]] = {}
     for file in files:
-        start = starts.setdefault(file.schema_name, len(groups))
-        place = schemas.setdefault(file.schema_name, {}).setdefault(file.table_name, len(groups) - start) + start
-        if place == len(groups):
-            groups.append(file)
-        else:
-            known = groups[place]
-            groups[place] = (*known, file) if isinstance(known, tuple) else (known, file)
-    if list(starts.values()) == list(accumulate([0, *map(len, schemas.values())]))[:-1]:
-        return TableGroups(TablePlaces(schemas, starts), groups)
-    # Tables of one database do not follow each other: of no scan of a directory.
-    unordered = TableGroups({}, groups)
-    return TableGroups({unordered.name_at(place): place for place in range(len(groups))}, groups)
+        tables = schemas.setdefault(file.schema_name, {})
+        known = tables.setdefault(file.table_name, file)
+        if known is not file:
+            tables[file.table_name] = (*known, file) if isinstance(known, tuple) else (known, file)
+    return TableGroups(TablePlaces(schemas), [one for tables in schemas.values() for one in tables.values()])

@@ -126,8 +126,7 @@ def told_again(
         sums.add(groups[name])
     renewed = {*changed, *rates, *before.rates}
     too_old = _too_old(before, telling.now)
-    names = _names_at(groups, too_old)
-    renewed.update(names)
+    renewed.update(map(groups.name_at, too_old))
     for name in renewed:
         moments[places[name]] = telling.now
     for stretch in {places[name] // STRETCH for name in renewed}:
@@ -138,12 +137,6 @@ def told_again(
     else:
         told.generation = before.generation
     return told
-
-
-def _names_at(groups: TableGroups, places: Iterable[int]) -> Iterator[TableName]:
-    for place in places:
-        file = groups.at(place)[0]
-        yield file.schema_name, file.table_name
 
 
 def _too_old(told: ToldTables, now: float) -> list[int]:

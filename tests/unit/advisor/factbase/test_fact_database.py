@@ -2,7 +2,8 @@
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import pytest
 
@@ -13,7 +14,7 @@ from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
 from myisam_advisor.factbase.shared_views import VIEWS, View
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.files.myi_definition import KEY_TYPES, SEGMENT_NULL, SIZED_TYPES, KeyPart
-from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet
 
 
 def facts(tables: list[str], size: int) -> FactSet:
@@ -46,6 +47,26 @@ def test_what_is_the_same_object_is_not_filled_again() -> None:
     assert answers(held) == [("a", 6)]
     assert held is database.holding(second)
     assert answers(held) == [("b", 6)]
+    database.close()
+
+
+class Breaking(list[Sequence[object]]):
+    """Rows that fail half-way."""
+
+    def __iter__(self) -> Iterator[Sequence[object]]:
+        yield super().__getitem__(0)
+        raise MemoryError
+
+
+def test_what_was_filled_half_is_asked_by_nobody() -> None:
+    database = FactDatabase()
+    database.holding(facts(["a", "b"], 5))
+    others = facts(["c"], 6)
+    rows = others.tables["tables"]
+    broken = FactSet({**others.tables, "tables": FactRows(rows.columns, cast("Any", Breaking(rows.rows)))})
+    with pytest.raises(MemoryError):
+        database.holding(broken)
+    assert answers(database.holding(others)) == [("c", 6)]
     database.close()
 
 

@@ -13,6 +13,7 @@ from myisam_exporter.files.index_rows import TABLES_ALIKE, IndexRows
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_groups import grouped
 from myisam_exporter.look.fact_set import FactRows, FactSet, merge_table
 from tests.support.myi import header
 
@@ -22,14 +23,13 @@ COLUMNS = tuple(column.name for column in declared_columns()["indexes"])
 
 
 def index_rows(count: int, schema: str = "db") -> IndexRows:
-    tables = {}
+    files = []
     for number in range(count):
         parts = ((3, 0, 2), (4, 0, 4))[: 1 + number % 2]
         keys = ((1, parts), (0, parts[:1]))
         one = parse_header(header(keys=keys), DEFINITIONS)._replace(enabled_keys=number % 3)
-        name = (schema, f"t{number}")
-        tables[name] = [TableFile(*name, None, "/", name[1], one, None, 1.0)]
-    return IndexRows(tables)
+        files.append(TableFile(schema, f"t{number}", None, "/", f"t{number}", one, None, 1.0))
+    return IndexRows(grouped(files))
 
 
 def facts_of(rows: FactRows) -> FactSet:

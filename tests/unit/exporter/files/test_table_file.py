@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myisam_exporter.files.myi_definition import HeaderError
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.table_file import TableFile
 from tests.support.myi import header
@@ -58,3 +59,16 @@ def test_names_and_an_unknown_moment_make_two_differ() -> None:
     assert file != Told(SAMPLE, None, 0, None).file()
     assert file != "t"
     assert "rows=3" in repr(file)
+
+
+@given(st.binary(min_size=100, max_size=100), st.booleans())
+def test_whatever_a_header_says_can_be_kept(numbers: bytes, has_lengths: bool) -> None:
+    forged = bytearray(header())
+    forged[24:124] = numbers  # open handles, crashed, counts, lengths, who wrote last
+    if has_lengths:
+        forged[60] = forged[68] = 0  # that a file can have
+    try:
+        told = parse_header(bytes(forged))
+    except HeaderError:
+        return
+    assert Told(told, 1.0, 0, 1).file().header == told
