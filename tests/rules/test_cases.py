@@ -116,13 +116,15 @@ def unlike_cases() -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_a_database_that_is_kept_changes_no_judgement() -> None:
+    of_many = FactDatabase(of_many=True)
     for case in unlike_cases():
         facts = facts_from_document({"schema": 1, **case["facts"]})
         database = FactDatabase()
         ready = prepared(facts, Site(shipped_rules()), kept(case.get("proofs", ())))
-        looks = [replace(judge(ready, database), seconds={}) for _ in range(2)]
+        looks = [replace(judge(ready, one), seconds={}) for one in (database, database, of_many)]
         database.close()
-        assert looks == [replace(judged(case), seconds={})] * 2, case["name"]
+        assert looks == [replace(judged(case), seconds={})] * 3, case["name"]
+    of_many.close()
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in shipped_rules()])

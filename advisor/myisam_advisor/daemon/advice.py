@@ -56,6 +56,7 @@ class Advice:
         self._refused: tuple[str, ...] = ()
         self._memories: dict[str, Memory] = {}
         self._databases: dict[str, FactDatabase] = {}
+        self._database_of_many = FactDatabase(of_many=True)
         self._faults: tuple[Site | None, KnownFaults] = (None, KnownFaults())
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
@@ -113,13 +114,13 @@ class Advice:
         return judgement
 
     def _judged_by(self, label: str, ready: PreparedFacts, known: KnownFaults) -> Judgement:
-        """With the database of the last look, where filling it takes long: it takes as much memory as it saves time."""
+        """With the database of the last look, where filling it takes long: it takes as much memory as it saves time. All others share one."""
         # Taken out while it is used: after a reload two looks at one server may be under way.
         database = self._databases.pop(label, None)
         if len(ready.judged.tables["tables"].rows) < TABLES_WORTH_KEEPING:
             if database is not None:
                 database.close()
-            return judge(ready, known=known)
+            return judge(ready, self._database_of_many, known)
         database = database or FactDatabase()
         judgement = judge(ready, database, known)
         self._databases[label] = database

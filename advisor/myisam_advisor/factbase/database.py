@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from myisam_advisor.factbase import index_tables
-from myisam_advisor.factbase.guarded_query import unlimited
+from myisam_advisor.factbase.guarded_query import Filling, GuardedDatabase
 from myisam_advisor.factbase.index_tables import AFFINITY, INDEXES
 from myisam_advisor.factbase.shared_views import VIEWS
 from myisam_advisor.factbase.steady_parts import SteadyParts
@@ -21,21 +21,24 @@ from myisam_exporter.server.sql import quote_identifier
 
 HEAP_LIMIT_BYTES = 1 << 30
 REMEMBERED_FILLINGS = 8  # a rule may not be asked for some looks
+KEPT_STATEMENTS = 512  # all rules' and those that fill, twice over
 
 
-def open_database(facts: FactSet) -> sqlite3.Connection:
-    """An in-memory SQLite database with every declared fact table, filled, and read-only from now on."""
+def open_database(facts: FactSet) -> GuardedDatabase:
+    """An in-memory SQLite database with every declared fact table, filled, that answers queries."""
     return FactDatabase().holding(facts)
 
 
 class FactDatabase:
     """A database that holds one set of facts after another: only tables that differ are filled anew.
 
-    `fillings` counts for each table how often that was; `steady_parts` is what queries of unchanged tables gave.
+    `fillings` counts for each table how often that was; `steady_parts` is what queries of unchanged tables gave. Where facts `of_many`
+    servers come in turn, all tables differ: what remains is that statements are prepared once, which takes most of the time with few tables.
     """
 
-    def __init__(self) -> None:
-        self._database: sqlite3.Connection | None = None
+    def __init__(self, *, of_many: bool = False) -> None:
+        self.of_many = of_many
+        self._database: GuardedDatabase | None = None
         self._filled: dict[str, int] = {}  # generations, by table
         self.fillings = dict.fromkeys((table.name for table in TABLES), 0)
         self._renewed: dict[
@@ -43,21 +46,19 @@ class FactDatabase:
         ] = {}  # by table and filling, the latest that follow each other
         self.steady_parts = SteadyParts(self.changed_since)
 
-    def holding(self, facts: FactSet) -> sqlite3.Connection:
-        """The database, in memory, with these facts, and read-only from now on."""
-        database = self._database or self._new()
+    def holding(self, facts: FactSet) -> GuardedDatabase:
+        """The database, in memory, with these facts: the same one each time, until it is closed."""
+        database = self._database or GuardedDatabase(_new())
         self._database = database
         try:
-            self._fill_with(facts, database)
+            with database.filling() as filling:
+                self._fill_with(facts, filling)
         except BaseException:
             self.close()  # without a journal nothing takes back what was half filled
             raise
         return database
 
-    def _fill_with(self, facts: FactSet, database: sqlite3.Connection) -> None:
-        # Whoever asked it last may have guarded it.
-        unlimited(database)
-        database.execute("PRAGMA query_only=OFF")
+    def _fill_with(self, facts: FactSet, database: Filling) -> None:
         database.execute("BEGIN")
         for table in TABLES:
             rows = facts.tables[table.name]
@@ -74,7 +75,6 @@ class FactDatabase:
                     self._renewed.pop(table.name, None)
                 self._filled[table.name] = rows.generation
         database.execute("COMMIT")
-        database.execute("PRAGMA query_only=ON")
 
     def changed_since(self, table: str, filling: int) -> frozenset[int] | None:
         """Which rows of a table are others than at that filling, by their numbers in SQLite; None where that is not known."""
@@ -96,14 +96,17 @@ class FactDatabase:
             self._database.close()
         self._database, self._filled, self._renewed = None, {}, {}
 
-    def _new(self) -> sqlite3.Connection:
-        database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        # A query of somebody else's must not take all memory: printf and || can build strings of any length.
-        database.execute(f"PRAGMA hard_heap_limit={HEAP_LIMIT_BYTES}")
-        # Nothing is ever rolled back: what a table was before it is filled anew need not be kept.
-        database.execute("PRAGMA journal_mode=OFF")
-        _empty_database().backup(database)
-        return database
+
+def _new() -> sqlite3.Connection:
+    database = sqlite3.connect(
+        ":memory:", isolation_level=None, check_same_thread=False, cached_statements=KEPT_STATEMENTS
+    )
+    # A query of somebody else's must not take all memory: printf and || can build strings of any length.
+    database.execute(f"PRAGMA hard_heap_limit={HEAP_LIMIT_BYTES}")
+    # Nothing is ever rolled back: what a table was before it is filled anew need not be kept.
+    database.execute("PRAGMA journal_mode=OFF")
+    _empty_database().backup(database)
+    return database
 
 
 @lru_cache(maxsize=1)
@@ -125,7 +128,7 @@ def _empty_database() -> sqlite3.Connection:
     return database
 
 
-def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
+def _fill(database: Filling, table: str, rows: FactRows) -> None:
     """Insert the rows, bounded as storable.py says; without the columns that none of them knows: with many tables, that is a third of the time."""
     rows = storable_rows(rows)
     known = [place for place, name in enumerate(rows.columns) if rows.has(name)]
@@ -144,14 +147,14 @@ def _fill(database: sqlite3.Connection, table: str, rows: FactRows) -> None:
         _insert(database, table, all_storable(rows), known)
 
 
-def _empty(database: sqlite3.Connection, table: str) -> None:
+def _empty(database: Filling, table: str) -> None:
     if table == INDEXES:
         index_tables.empty(database)
     else:
         database.execute(f"DELETE FROM {table}")
 
 
-def _insert(database: sqlite3.Connection, table: str, rows: FactRows, known: Sequence[int]) -> None:
+def _insert(database: Filling, table: str, rows: FactRows, known: Sequence[int]) -> None:
     if table == INDEXES:
         index_tables.fill(database, rows)
         return
@@ -167,7 +170,7 @@ def _insert(database: sqlite3.Connection, table: str, rows: FactRows, known: Seq
     database.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", map(pick, rows.rows))
 
 
-def _renew(database: sqlite3.Connection, table: str, rows: FactRows, places: Sequence[int]) -> None:
+def _renew(database: Filling, table: str, rows: FactRows, places: Sequence[int]) -> None:
     """Put the rows of these places in the place of those that were: the first was filled in as row 1."""
     names = ", ".join(map(quote_identifier, rows.columns))
     insert = f"REPLACE INTO {table} (rowid, {names}) VALUES ({', '.join('?' * (len(rows.columns) + 1))})"
@@ -175,7 +178,7 @@ def _renew(database: sqlite3.Connection, table: str, rows: FactRows, places: Seq
     database.executemany(insert, ((place + 1, *row) for place, row in zip(places, others, strict=True)))
 
 
-def _holds_infinity(database: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:
+def _holds_infinity(database: Filling, table: str, columns: Sequence[str]) -> bool:
     """Whether a sum is not finite: SQLite takes infinities, and nothing that reckons with them does."""
     real = {column.name for column in declared_columns()[table] if column.type == "real"}
     totals = " + ".join(f"total({quote_identifier(name)})" for name in columns if name in real) or "0"

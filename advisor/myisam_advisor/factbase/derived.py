@@ -60,21 +60,16 @@ def complete(facts: FactSet) -> FactSet:
     return replace(facts, tables=tables, unknown=unknown)
 
 
-def _pairs(facts: FactSet, table: str, column: str) -> dict[str, Value]:
-    return {str(row["name"]): row[column] for row in facts.tables[table].dictionaries()}
-
-
 def _derived_key_cache(facts: FactSet) -> FactRows | None:
     if facts.tables["key_cache"].rows:
         return _completed_key_caches(facts)
-    status = _pairs(facts, "status", "value")
-    cache = default_cache(_pairs(facts, "variable", "value") or {}, status)
+    status, variables = facts.tables["status"].by_name("value"), facts.tables["variable"].by_name("value")
+    cache = default_cache(variables, status)
     if cache is None:
-        variables = _pairs(facts, "variable", "value")
         if not any(name.startswith("Key_") for name in status) and "key_cache_block_size" not in variables:
             return None
         cache = default_cache(variables | {"key_buffer_size": 0}, status)
-    rates = _pairs(facts, "status", "per_second")
+    rates = facts.tables["status"].by_name("per_second")
     block = key_cache_block([(cache, None, Pair((cache,)))] if cache else [])
     rows = [dict(zip(block.columns, row, strict=True)) for row in block.rows]
     for row in rows:
@@ -90,7 +85,7 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
 
 def _completed_key_caches(facts: FactSet) -> FactRows | None:
     """What follows from a cache's size, and from the counters that speak of the default cache only."""
-    rates, now = _pairs(facts, "status", "per_second"), _pairs(facts, "status", "value")
+    rates, now = facts.tables["status"].by_name("per_second"), facts.tables["status"].by_name("value")
     rows = facts.tables["key_cache"].dictionaries()
     before = [dict(row) for row in rows]
     for row in rows:
@@ -156,7 +151,7 @@ def _derived_server(facts: FactSet) -> FactRows | None:
 def _derived_mysqld(facts: FactSet) -> FactRows | None:
     """A facts file may hold the status alone. Of it nobody knows whose connections are among those that ran; of a live server see status.py."""
     known = facts.single("mysqld")
-    running = _pairs(facts, "status", "value").get("Threads_running")
+    running = facts.tables["status"].by_name("value").get("Threads_running")
     if known.get("threads_running") is not None or not isinstance(running, int | float):
         return None
     return _rows(facts, "mysqld", [known | {"threads_running": running}])

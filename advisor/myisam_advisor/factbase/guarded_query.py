@@ -10,7 +10,7 @@ import math
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -36,6 +36,8 @@ FUNCTIONS = frozenset({
     "abs", "avg", "ceil", "coalesce", "count", "dense_rank", "first_value", "floor", "group_concat", "ifnull", "iif", "instr", "last_value", "length", "like",
     "lower", "ltrim", "max", "min", "nullif", "rank", "round", "row_number", "rtrim", "substr", "sum", "total", "trim", "typeof", "upper", "likely", "unlikely",
 })  # fmt: skip
+# How statements that fill begin, exactly so.
+WRITES = ("BEGIN", "COMMIT", "DELETE ", "INSERT ", "REPLACE ")
 _TABLES = frozenset(table.name for table in TABLES)
 
 
@@ -60,12 +62,35 @@ class Result:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
-class GuardedDatabase:
-    """A database that only answers guarded queries from now on; as a context manager it is closed at the end, or kept open."""
+class Filling:
+    """Writes into a guarded database, by statements that no query may have the text of."""
 
-    def __init__(self, database: sqlite3.Connection, *, keep_open: bool = False) -> None:
+    def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        self._keep_open = keep_open
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self._database.execute(self._expected(statement))
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run one statement for each row. Raises OverflowError and UnicodeEncodeError where SQLite cannot hold one."""
+        self._database.executemany(self._expected(statement), rows)
+
+    def _expected(self, statement: str) -> str:
+        if not statement.startswith((*WRITES, "SELECT")):
+            raise ValueError(f"{statement.partition(' ')[0]} begins no statement that fills.")
+        return statement
+
+
+class GuardedDatabase:
+    """A database that only answers guarded queries, except to who fills it; as a context manager it is closed at the end.
+
+    The guard is set once: to set it again would have SQLite prepare every statement again, which takes longer than to run it.
+    """
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._is_filled_now = False
         self._deadline = 0.0
         self._refused = ""
         self._read: set[str] = set()
@@ -85,8 +110,22 @@ class GuardedDatabase:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._keep_open:
-            self._database.close()
+        self.close()
+
+    def close(self) -> None:
+        """Give its memory back."""
+        self._database.close()
+
+    @contextmanager
+    def filling(self) -> Iterator[Filling]:
+        """What writes into it, in any time and any length; nobody asks meanwhile."""
+        set_limit(self._database, LENGTH, DEFAULT_LENGTH_BYTES)
+        self._is_filled_now, self._deadline = True, math.inf
+        try:
+            yield Filling(self._database)
+        finally:
+            self._is_filled_now = False
+            set_limit(self._database, LENGTH, MAXIMUM_STRING_BYTES)
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
@@ -109,6 +148,9 @@ class GuardedDatabase:
         Raises QueryError when it writes, names unknown facts or functions, or takes longer than `seconds`.
         """
         self._deadline, self._refused = min(time.monotonic() + seconds, self._latest), ""
+        if statement.startswith(WRITES):
+            # Python keeps prepared statements by their text: who fills may have had this one prepared, and nobody would be asked again.
+            raise QueryError(READ_ONLY)
         try:
             cursor = self._database.execute(statement, dict(parameters or {}))
             rows = _fetched(cursor, maximum_rows + 1)
@@ -133,7 +175,7 @@ class GuardedDatabase:
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
     ) -> int:
-        if action == sqlite3.SQLITE_SELECT:
+        if action == sqlite3.SQLITE_SELECT or self._is_filled_now:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
             # A subquery or common table is read under its own name, an empty one among them.
@@ -149,7 +191,7 @@ class GuardedDatabase:
             )
         if action == sqlite3.SQLITE_RECURSIVE:
             return sqlite3.SQLITE_OK if self._may_recurse else self._refuse("recursive queries need Python 3.11")
-        return self._refuse("a query may only read: no INSERT, UPDATE, DELETE, CREATE, DROP, ATTACH or PRAGMA")
+        return self._refuse(READ_ONLY)
 
     def _refuse(self, why: str) -> int:
         self._refused = self._refused or why
@@ -180,13 +222,7 @@ def _in_words(text: str) -> str:
 
 
 TOO_MUCH_MEMORY = "the query needs too much memory and was stopped"
-
-
-def unlimited(database: sqlite3.Connection) -> None:
-    """Take away what a guard set, so that the database can be filled again."""
-    database.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
-    database.set_progress_handler(None, 0)
-    set_limit(database, LENGTH, DEFAULT_LENGTH_BYTES)
+READ_ONLY = "a query may only read: no INSERT, UPDATE, DELETE, CREATE, DROP, ATTACH or PRAGMA"
 
 
 def _fetched(cursor: sqlite3.Cursor, maximum_rows: int) -> list[tuple[Value, ...]]:

@@ -5,13 +5,16 @@ A row of three indexes a table, made whole, takes 330 bytes at every table; so i
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from myisam_exporter.facts.columns import Column, ColumnwiseRows, Value
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.server.sql import quote_identifier
+
+if TYPE_CHECKING:
+    from myisam_advisor.factbase.guarded_query import Filling
 
 INDEXES = "indexes"
 # Tables, each with the number of what its indexes are; and what they are, by that number and their place.
@@ -32,13 +35,13 @@ def made(columns: Sequence[Column]) -> tuple[str, str, str]:
     )
 
 
-def empty(database: sqlite3.Connection) -> None:
+def empty(database: Filling) -> None:
     """Take all rows out."""
     database.execute(f"DELETE FROM {NAMED}")
     database.execute(f"DELETE FROM {ENDINGS}")
 
 
-def fill(database: sqlite3.Connection, rows: FactRows) -> None:
+def fill(database: Filling, rows: FactRows) -> None:
     """Put these rows in. Raises OverflowError and UnicodeEncodeError where SQLite cannot hold one, as `executemany` does."""
     known = [place for place in range(OWN_COLUMNS, len(rows.columns)) if rows.has(rows.columns[place])]
     shared = rows.rows.shared() if isinstance(rows.rows, ColumnwiseRows) else None

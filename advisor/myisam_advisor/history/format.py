@@ -90,11 +90,12 @@ def samples_of(facts: FactSet, choice: Choice) -> dict[str, float | None]:
         samples |= {
             f"{table}.{name}": _rounded(value) for name, value in facts.single(table).items() if name in numeric
         }
-    for row in facts.tables["status"].dictionaries():
-        if row["per_second"] is not None:
-            samples[f"status.{row['name']}.per_second"] = _rounded(row["per_second"])
-        elif isinstance(row["value"], int | float):
-            samples[f"status.{row['name']}"] = _rounded(row["value"])
+    rates = facts.tables["status"].by_name("per_second")
+    for name, value in facts.tables["status"].by_name("value").items():
+        if rates[name] is not None:
+            samples[f"status.{name}.per_second"] = _rounded(rates[name])
+        elif isinstance(value, int | float):
+            samples[f"status.{name}"] = _rounded(value)
     for table, key in KEYED.items():
         for row in facts.tables[table].dictionaries():
             named = {f"{table}.{name}[{row[key]}]": value for name, value in row.items() if name != key}
@@ -206,7 +207,7 @@ def _unpacked(packed: bytes, maximum_bytes: int) -> Any:
 def identity_of(facts: FactSet, now: float, monotonic: float) -> tuple[str, float | None]:
     """Which server these facts are of, as it says itself, and when it started; the moment by both clocks."""
     server = facts.single("server")
-    port = next((row["value"] for row in facts.tables["variable"].dictionaries() if row["name"] == "port"), None)
+    port = facts.tables["variable"].by_name("value").get("port")
     uptime = facts.uptime_seconds_at(monotonic)
     started = None if uptime is None else now - uptime
     return identity(server.get("hostname"), port, server.get("data_directory")), started

@@ -85,9 +85,9 @@ def moment_of(text: str | None) -> float | None:
 
 
 def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
-    for row in facts.tables["variable"].dictionaries():
-        if row["name"] in VARIABLES and row["value"] is not None:
-            yield str(row["name"]), _text(row["value"])
+    for name, value in facts.tables["variable"].by_name("value").items():
+        if name in VARIABLES and value is not None:
+            yield name, _text(value)
     caches = [
         f"{row['name']} ({_text(row['size_bytes'])})"
         for row in facts.tables["key_cache"].dictionaries()

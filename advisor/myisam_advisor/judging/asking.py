@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.factbase.database import FactDatabase
-from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, GuardedDatabase, QueryError, Result
+from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, QueryError, Result
 from myisam_advisor.judging.blindness import tables_are_seen
 from myisam_advisor.judging.faults import FAULTS, KnownFaults
 from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
@@ -28,17 +28,17 @@ Asked = list[Candidate] | NotEvaluated | NotApplicable
 class Inquiry:
     """The facts as a database, and how a rule is held against them."""
 
-    def __init__(
-        self, facts: FactSet, database: GuardedDatabase, kept: FactDatabase | None, known_faults: KnownFaults
-    ) -> None:
+    def __init__(self, facts: FactSet, kept: FactDatabase, known_faults: KnownFaults) -> None:
         self.facts = facts
-        self.database = database
+        self.database = kept.holding(facts)
         self.kept = kept
         self.known_faults = known_faults
         self.contradicted: list[Dropped] = []
+        variables, status = facts.tables["variable"], facts.tables["status"]
+        # By the table's name, whether rates are asked for or values, and the row's name.
         self.pairs = {
-            table: {str(row["name"]): row for row in facts.tables[table].dictionaries()}
-            for table in ("variable", "status")
+            "variable": {False: variables.by_name("value"), True: dict[str, Value]()},
+            "status": {False: status.by_name("value"), True: status.by_name("per_second")},
         }
 
     def ask(self, rule: Rule) -> Asked:
@@ -100,8 +100,7 @@ class Inquiry:
         table, _, rest = name.partition(".")
         if table in self.pairs:
             variable, _, rate = rest.partition(".")
-            row = self.pairs[table].get(variable)
-            return row is not None and row["per_second" if rate else "value"] is not None
+            return self.pairs[table][bool(rate)].get(variable) is not None
         rows = self.facts.tables[table]
         if rows.rows:
             return not rest or rows.has(rest)
@@ -110,7 +109,7 @@ class Inquiry:
 
     def _why(self, name: str) -> tuple[str, str]:
         table, _, rest = name.partition(".")
-        if self.pairs.get(table):
+        if table in self.pairs and self.pairs[table][False]:
             if rest.endswith(".per_second"):
                 reason = self.facts.why_unknown(table, "per_second")
                 return reason.reason, reason.remedy
@@ -153,7 +152,7 @@ class Inquiry:
     def _query(
         self, statement: str, parameters: Mapping[str, Value], maximum_rows: int = MAXIMUM_FINDINGS_PER_RULE
     ) -> Result:
-        if self.kept is None:
+        if self.kept.of_many:
             return self.database.query(statement, parameters, maximum_rows=maximum_rows)
         parts, fillings = self.kept.steady_parts, self.kept.fillings
         return parts.query(self.database, fillings, statement, parameters, maximum_rows)

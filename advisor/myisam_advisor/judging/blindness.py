@@ -69,7 +69,7 @@ def _capital(reason: str) -> str:
 
 def _load(facts: FactSet) -> Iterable[Blind]:
     seconds = facts.interval_seconds
-    rates = {str(row["name"]): row["per_second"] for row in facts.tables["status"].dictionaries()}
+    rates = facts.tables["status"].by_name("per_second")
 
     def rate(name: str) -> float | None:
         return number_of(rates.get(name))

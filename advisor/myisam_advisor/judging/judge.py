@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable
 
 from myisam_advisor.factbase.database import FactDatabase
-from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.judging.asking import Inquiry
 from myisam_advisor.judging.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
 from myisam_advisor.judging.contradictions import set_aside_contradictions
@@ -24,7 +23,7 @@ def judge(
     *,
     for_trial: bool = False,
 ) -> Judgement:
-    """Run every rule of the site over the facts, once; a `database` is used again for the next facts of the same server.
+    """Run every rule of the site over the facts, once; a `database` is used again for the next facts.
 
     `for_trial`: what is found is to be tried, also what was proved before, and what is recommended from a proof only.
     """
@@ -38,8 +37,9 @@ def judge(
     not_applicable: list[NotApplicable] = []
     contradicted: list[Dropped] = []
     seconds: dict[str, float] = {}
-    with GuardedDatabase((database or FactDatabase()).holding(facts), keep_open=database is not None) as guarded:
-        inquiry = Inquiry(facts, guarded, database, known)
+    kept = database or FactDatabase(of_many=True)
+    try:
+        inquiry = Inquiry(facts, kept, known)
         for rule in site.rules:
             started = time.monotonic()
             answer = known.why_not(rule) or inquiry.ask(rule)
@@ -52,6 +52,9 @@ def judge(
                 asked.add(rule.id)
                 candidates += answer
         contradicted = inquiry.contradicted
+    finally:
+        if database is None:
+            kept.close()
     wording = Wording(facts, known, ready.proofs, for_trial=for_trial)
     resolution = resolve(
         candidates,

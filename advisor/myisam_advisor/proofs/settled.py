@@ -104,8 +104,7 @@ def _is_of(proof: Proof, rule: Rule, about: str, server: str, facts: FactSet) ->
 def server_of(facts: FactSet) -> str:
     """Which server these facts are of."""
     server = facts.single("server")
-    rows = facts.tables["variable"].dictionaries()
-    port = next((row["value"] for row in rows if row["name"] == "port"), None)
+    port = facts.tables["variable"].by_name("value").get("port")
     return server_key(server.get("hostname"), port, server.get("data_directory"))
 
 

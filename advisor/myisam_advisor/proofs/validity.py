@@ -86,8 +86,7 @@ def _other_load(proof: Proof, facts: FactSet) -> str | None:
     then = proof.workload.statements_per_second
     if then is None or facts.interval_seconds is None:
         return None
-    rows = facts.tables["status"].dictionaries()
-    now = next((number_of(row["per_second"]) for row in rows if row["name"] == "Questions"), None)
+    now = number_of(facts.tables["status"].by_name("per_second").get("Questions"))
     if now is None or not _is_other_load(then, now):
         return None
     return f"the server had {rate(then)} statements then, and has {rate(now)} now (more than {MAXIMUM_LOAD_RATIO:g} times as many)"

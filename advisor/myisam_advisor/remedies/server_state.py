@@ -98,5 +98,4 @@ class ServerState:
         return None if value is None else str(value).upper() not in _OFF
 
     def _status(self, name: str) -> Value:
-        rows = self._known.all.tables["status"].dictionaries()
-        return next((row["value"] for row in rows if row["name"] == name), None)
+        return self._known.all.tables["status"].by_name("value").get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.text import Page, page_of
@@ -31,12 +32,17 @@ class Reading:
 
 
 def reading_of(
-    found: GroupValues, outcomes: Mapping[str, Outcome], further: Mapping[str, Page] | None = None
+    found: GroupValues,
+    outcomes: Mapping[str, Outcome],
+    before: Mapping[str, Page],
+    further: Mapping[str, Page] | None = None,
 ) -> Reading:
-    """One with a page for each collector, and what is `further`."""
-    pages = {name: page_of(found.metrics[name], values) for name, values in found.values.items()}
-    flat = tuple(value for values in found.values.values() for value in values)
-    return Reading(pages | dict(further or {}), flat, outcomes)
+    """One with a page for each collector, and what is `further`. What did not change is taken from the pages `before`."""
+    pages = {
+        name: page_of(found.metrics[name], values, before.get(name, Page())) for name, values in found.values.items()
+    }
+    values = tuple(chain.from_iterable(page.values for page in pages.values()))
+    return Reading(pages | dict(further or {}), values, outcomes)
 
 
 def failed_reading(names: Iterable[str], error: UserError) -> Reading:

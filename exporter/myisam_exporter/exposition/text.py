@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import re
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from myisam_exporter.metrics.base import Metric, Value
@@ -33,11 +34,30 @@ _FAMILY = re.compile(rb"^(?=# HELP )", re.MULTILINE)  # line breaks in labels an
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Text, and if it is one metric's, which values it is made of."""
+
+    text: bytes
+    name: str = ""
+    values: tuple[Value, ...] = ()
+
+
 @dataclass(frozen=True)
 class Page:
     """Rendered families. Compressed once, however often it is sent: a page may be the beginning of a longer one."""
 
-    text: bytes
+    parts: tuple[Rendered, ...] = ()
+
+    @property
+    def text(self) -> bytes:
+        """All of it; put together when it is asked for, as a daemon of many targets keeps many pages."""
+        return b"".join(part.text for part in self.parts)
+
+    @property
+    def values(self) -> Iterator[Value]:
+        """What it is made of."""
+        return chain.from_iterable(part.values for part in self.parts)
 
     @cached_property
     def _deflated(self) -> bytes:
@@ -47,13 +67,18 @@ class Page:
     @cached_property
     def open_metrics(self) -> Page:
         """The same families in OpenMetrics 1.0, without its last line. Made of the text, which most who ask are given."""
-        return Page(_COMMENTS.sub(_open_metrics_comments, self.text))
+        return page_of_text(_COMMENTS.sub(_open_metrics_comments, self.text))
 
     def restricted(self, names: Collection[str]) -> Page:
         """Only the families that expose one of these names."""
         wanted = {name.encode("utf-8", "replace") for name in names}
         blocks = _FAMILY.split(self.text)
-        return Page(b"".join(block for block in blocks if block[len(_HELP) :].partition(b" ")[0] in wanted))
+        return page_of_text(b"".join(block for block in blocks if block[len(_HELP) :].partition(b" ")[0] in wanted))
+
+
+def page_of_text(text: bytes) -> Page:
+    """A page of text that is rendered already."""
+    return Page((Rendered(text),))
 
 
 def _open_metrics_comments(found: re.Match[bytes]) -> bytes:
@@ -79,9 +104,9 @@ def joined(pages: Sequence[Page], gzipped: bool, open_metrics: bool = False) -> 
     if not gzipped:
         return b"".join(page.text for page in pages)
     checksum = length = 0
-    for page in pages:
-        checksum = zlib.crc32(page.text, checksum)
-        length += len(page.text)
+    for part in (part for page in pages for part in page.parts):
+        checksum = zlib.crc32(part.text, checksum)
+        length += len(part.text)
     last = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     parts = [_GZIP_HEADER, *(page._deflated for page in pages[:-1])]
     parts += [last.compress(pages[-1].text) if pages else b"", last.flush()]
@@ -89,19 +114,34 @@ def joined(pages: Sequence[Page], gzipped: bool, open_metrics: bool = False) -> 
     return b"".join(parts)
 
 
-_LAST_LINE = Page(b"# EOF\n")
+_LAST_LINE = page_of_text(b"# EOF\n")
 
 
-def page_of(metrics: Iterable[Metric], values: Iterable[Value]) -> Page:
-    """Values rendered under their declarations."""
-    return render(families_of(metrics, values))
+def page_of(metrics: Iterable[Metric], values: Iterable[Value], before: Page = Page()) -> Page:
+    """Values rendered under their declarations, in the order of these; what has the values that it had `before` is not rendered again."""
+    by_name: dict[str, list[Value]] = {}
+    for value in values:
+        by_name.setdefault(value.name, []).append(value)
+    known = {part.name: part for part in before.parts}
+    parts = [_part(metric, tuple(by_name.pop(metric.name, ())), known.get(metric.name)) for metric in metrics]
+    for name in by_name:
+        _log.error("the metric %s is declared nowhere: left out", name)
+    page = Page(tuple(part for part in parts if part.text))
+    # The same page, if it is: it may be compressed already.
+    return before if page == before else page
 
 
-def render(families: Iterable[Family]) -> Page:
-    """Families as text."""
+def _part(metric: Metric, values: tuple[Value, ...], before: Rendered | None) -> Rendered:
+    if before is not None and before.values == values:
+        return before
+    family = family_of(metric, values)
+    return Rendered(_generated(family) if family.samples else b"", metric.name, values)
+
+
+def _generated(family: Family) -> bytes:
     from prometheus_client import generate_latest
 
-    return Page(generate_latest(_Registry(list(families))))
+    return generate_latest(_Registry([family]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,34 +154,27 @@ class _Registry:
         return self.families
 
 
-def families_of(metrics: Iterable[Metric], values: Iterable[Value]) -> list[Family]:
-    """prometheus_client's families, those with samples, in the order of their declaration."""
+def family_of(metric: Metric, values: Iterable[Value]) -> Family:
+    """prometheus_client's family of one metric, with a sample for each value that is known."""
     from prometheus_client.metrics_core import Metric as Family
     from prometheus_client.samples import Sample
 
-    declared = {metric.name: metric for metric in metrics}
-    samples: dict[str, dict[tuple[str, ...], Sample]] = {}
+    samples: dict[tuple[str, ...], Sample] = {}
     for value in values:
         if value.number is None:
             continue
-        metric = declared.get(value.name)
-        if metric is None or len(metric.labels) != len(value.labels):
-            _log.error("the value %s with %d labels is declared nowhere: left out", value.name, len(value.labels))
+        if len(metric.labels) != len(value.labels):
+            _log.error("a value of %s has %d labels: left out", value.name, len(value.labels))
             continue
         labels = tuple(clean_label(label) for label in value.labels)
-        known = samples.setdefault(value.name, {})
-        if labels in known:
+        if labels in samples:
             _log.error("the series %s%r came twice: the second is left out", value.name, labels)
             continue
         pairs = dict(zip(metric.labels, labels, strict=True))
-        known[labels] = Sample(metric.full_name, pairs, float(value.number))
-    families = []
-    for name, metric in declared.items():
-        if name in samples:
-            family = Family(metric.full_name.removesuffix("_total"), metric.help, metric.kind)
-            family.samples = list(samples[name].values())
-            families.append(family)
-    return families
+        samples[labels] = Sample(metric.full_name, pairs, float(value.number))
+    family = Family(metric.full_name.removesuffix("_total"), metric.help, metric.kind)
+    family.samples = list(samples.values())
+    return family
 
 
 def clean_label(value: object) -> str:

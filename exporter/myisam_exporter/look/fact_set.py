@@ -96,6 +96,10 @@ class FactRows:
             self.memo.places = {name: place for place, name in enumerate(names)}
         return self.memo.places
 
+    def by_name(self, column: str) -> dict[str, Value]:
+        """One column of a table of named rows (variables, counters, key caches), by `name`."""
+        return dict(zip(map(str, self.values("name")), self.values(column), strict=True))
+
     def values(self, column: str) -> list[Value]:
         """One column of all rows."""
         position = self.columns.index(column)

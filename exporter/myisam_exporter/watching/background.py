@@ -10,6 +10,7 @@ from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading, reading_of
+from myisam_exporter.exposition.text import Page
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.interval import Interval
@@ -143,11 +144,13 @@ class Background:
         found = group_values(snapshot, scene, expensive)
         outcomes = outcomes_of(snapshot, expensive, found.failed)
         succeeded, pages = successes(outcomes, snapshot.taken_at), {}
+        before = self._found.reading.pages
         for follower in self._followers:
-            pages[follower.name], outcome = followed(follower, self._label, facts, choice, self._clock)
+            last = before.get(follower.name, Page())
+            pages[follower.name], outcome = followed(follower, self._label, facts, choice, last, self._clock)
             outcomes[follower.name] = outcome
             succeeded |= successes({follower.name: outcome}, self._clock.time())
-        return self._publish(reading_of(found, outcomes, pages), succeeded)
+        return self._publish(reading_of(found, outcomes, before, pages), succeeded)
 
 
 def _process_of(snapshot: Snapshot) -> int | None:

@@ -34,12 +34,14 @@ class Follower(Protocol):
         """Take the facts of the last interval; give values for the exposition."""
 
 
-def followed(follower: Follower, label: str, facts: FactSet, choice: Choice, clock: Clock) -> tuple[Page, Outcome]:
-    """What a follower exposes after it was told, and how it fared; one that fails costs only itself."""
+def followed(
+    follower: Follower, label: str, facts: FactSet, choice: Choice, before: Page, clock: Clock
+) -> tuple[Page, Outcome]:
+    """What a follower exposes after it was told, and how it fared; one that fails costs only itself. `before` is what it exposed last."""
     started = clock.monotonic()
     try:
-        page = page_of(follower.metrics, follower.follow(label, facts, choice))
+        page = page_of(follower.metrics, follower.follow(label, facts, choice), before)
     except Exception:
         _log.exception("%s failed on %s", follower.name, label)
-        return Page(b""), Outcome(False, True, clock.monotonic() - started)
+        return Page(), Outcome(False, True, clock.monotonic() - started)
     return page, Outcome(True, True, clock.monotonic() - started)

@@ -13,7 +13,15 @@ from urllib.parse import parse_qs, urlencode
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading
-from myisam_exporter.exposition.text import CONTENT_TYPE, OPEN_METRICS_TYPE, Page, joined, page_of, wants_open_metrics
+from myisam_exporter.exposition.text import (
+    CONTENT_TYPE,
+    OPEN_METRICS_TYPE,
+    Page,
+    joined,
+    page_of,
+    page_of_text,
+    wants_open_metrics,
+)
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet
@@ -237,7 +245,7 @@ class Exporter:
 
             registry = CollectorRegistry()
             ProcessCollector(registry=registry)
-            self._process_page = lambda: Page(generate_latest(registry))
+            self._process_page = lambda: page_of_text(generate_latest(registry))
         return self._process_page()
 
     def _own_page(self, parameters: Mapping[str, list[str]], request: Request) -> Response:

@@ -29,14 +29,14 @@ def query(statement: str, interval: float, raw: bool, format_name: str, source: 
     """Query the fact tables in SQLite's SQL. SHOW TABLES and DESCRIBE TABLE list what there is."""
     from myisam_advisor.factbase.database import open_database
     from myisam_advisor.factbase.derived import complete
-    from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
+    from myisam_advisor.factbase.guarded_query import QueryError
     from myisam_advisor.factbase.schema import schema_answer
     from myisam_advisor.factbase.views import result_as_text
 
     schema = result = schema_answer(statement)
     if result is None:
         known = complete(gather(source, interval))
-        with GuardedDatabase(open_database(known)) as database:
+        with open_database(known) as database:
             try:
                 result = database.query(statement)
             except QueryError as error:

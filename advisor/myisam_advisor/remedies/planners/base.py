@@ -65,7 +65,7 @@ class PlanFacts:
     @cached_property
     def variables(self) -> Mapping[str, Value]:
         """The server's variables."""
-        return {str(row["name"]): row["value"] for row in self.all.tables["variable"].dictionaries()}
+        return self.all.tables["variable"].by_name("value")
 
     @cached_property
     def sorts_copies(self) -> bool:

@@ -1,7 +1,6 @@
 """One database for one set of facts after another."""
 
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -21,11 +20,10 @@ def facts(tables: list[str], size: int) -> FactSet:
     return facts_from_document({"schema": 1, "tables": [{"schema_name": "s", "table_name": name} for name in tables], "key_cache": [{"name": "default", "size_bytes": size}]})
 
 
-def answers(database: sqlite3.Connection) -> Sequence[tuple[object, ...]]:
-    with GuardedDatabase(database, keep_open=True) as guarded:
-        with pytest.raises(QueryError):
-            guarded.query("DELETE FROM tables")
-        return guarded.query("SELECT (SELECT group_concat(table_name) FROM tables), (SELECT size_bytes FROM key_cache)").rows
+def answers(guarded: GuardedDatabase) -> Sequence[tuple[object, ...]]:
+    with pytest.raises(QueryError):
+        guarded.query("DELETE FROM tables")
+    return guarded.query("SELECT (SELECT group_concat(table_name) FROM tables), (SELECT size_bytes FROM key_cache)").rows
 
 
 def test_the_next_facts_replace_the_last() -> None:
@@ -73,7 +71,7 @@ def test_what_was_filled_half_is_asked_by_nobody() -> None:
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_a_view_gives_the_columns_that_it_is_said_to_and_nothing_that_a_query_may_not_ask(view: View) -> None:
     document = {"schema": 1, "tables": [{"table_name": "a"}], "indexes": [{"table_name": "a", "key_description": "INT"}], "key_cache": [{"name": "default", "size_bytes": 5}]}
-    with GuardedDatabase(open_database(facts_from_document(document))) as guarded:
+    with open_database(facts_from_document(document)) as guarded:
         result = guarded.query(f"SELECT * FROM {view.name}")
         assert result.columns == tuple(view.columns)
         assert len(result.rows) == 1
@@ -91,7 +89,7 @@ def test_several_rules_or_several_parts_ask_a_view(view: View) -> None:
 
 
 def test_where_nothing_is_known_a_view_knows_nothing() -> None:
-    with GuardedDatabase(open_database(facts_from_document({"schema": 1}))) as guarded:
+    with open_database(facts_from_document({"schema": 1})) as guarded:
         assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 9]
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
@@ -103,7 +101,7 @@ def test_where_nothing_is_known_a_view_knows_nothing() -> None:
 
 def parts_of(described: Sequence[str | None]) -> Sequence[tuple[object, ...]]:
     rows = [{"schema_name": "s", "table_name": "t", "index_number": number, "key_description": one} for number, one in enumerate(described, 1)]
-    with GuardedDatabase(open_database(facts_from_document({"schema": 1, "indexes": rows}))) as guarded:
+    with open_database(facts_from_document({"schema": 1, "indexes": rows})) as guarded:
         return guarded.query("SELECT index_number, part_number, data_type, length_bytes, is_nullable FROM index_parts ORDER BY 1, 2").rows
 
 
@@ -139,7 +137,7 @@ def test_a_description_that_somebody_made_up_stops_no_query() -> None:
 
 def test_activity_that_is_not_known_is_told_from_none() -> None:
     rows = [{"schema_name": "s", "table_name": "idle", "rows_read_per_second": 0.0}, {"schema_name": "s", "table_name": "unseen"}]
-    with GuardedDatabase(open_database(facts_from_document({"schema": 1, "tables": rows}))) as guarded:
+    with open_database(facts_from_document({"schema": 1, "tables": rows})) as guarded:
         asked = guarded.query("SELECT table_name, rows_read_per_second, is_known, reads_known FROM table_activity").rows
     assert asked == [("idle", 0, 1, 1), ("unseen", 0, 0, 0)]
 
@@ -152,6 +150,6 @@ def test_who_waits_for_tables_is_told_from_who_runs() -> None:
         "processlist": [{"state": "Waiting for table level lock", "threads": 4, "longest_seconds": 7}, {"state": "Locked", "threads": 1, "longest_seconds": 9}, {"state": "updating", "threads": 4, "longest_seconds": 60}],
         "status": {"Table_locks_waited": 30, "Table_locks_immediate": 70}, "status_per_second": {"Table_locks_waited": 1, "Table_locks_immediate": 3},
     }  # fmt: skip
-    with GuardedDatabase(open_database(facts_from_document(document))) as guarded:
+    with open_database(facts_from_document(document)) as guarded:
         assert guarded.query("SELECT running, unqueued, cores FROM server_load").rows == [(9, 4, 2)]
         assert guarded.query("SELECT waits, wait_share, waiting_threads, longest_seconds FROM table_lock_waits").rows == [(30, 0.25, 5, 9)]

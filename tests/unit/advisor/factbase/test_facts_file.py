@@ -134,8 +134,7 @@ def test_strange_numbers_are_judged_or_unknown(tmp_path: Path, what: str) -> Non
     assert judgement.quiet or judgement.findings or judgement.not_evaluated
     assert not [one for one in judgement.not_evaluated if "planner that works" in one.needs or "texts that work" in one.needs]
     with open_database(facts) as database:
-        assert database.execute("SELECT count(*) FROM status").fetchone()
-    database.close()
+        assert database.query("SELECT count(*) FROM status").rows[0]
     json.dumps(as_document(facts), allow_nan=False)
 
 
@@ -175,10 +174,9 @@ def test_numbers_that_sqlite_does_not_take_are_bounded_wherever_they_are_from() 
         empty = facts_from_document({"schema": 1})
         facts = complete(FactSet({**empty.tables, "tables": rows}, empty.unknown))
         with open_database(facts) as database:
-            found = database.execute("SELECT rows, data_bytes, write_statements_per_second, rows_read_per_second FROM tables LIMIT 1").fetchone()
+            found = database.query("SELECT rows, data_bytes, write_statements_per_second, rows_read_per_second FROM tables LIMIT 1").rows[0]
             assert found == (2.0**64, None, None, None)
-            assert database.execute("SELECT table_name, length(row_format) FROM tables LIMIT 1 OFFSET 1").fetchone() == ("\\ud800", 4096)
-        database.close()
+            assert database.query("SELECT table_name, length(row_format) FROM tables LIMIT 1 OFFSET 1").rows[0] == ("\\ud800", 4096)
 
 
 @pytest.mark.parametrize("say", [size, count, rate, percent, duration])

@@ -4,12 +4,19 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 
-from myisam_advisor.factbase.database import open_database
+from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.factbase.guarded_query import MAXIMUM_RESULT_BYTES, GuardedDatabase, QueryError
+from myisam_advisor.factbase.guarded_query import (
+    MAXIMUM_RESULT_BYTES,
+    MAXIMUM_STRING_BYTES,
+    Filling,
+    GuardedDatabase,
+    QueryError,
+)
 from myisam_advisor.factbase.sqlite_limits import LENGTH, _set_limit_by_handle
 
 FACTS = {"schema": 1, "server": {"flavour": "mysql"}, "tables": [{"schema_name": "a", "table_name": "b", "rows": 3}, {"schema_name": "a", "table_name": "c"}]}
@@ -20,7 +27,7 @@ needs_recursion = pytest.mark.skipif(sys.version_info < (3, 11), reason="long te
 
 @pytest.fixture
 def guarded() -> Iterator[GuardedDatabase]:
-    with GuardedDatabase(open_database(facts_from_document(FACTS))) as database:
+    with open_database(facts_from_document(FACTS)) as database:
         yield database
 
 
@@ -164,6 +171,66 @@ def test_division_by_zero_is_null_and_rows_are_bounded(guarded: GuardedDatabase)
     assert guarded.query("SELECT 1 / 0").rows == [(None,)]
     result = guarded.query("SELECT a.rows FROM tables a, tables b", maximum_rows=3)
     assert (len(result.rows), result.truncated) == (3, True)
+
+
+def test_no_query_writes_by_the_text_of_a_statement_that_fills(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python keeps prepared statements by their text, and SQLite asks what is allowed when it prepares one."""
+    texts: list[str] = []
+    expected = Filling._expected
+
+    def noted(self: Filling, statement: str) -> str:
+        texts.append(statement)
+        return expected(self, statement)
+
+    monkeypatch.setattr(Filling, "_expected", noted)
+    kept = FactDatabase()
+    for number in range(3):
+        guarded = kept.holding(facts_from_document(FACTS | {"status": {"Questions": number}}))
+    writes = [text for text in dict.fromkeys(texts) if not text.startswith("SELECT")]
+    assert {"INSERT", "DELETE", "BEGIN", "COMMIT"} <= {text.split()[0] for text in writes}
+    count = guarded.query("SELECT count(*) FROM tables").rows
+    for text in writes:
+        with pytest.raises(QueryError, match="may only read"):
+            guarded.query(text)
+    assert guarded.query("SELECT count(*) FROM tables").rows == count == [(2,)]
+    kept.close()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE tables SET rows = 1", " INSERT INTO tables (rows) VALUES (1)", "WITH x AS (SELECT 1) DELETE FROM tables", "PRAGMA query_only = 1"])
+def test_who_fills_may_use_no_text_that_a_query_may_have(guarded: GuardedDatabase, statement: str) -> None:
+    with guarded.filling() as filling, pytest.raises(ValueError, match="begins no statement that fills"):
+        filling.execute(statement)
+
+
+def test_the_guard_is_back_when_filling_failed(guarded: GuardedDatabase) -> None:
+    with pytest.raises(sqlite3.OperationalError), guarded.filling() as filling:
+        filling.execute("DELETE FROM nothing")
+    with pytest.raises(QueryError, match="may only read"):
+        guarded.query("UPDATE tables SET rows = 1")
+    with pytest.raises(QueryError, match="not among those allowed"):
+        guarded.query("SELECT hex(1)")
+    with pytest.raises(QueryError):
+        guarded.query(f"SELECT length('{'x' * (MAXIMUM_STRING_BYTES + 1)}')")
+
+
+def test_what_was_asked_before_is_not_prepared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    allowed = GuardedDatabase._authorize
+
+    def counting(self: GuardedDatabase, *what: Any) -> int:
+        asked.append(1)
+        return allowed(self, *what)
+
+    monkeypatch.setattr(GuardedDatabase, "_authorize", counting)
+    kept, counted = FactDatabase(), []
+    for number in range(4):
+        asked.clear()
+        guarded = kept.holding(facts_from_document(FACTS | {"status": {"Questions": number}}))
+        assert guarded.query("SELECT value FROM status").rows == [(number,)]
+        counted.append(len(asked))
+    assert counted[0] > 0
+    assert counted[2:] == [0, 0]
+    kept.close()
 
 
 def test_the_guard_does_not_depend_on_the_pragma() -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.factbase.index_tables import ENDINGS, NAMED
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, Block, SharedRows
@@ -41,8 +40,8 @@ def facts_of(rows: FactRows) -> FactSet:
 def test_the_rows_are_the_same_however_they_were_filled_in(count: int) -> None:
     rows = merge_table(INDEXES, [Block("indexes", INDEX_COLUMNS, index_rows(count))])
     database = open_database(facts_of(rows))
-    assert database.execute("SELECT * FROM indexes").fetchall() == [tuple(row) for row in rows.rows]
-    (tables,), (shapes,) = (database.execute(f"SELECT COUNT({column}) FROM {table}").fetchone() for column, table in (("1", NAMED), ("DISTINCT shape", ENDINGS)))
+    assert database.query("SELECT * FROM indexes").rows == [tuple(row) for row in rows.rows]
+    (tables,), (shapes,) = (database.query(f"SELECT COUNT({column}) FROM {table}").rows[0] for column, table in (("1", NAMED), ("DISTINCT shape", ENDINGS)))
     assert (tables, shapes) == (count, min(count, 6) if count >= 6 * TABLES_ALIKE else count)
 
 
@@ -51,19 +50,19 @@ def test_rows_in_any_order_come_out_as_they_went_in() -> None:
     rows = FactRows(COLUMNS, [(*name, number % 3, *([None] * (len(COLUMNS) - 4)), number) for number, name in enumerate(names)])
     database = FactDatabase()
     for _ in range(2):
-        found = database.holding(facts_of(rows)).execute("SELECT * FROM indexes").fetchall()
+        found = database.holding(facts_of(rows)).query("SELECT * FROM indexes").rows
         assert found == [tuple(row) for row in rows.rows]
         rows = FactRows(COLUMNS, list(reversed(list(rows.rows))))
-    assert database.holding(facts_of(FactRows(COLUMNS, []))).execute("SELECT COUNT(*) FROM indexes").fetchone() == (0,)
+    assert database.holding(facts_of(FactRows(COLUMNS, []))).query("SELECT COUNT(*) FROM indexes").rows[0] == (0,)
 
 
 def test_rows_of_which_nothing_is_known_are_rows_all_the_same() -> None:
     rows = FactRows(COLUMNS, [[None] * len(COLUMNS)] * 3)
-    assert open_database(facts_of(rows)).execute("SELECT * FROM indexes").fetchall() == [tuple(row) for row in rows.rows]
+    assert open_database(facts_of(rows)).query("SELECT * FROM indexes").rows == [tuple(row) for row in rows.rows]
 
 
 def test_a_query_that_reads_them_is_told_to_read_indexes() -> None:
-    guarded = GuardedDatabase(open_database(facts_of(FactRows(COLUMNS, []))))
+    guarded = open_database(facts_of(FactRows(COLUMNS, [])))
     assert guarded.tables_read("SELECT key_parts FROM indexes WHERE index_number = 1") & {table.name for table in TABLES} == {"indexes"}
     assert guarded.tables_read("SELECT COUNT(*) FROM indexes") & {table.name for table in TABLES} == {"indexes"}
 
@@ -81,8 +80,8 @@ def test_a_name_that_no_text_can_hold_is_stored_as_ever() -> None:
     rows = merge_table(INDEXES, [Block("indexes", INDEX_COLUMNS, index_rows(1200, "d\udcff"))])
     assert isinstance(index_rows(1200).shared(), SharedRows)
     database = open_database(facts_of(rows))
-    assert database.execute("SELECT DISTINCT schema_name FROM indexes").fetchall() == [("d\\udcff",)]
-    assert database.execute("SELECT COUNT(*) FROM indexes").fetchone() == (len(rows.rows),)
+    assert database.query("SELECT DISTINCT schema_name FROM indexes").rows == [("d\\udcff",)]
+    assert database.query("SELECT COUNT(*) FROM indexes").rows[0] == (len(rows.rows),)
 
 
 @pytest.mark.parametrize("enabled", [False, True])

@@ -75,8 +75,7 @@ def fact_set(rows: Sequence[Sequence[Value]]) -> FactSet:
 @pytest.fixture
 def guarded() -> Iterator[GuardedDatabase]:
     database = FactDatabase()
-    with GuardedDatabase(database.holding(fact_set([drawn(random.Random(1), 1)])), keep_open=True) as one:
-        yield one
+    yield database.holding(fact_set([drawn(random.Random(1), 1)]))
     database.close()
 
 
@@ -108,8 +107,7 @@ class Ways:
         self.facts = FactSet({**self.facts.tables, "tables": tables.with_rows(wide)}, {})
 
     def asked(self, database: FactDatabase, statement: str, **values: Value) -> list[tuple[Value, ...]]:
-        with GuardedDatabase(database.holding(self.facts), keep_open=True) as guarded:
-            return database.steady_parts.query(guarded, database.fillings, statement, values, 10_000).rows
+        return database.steady_parts.query(database.holding(self.facts), database.fillings, statement, values, 10_000).rows
 
     def anew(self, statement: str, **values: Value) -> list[tuple[Value, ...]]:
         fresh = FactDatabase()
@@ -202,9 +200,9 @@ def test_a_sum_that_is_too_large_is_sqlites() -> None:
 def test_parts_that_read_parts_are_never_older_than_those(statement: str) -> None:
     ways = Ways([("s", f"t{number}", 1, 1, 0.5) for number in range(30)])
     for now in range(3):
-        with GuardedDatabase(ways.kept.holding(ways.facts), keep_open=True) as database:
-            plain = database.query(statement, {"now": now})
-            assert ways.kept.steady_parts.query(database, ways.kept.fillings, statement, {"now": now}, 1000) == plain
+        database = ways.kept.holding(ways.facts)
+        plain = database.query(statement, {"now": now})
+        assert ways.kept.steady_parts.query(database, ways.kept.fillings, statement, {"now": now}, 1000) == plain
         ways.change({5 + now: ("s", f"t{5 + now}", 7, 1, 0.5)})
     ways.kept.close()
 

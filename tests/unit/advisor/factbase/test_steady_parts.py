@@ -1,6 +1,6 @@
 """Queries of which the parts over per-table facts are asked again only when these changed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -50,17 +50,17 @@ class Looks:
         status = facts_from_document({"schema": 1, "status": {"Questions": questions}}).tables["status"]
         looked = FactSet({**self.tables.tables, "status": status}, self.tables.unknown)
         self.statements = []
-        guarded = Noting(self.database.holding(looked), keep_open=True)
-        guarded.noted = self.statements
+        guarded = self.database.holding(looked)
+        guarded.query = self.noting(guarded)  # type: ignore[method-assign]
         return self.database.steady_parts.query(guarded, self.database.fillings, statement, parameters, 1000).rows
 
 
-class Noting(GuardedDatabase):
-    noted: list[str]
+    def noting(self, guarded: GuardedDatabase) -> Callable[..., guard.Result]:
+        def query(statement: str, *rest: Any, **more: Any) -> guard.Result:
+            self.statements.append(statement)
+            return GuardedDatabase.query(guarded, statement, *rest, **more)
 
-    def query(self, statement: str, parameters: Mapping[str, Value] | None = None, seconds: float = guard.QUERY_SECONDS, maximum_rows: int = guard.MAXIMUM_ROWS) -> guard.Result:
-        self.noted.append(statement)
-        return super().query(statement, parameters, seconds, maximum_rows)
+        return query
 
 
 def table(name: str, rows: int | None) -> dict[str, Any]:
@@ -122,8 +122,8 @@ def test_more_rows_than_are_worth_handing_over_stay_where_they_are(looks: Looks)
 
 @pytest.mark.parametrize("statement", ["WITH x AS (SELECT nothing FROM tables) SELECT * FROM x", "WITH x AS (DELETE FROM tables) SELECT 1", "WITH x AS (SELECT 1"])
 def test_what_is_wrong_is_said_as_ever(looks: Looks, statement: str) -> None:
-    with pytest.raises(QueryError) as plain, GuardedDatabase(looks.database.holding(looks.tables), keep_open=True) as guarded:
-        guarded.query(statement)
+    with pytest.raises(QueryError) as plain:
+        looks.database.holding(looks.tables).query(statement)
     with pytest.raises(QueryError) as kept:
         looks.ask(statement, 1)
     assert str(kept.value) == str(plain.value)

@@ -157,7 +157,7 @@ class Looks:
         assert told.omitted_total("data_bytes") == anew.omitted_total("data_bytes")
         kept, fresh = self.database.holding(mine), FactDatabase()
         every = "SELECT * FROM tables ORDER BY rowid"
-        assert kept.execute(every).fetchall() == fresh.holding(mine).execute(every).fetchall()
+        assert kept.query(every) == fresh.holding(mine).query(every)
         fresh.close()
         return mine, with_ages_of(mine, whole)
 

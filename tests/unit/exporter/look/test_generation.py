@@ -137,7 +137,7 @@ def test_only_tables_of_another_generation_are_filled_again() -> None:
     assert "status" in filled(database)
     written = scan_of(MANY, rows=4)
     facts = Interval(snapshot(30.0, status=status(100), myi=written, page_cache=sweep)).facts(remembered)
-    assert database.holding(facts).execute("SELECT DISTINCT rows FROM tables").fetchall() == [(4,)]
+    assert database.holding(facts).query("SELECT DISTINCT rows FROM tables").rows == [(4,)]
     assert "tables" in filled(database)
     assert set(filled(database)) <= {table.name for table in TABLES}
     database.close()

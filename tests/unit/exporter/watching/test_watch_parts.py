@@ -13,6 +13,7 @@ from myisam_exporter.collectors.base import NOT_TRACED, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Outcome
+from myisam_exporter.exposition.text import Page
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.snapshot import Snapshot
@@ -57,11 +58,11 @@ class Counting:
 
 def test_a_follower_gives_a_page_and_one_that_fails_gives_none_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     clock = MovedClock()
-    page, outcome = followed(Counting(), "here", *NOTHING, clock)
+    page, outcome = followed(Counting(), "here", *NOTHING, Page(), clock)
     assert page.text.endswith(b"counted 7.0\n"), page.text
     assert outcome.success
     with caplog.at_level(logging.ERROR):
-        page, outcome = followed(Counting(fails=True), "here", *NOTHING, clock)
+        page, outcome = followed(Counting(fails=True), "here", *NOTHING, Page(), clock)
     assert page.text == b""
     assert not outcome.success
     assert "counting failed on here" in caplog.text
