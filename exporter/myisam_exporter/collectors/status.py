@@ -11,6 +11,7 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_na
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.outside.numbers import parse_number
+from myisam_exporter.outside.shared_texts import SharedTexts
 
 THREADS_RUNNING = "Threads_running"
 # States, not counters: growing from 3 to 5 they have no rate. Everything else in SHOW GLOBAL STATUS counts events.
@@ -45,6 +46,7 @@ class Status:
 
 
 STATUS = SampleKey("status", Status)
+_NAMES = SharedTexts()  # 500 for each target of a fleet, and twice: as they were and as they are
 
 
 def connections_at_work(readings: Sequence[float], ours: int = 1) -> float | None:
@@ -88,7 +90,7 @@ class StatusCollector(Collector[Status]):
         rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS", 2)
         if isinstance(rows, Unknown):
             return rows
-        values = {name or "": parse_number(value) for name, value in rows}
+        values = {_NAMES.once(name or ""): parse_number(value) for name, value in rows}
         own = values.get(THREADS_RUNNING)
         if isinstance(own, int):
             context.threads_running.append(own)

@@ -9,6 +9,7 @@ from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, parse_number
+from myisam_exporter.outside.shared_texts import SharedTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Variables:
 
 
 VARIABLES = SampleKey("variables", Variables)
+_TEXTS = SharedTexts()  # of all targets, many are alike
 
 
 class VariablesCollector(Collector[Variables]):
@@ -45,7 +47,9 @@ class VariablesCollector(Collector[Variables]):
     def collect(self, context: Context) -> Variables | Unknown:
         """One statement; no privilege is needed."""
         rows = context.session.rows_or_unknown("SHOW GLOBAL VARIABLES", 2)
-        return rows if isinstance(rows, Unknown) else Variables({name or "": value or "" for name, value in rows})
+        if isinstance(rows, Unknown):
+            return rows
+        return Variables({_TEXTS.once(name or ""): _TEXTS.once(value or "") for name, value in rows})
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""

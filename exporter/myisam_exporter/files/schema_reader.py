@@ -27,12 +27,12 @@ from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
+from myisam_exporter.outside.shared_texts import SharedTexts
 
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 NOT_READ = "it cannot be read"  # said of a header where reading failed: nothing is known of what is in it
 NANOSECONDS = 1_000_000_000  # of a second
-NAMES_AT_HAND = 10_000  # of tables, that other databases may have too
 
 
 class LeftOut(NamedTuple):
@@ -77,7 +77,7 @@ class SchemaReader:
         self._files = ForeignFiles(owner)
         self._known: dict[str, Sequence[TableFile]] | None = {} if remember else None
         self._definitions = DefinitionReader(self._files, remember=remember, reads_frm=reads_frm)
-        self._names: dict[str, str] = {}
+        self._names = SharedTexts()
         self.headers_read = 0
 
     def read(self, path: str, name: str) -> SchemaFiles | None:
@@ -193,19 +193,10 @@ class SchemaReader:
         lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
         state = signature(status) if lasting and status is not None else None
         reading.settled = reading.settled and lasting
-        stem, table = self._once(stem), self._once(named[0])
+        stem, table = self._names.once(stem), self._names.once(named[0])
         file = TableFile(reading.schema, table, named[1], reading.path, stem, header, problem, modified, *noted, state)
         reading.files.append(file)
         reading.differing += stem not in before or before[stem] != file
-
-    def _once(self, name: str) -> str:
-        """The same text as where this name stood last: most are the stems themselves, and hosting has the same ones in every database.
-
-        Not sys.intern: Python 3.12 never gives up what was interned, and tables may come and go for years.
-        """
-        if len(self._names) >= NAMES_AT_HAND:
-            self._names.clear()
-        return self._names.setdefault(name, name)
 
     def _modified(self, directory: int, reading: _Reading, stem: str, table: str) -> float | None:
         """When the data file changed last; of one that is not the server's nothing is told."""

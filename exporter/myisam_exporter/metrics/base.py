@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
@@ -110,5 +110,10 @@ def bytes_of(blocks: int | None, block_size_bytes: int) -> int | None:
 
 def per_table(name: str, rows: FactRows, column: str, *labels: str) -> Iterable[Value]:
     """One value a table, with further labels."""
-    for table, value in zip(names_of(rows), rows.values(column), strict=True):
-        yield Value(name, number_of(value), (*table, *labels))
+    for labelled, value in zip(table_labels(rows, *labels), rows.values(column), strict=True):
+        yield Value(name, number_of(value), labelled)
+
+
+def table_labels(rows: FactRows, *labels: str) -> Sequence[tuple[str, ...]]:
+    """The labels of each table that has series, with further ones. Kept with the rows: all metrics share them."""
+    return rows.once(("labels", labels), lambda rows: [(*table, *labels) for table in names_of(rows)])

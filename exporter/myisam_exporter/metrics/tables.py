@@ -19,7 +19,7 @@ from myisam_exporter.collectors.sql_tables import OPEN_TABLES
 from myisam_exporter.collectors.user_statistics import USER_STATISTICS
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.look.table_choice import Choice, TableName, names_of
+from myisam_exporter.look.table_choice import Choice, TableName
 from myisam_exporter.metrics.base import (
     BACKGROUND,
     TABLE_LABELS,
@@ -29,6 +29,7 @@ from myisam_exporter.metrics.base import (
     Scene,
     Value,
     per_table,
+    table_labels,
 )
 
 # metric, column, what it is
@@ -151,8 +152,9 @@ def _grown(
     running: Running,
     omitted: Iterable[TableName] | None,
 ) -> Iterable[Value]:
-    for table in names_of(choice.shown):
-        yield Value(f"table_{name}", running.grow(growth.get(table), column, *table), table)
+    for labels in table_labels(choice.shown):
+        schema, table = labels
+        yield Value(f"table_{name}", running.grow(growth.get((schema, table)), column, *labels), labels)
     if omitted is not None:
         rest = math.fsum(growth[table] for table in omitted)
         yield Value(f"omitted_tables_{name}", running.grow(rest, column))

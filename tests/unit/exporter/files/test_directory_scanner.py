@@ -314,10 +314,7 @@ def test_what_is_wrong_with_a_header_is_still_said_when_the_data_change(
     assert [file.problem for file in scanner.scan(tmp_path).files] == [problem]
 
 
-def test_a_name_that_many_databases_have_is_kept_once_and_names_of_the_past_are_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(schema_reader, "NAMES_AT_HAND", 20)
+def test_a_name_that_many_databases_have_is_kept_once(tmp_path: Path) -> None:
     reader = SchemaReader((tmp_path).stat().st_uid, remember=True)
     for database in ("a", "b"):
         make_table(tmp_path / database, "posts")
@@ -325,7 +322,3 @@ def test_a_name_that_many_databases_have_is_kept_once_and_names_of_the_past_are_
     assert one is not None
     assert other is not None
     assert one.files[0].table_name is one.files[0].stem is other.files[0].table_name
-    for number in range(50):
-        make_table(tmp_path / "a", f"job_{number}")
-    reader.read(str(tmp_path / "a"), "a")
-    assert len(reader._names) <= 20
