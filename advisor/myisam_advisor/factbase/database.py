@@ -9,7 +9,8 @@ from functools import lru_cache
 from operator import itemgetter
 
 from myisam_advisor.factbase import index_tables
-from myisam_advisor.factbase.guarded_query import Filling, GuardedDatabase
+from myisam_advisor.factbase.filling import Filling
+from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.factbase.index_tables import AFFINITY, INDEXES
 from myisam_advisor.factbase.shared_views import VIEWS
 from myisam_advisor.factbase.steady_parts import SteadyParts

@@ -10,12 +10,13 @@ import math
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 
+from myisam_advisor.factbase.filling import WRITES, Filling
 from myisam_advisor.factbase.index_tables import ENDINGS, INDEXES, NAMED
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
 from myisam_advisor.texts.near import did_you_mean
@@ -36,8 +37,6 @@ FUNCTIONS = frozenset({
     "abs", "avg", "ceil", "coalesce", "count", "dense_rank", "first_value", "floor", "group_concat", "ifnull", "iif", "instr", "last_value", "length", "like",
     "lower", "ltrim", "max", "min", "nullif", "rank", "round", "row_number", "rtrim", "substr", "sum", "total", "trim", "typeof", "upper", "likely", "unlikely",
 })  # fmt: skip
-# How statements that fill begin, exactly so.
-WRITES = ("BEGIN", "COMMIT", "DELETE ", "INSERT ", "REPLACE ")
 _TABLES = frozenset(table.name for table in TABLES)
 
 
@@ -60,26 +59,6 @@ class Result:
     def dictionaries(self) -> list[dict[str, Value]]:
         """The rows by column name."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
-
-class Filling:
-    """Writes into a guarded database, by statements that no query may have the text of."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def execute(self, statement: str) -> sqlite3.Cursor:
-        """Run one statement."""
-        return self._database.execute(self._expected(statement))
-
-    def executemany(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
-        """Run one statement for each row. Raises OverflowError and UnicodeEncodeError where SQLite cannot hold one."""
-        self._database.executemany(self._expected(statement), rows)
-
-    def _expected(self, statement: str) -> str:
-        if not statement.startswith((*WRITES, "SELECT")):
-            raise ValueError(f"{statement.partition(' ')[0]} begins no statement that fills.")
-        return statement
 
 
 class GuardedDatabase:

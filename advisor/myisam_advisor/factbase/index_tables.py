@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from myisam_advisor.factbase.filling import Filling
 from myisam_exporter.facts.columns import Column, ColumnwiseRows, Value
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.server.sql import quote_identifier
-
-if TYPE_CHECKING:
-    from myisam_advisor.factbase.guarded_query import Filling
 
 INDEXES = "indexes"
 # Tables, each with the number of what its indexes are; and what they are, by that number and their place.

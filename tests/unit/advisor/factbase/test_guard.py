@@ -10,10 +10,10 @@ import pytest
 
 from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.filling import Filling
 from myisam_advisor.factbase.guarded_query import (
     MAXIMUM_RESULT_BYTES,
     MAXIMUM_STRING_BYTES,
-    Filling,
     GuardedDatabase,
     QueryError,
 )
