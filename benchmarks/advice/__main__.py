@@ -20,17 +20,18 @@ from typing import Any
 
 import click
 
-from benchmarks.advice import loads
+from benchmarks.advice import loads, sample
 from benchmarks.advice.changes import untouching
 from benchmarks.advice.in_time import at_most
-from benchmarks.advice.left import is_known, search_of
+from benchmarks.advice.left import is_known, pieces_left, search_of
 from benchmarks.advice.limits import limits
 from benchmarks.advice.model import Adviser, WatchedServer
 from benchmarks.advice.outcomes import OUTCOMES, UNTOUCHED
-from benchmarks.advice.record import MEASURED, RESULTS, SKIPPED, Record, all_records, of_kind
+from benchmarks.advice.record import MEASURED, RESULTS, SKIPPED, Record, advice_of, all_records, of_kind
 from benchmarks.advice.scenarios import Scenario, all_scenarios
 from benchmarks.advice.stage import Stage
-from benchmarks.advice.work import NOBODY, Pace, Session, answers
+from benchmarks.advice.tally import known_cases
+from benchmarks.advice.work import NOBODY, OURS, Pace, Session, answers
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.channel import Channel, Message
@@ -54,6 +55,7 @@ class Run:
     searches: int = 0
     ask_again: bool = False
     of: Collection[str] | None = None
+    only: Collection[str] | None = None
     grace_seconds: float = float("inf")
 
     @property
@@ -109,7 +111,7 @@ def do_scenario(scenario: Scenario, server: str, asked: Sequence[Adviser], run: 
         with ReapedDirectory() as directory:
             stage = Stage(scenario, binaries, directory.path, run.pace.run_seconds)
             session = Session(
-                scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace, untouching(), elsewhere, run.searches, run.ask_again, run.of,
+                scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace, untouching(), elsewhere, run.searches, run.ask_again, run.of, run.only,
             )  # fmt: skip
             session.do()
 
@@ -186,6 +188,15 @@ def is_whole(
     return is_known(known, [one.name for one in asked], pace.piece_seconds, search, of)
 
 
+def is_left(
+    folder: Path, scenario: str, server: str, drawn: Mapping[tuple[str, str], Collection[str]], pace: Pace
+) -> bool:
+    """Whether a change is not known yet that was drawn of this scenario on this server."""
+    known = Record(folder, server, scenario).lines()
+    keys = drawn.get((scenario, server), ())
+    return any(pieces_left(one, known, pace.piece_seconds, keys) for one in advice_of(known).values())
+
+
 def paced(
     waiting: Sequence[tuple[Scenario, str]], pace: Pace, budget: float | None
 ) -> Iterator[tuple[Scenario, str, Pace]]:
@@ -220,6 +231,13 @@ def paced(
     help=f"Measure what this one proposes, and no other's (may be repeated; {NOBODY}: only ask).",
 )
 @click.option(
+    "--sample",
+    "sampled",
+    metavar="N",
+    type=click.IntRange(1),
+    help=f"Measure so many changes of each adviser but {OURS}, drawn at random from all that it proposed, and nothing else.",
+)
+@click.option(
     "--ask-again",
     is_flag=True,
     help="Ask the advisers anew (with --of: these alone); what was measured of changes stays.",
@@ -232,7 +250,8 @@ def paced(
     help="Folder for the results.",
 )
 def main(
-    only: tuple[str, ...], servers: tuple[str, ...], budget: float | None, short: bool, searches: int, of: tuple[str, ...], ask_again: bool, keep: Path
+    only: tuple[str, ...], servers: tuple[str, ...], budget: float | None, short: bool, searches: int, of: tuple[str, ...], sampled: int | None,
+    ask_again: bool, keep: Path,
 ) -> None:  # fmt: skip
     """Measure what is not known yet, and say what came of it."""
     keep_place()
@@ -244,7 +263,10 @@ def main(
                 f"there is no adviser {', '.join(wrong)} here: there are {', '.join(one.name for one in asked)}."
             )
         whose = frozenset(of) or None
+        drawn = sample.wanted(known_cases(all_scenarios(), keep), sampled, OURS) if sampled else {}
         waiting = [one for one in wanted if ask_again or not is_whole(keep, *one, asked, pace, searches, whose)]
+        if sampled:
+            waiting = [(one, server) for one, server in waiting if is_left(keep, one.name, server, drawn, pace)]
         if len(waiting) < len(wanted):
             click.echo(f"{len(wanted) - len(waiting)} of {len(wanted)} are known already", err=True)
         seconds = budget * 60 if budget else SHORT_SECONDS if short else None
@@ -252,7 +274,8 @@ def main(
             be_polite()
             for scenario, server, own in paced(waiting, pace, seconds):
                 click.echo(f"{scenario.name} on {server}", err=True)
-                _done(scenario, server, asked, Run(keep, own, searches, ask_again, whose, grace))
+                keys = drawn[scenario.name, server] if sampled else None
+                _done(scenario, server, asked, Run(keep, own, searches, ask_again, whose, keys, grace))
     except (TrialError, UserError) as error:
         click.echo(f"bench: {error}", err=True)
         sys.exit(2)

@@ -23,10 +23,16 @@ def is_settled(line: Line | None, piece_seconds: float) -> bool:
     return bool(rounds >= MOST_ROUNDS or line["seconds"] >= LESS_TIME_SHARE * piece_seconds)
 
 
-def pieces_left(advice: Advice, known: Sequence[Line], piece_seconds: float) -> list[Piece]:
-    """An adviser's changes that are not known yet."""
+def pieces_left(
+    advice: Advice, known: Sequence[Line], piece_seconds: float, only: Collection[str] | None = None
+) -> list[Piece]:
+    """An adviser's changes that are not known yet; of those with these keys, where there are `only` such."""
     measured = measured_of(known)
-    return [piece for piece in pieces([advice]) if not is_settled(measured.get(piece.key), piece_seconds)]
+    return [
+        piece
+        for piece in pieces([advice])
+        if (only is None or piece.key in only) and not is_settled(measured.get(piece.key), piece_seconds)
+    ]
 
 
 def whole_left(advice: Advice, known: Sequence[Line], piece_seconds: float) -> list[Piece]:

@@ -13,6 +13,7 @@ from benchmarks.advice.forecasts import FEWEST_CHANGES, FEWEST_SCENARIOS, Outcom
 from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNCLEAR, UNSAFE, WORSENS
 from benchmarks.advice.outcomes import NOTHING as NO_DIFFERENCE
 from benchmarks.advice.record import MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, measured_of, of_kind
+from benchmarks.advice.sample import Sample, samples
 from benchmarks.advice.scenarios import FAULT, KINDS, Scenario, all_scenarios
 from benchmarks.advice.tally import Case, Tally, best_of, is_shown, known_cases, names, tallies
 from myisam_advisor.catalogue.forecasts import Model
@@ -82,6 +83,7 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
         [
             *parts,
             *_table(found),
+            *_samples(samples(cases, untouching())),
             *_blanks(cases),
             *_told(found),
             *_forecasts(outcomes(folder)),
@@ -138,6 +140,31 @@ def _table(found: Sequence[Tally]) -> list[str]:
         "damage, of memory or of a limit, and promise no speed. *Of the best found*: what its whole advice gives, as a share of what the best "
         "configuration of a search gives, in the median scenario.\n",
     ]  # fmt: skip
+
+
+def _samples(found: Sequence[Sample]) -> list[str]:
+    """What comes of all changes of an adviser, reckoned from those that were drawn."""
+    rows = [
+        [
+            one.adviser,
+            f"{one.size:,} of {one.all_pieces:,}",
+            *(str(one.outcomes[name]) for name in OUTCOMES),
+            _interval(one.share(IMPROVES)),
+            _interval(one.share(WORSENS, UNSAFE)),
+        ]
+        for one in found
+    ]
+    heads = ["adviser", "sample", *OUTCOMES, "improves, of 100", "worse or unsafe, of 100"]
+    return [
+        "## A random sample of each adviser's changes\n",
+        "What is measured of the others beside this is no fair picture: it is what ours proposes as well. So changes are drawn at random from all that an adviser proposed, in all "
+        "scenarios on all servers, and measured in this order; those that cannot touch a load count as that. *Of 100*: the 95 % interval of the share among all.\n",
+        *_markdown(heads, rows), "",
+    ] if rows else []  # fmt: skip
+
+
+def _interval(share: tuple[float, float]) -> str:
+    return f"{share[0] * 100:.0f} to {share[1] * 100:.0f}"
 
 
 def _blanks(cases: Sequence[Case]) -> list[str]:

@@ -65,7 +65,7 @@ def answers(watched: WatchedServer, advisers: Sequence[Adviser]) -> list[dict[st
 
 @dataclass
 class Session:
-    """A scenario on a server. `others` says in how many other scenarios a change of this variable was measured already."""
+    """A scenario on a server. `measured_elsewhere` says in how many other scenarios a change of this variable was measured already."""
 
     scenario: Scenario
     stage: Stage
@@ -79,18 +79,21 @@ class Session:
     searches: int = 0
     ask_again: bool = False
     of: Collection[str] | None = None
+    only: Collection[str] | None = None
 
     def do(self) -> None:
-        """Everything that is not known yet, until the time is over."""
+        """Everything that is not known yet, until the time is over; where there are `only` these keys, of changes these, each alone."""
         self._ask()
         advice = measured_for(advice_of(self.known), self.of)
         advice.sort(key=lambda one: one.adviser != OURS)
         # Ours first: where time is short, at least that is known.
         for one in advice:
-            for piece in pieces_left(one, self.known, self.pace.piece_seconds):
+            for piece in pieces_left(one, self.known, self.pace.piece_seconds, self.only):
                 if self.is_over:
                     return
                 self._measure(piece)
+        if self.only is not None:
+            return
         for one in advice:
             applied = whole_left(one, self.known, self.pace.piece_seconds)
             if applied and not self.is_over:
