@@ -18,6 +18,7 @@ from benchmarks.advice.record import advice_of, measured_of
 from benchmarks.advice.tally import Case
 
 NORMAL_95 = 1.959964  # of 100 samples 95 are within so many standard deviations
+FEWEST = 10  # of fewer nothing can be said
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,12 @@ class Sample:
 
 
 def samples(cases: Sequence[Case], only_looks: Untouching) -> list[Sample]:
-    """Of everybody whose sample has begun."""
+    """Of everybody of whom enough is known."""
     found = [
         Sample(name, len(drawn(cases, name)), Counter(known_outcomes(cases, name, only_looks)))
         for name in advisers_of(cases)
     ]
-    return [one for one in found if one.size]
+    return [one for one in found if one.size >= FEWEST]
 
 
 def wilson(count: int, size: int) -> tuple[float, float]:

@@ -252,21 +252,40 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
+def fill(disk: Path) -> Path:
+    filler = disk / "filler"
+    descriptor = os.open(filler, os.O_CREAT | os.O_WRONLY)
+    with pytest.raises(OSError, match="No space left"):
+        while True:
+            os.write(descriptor, b"x" * 4096)
+    os.close(descriptor)
+    return filler
+
+
+def test_a_daemon_starts_where_the_disk_of_its_history_is_full(mariadb: PrivateServer, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 3072) as disk:
+        with serving("--socket", mariadb.socket, "--user", "root", "--history", disk / "h.sqlite") as daemon:
+            assert wait_for(lambda: daemon.get().value("history_writable") == 1)
+            daemon.stop()
+        filler = fill(disk)
+        with serving("--socket", mariadb.socket, "--user", "root", "--history", disk / "h.sqlite") as daemon:
+            assert daemon.looked().value("history_writable") == 0
+            assert daemon.get().value("up") == 1
+            filler.unlink()
+            assert wait_for(lambda: daemon.get().value("history_writable") == 1)
+
+
 def test_a_full_disk_stops_the_history_and_nothing_else(mariadb: PrivateServer, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 2048) as disk, serving("--socket", mariadb.socket, "--user", "root", "--history", disk / "h.sqlite") as daemon:
         assert wait_for(lambda: daemon.get().value("history_writable") == 1)
-        descriptor = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
-        with pytest.raises(OSError, match="No space left"):
-            while True:
-                os.write(descriptor, b"x" * 4096)
-        os.close(descriptor)
+        filler = fill(disk)
         assert wait_for(lambda: daemon.get().value("history_writable") == 0, 60)
         assert daemon.get().value("up") == 1
         assert daemon.get().value("advice_interval_seconds") is not None
         # Nor does it keep a daemon from starting.
         with serving("--socket", mariadb.socket, "--user", "root", "--history", disk / "other.sqlite") as second:
             assert second.looked().value("history_writable") == 0
-        (disk / "filler").unlink()
+        filler.unlink()
         assert wait_for(lambda: daemon.get().value("history_writable") == 1)
         daemon.stop()
         assert b"is not kept" in daemon.log

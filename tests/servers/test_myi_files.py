@@ -144,7 +144,7 @@ def test_symbolic_links_of_data_and_index_directories_are_followed(mariadb: Priv
         assert row["data_resident_bytes"] == 4096
 
 
-NAMES = ["a/b", "back`tick", "quo'te", 'double"quote', "new\nline", "<script>alert(1)</script>", "\x1b[31mred", "x" * 64, "ünï¢ödé", "中文", "a b", "a.b", "@home", "per%cent", "#sharp", "-dash", "$dollar"]
+NAMES = ["a/b", "back`tick", "quo'te", 'double"quote', "new\nline", "<script>alert(1)</script>", "\x1b[31mred", "x" * 64, "ünï¢ödé", "中文", "a b", "a.b", "@home", "per%cent", "#sharp", "-dash", "$dollar", "con", "Prn", "lpt9"]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=[repr(name)[:20] for name in NAMES])

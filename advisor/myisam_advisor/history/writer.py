@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,6 +52,7 @@ DEFAULT_MEGABYTES = 256
 PRUNE_EVERY_SAMPLES = 60
 # Damaged ones are passed over, to the one after.
 OLDEST_TRIED = 20
+ROOM_BYTES = 64 << 10  # of which the index of the journal takes a half, from the beginning on
 _SECONDS_PER_DAY = 86_400
 _log = logging.getLogger(__name__)
 
@@ -110,7 +112,8 @@ class History:
             self._say(f"{error}; it is left as it is. Give another file (--history FILE), or --no-history")
         except (OSError, *FILE_FAULTS) as error:
             passing = ("full", "locked", "busy")
-            if any(word in str(error) for word in passing) or getattr(error, "errno", None) == errno.ENOSPC:
+            is_full = getattr(error, "errno", None) == errno.ENOSPC or _is_full(path.parent)
+            if is_full or any(word in str(error) for word in passing):
                 self._say(str(error))
                 return
             raise UserError(
@@ -292,3 +295,11 @@ def _counted(records: Records) -> tuple[int, float | None, int, int]:
 def _write(records: Records, memory: Memory) -> bool:
     write_memory(records, _target(records, memory.target), memory)
     return True
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether there is no room for SQLite's own files: it calls that a "disk I/O error" where it cannot make them."""
+    with contextlib.suppress(OSError):
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize < ROOM_BYTES
+    return False

@@ -48,7 +48,7 @@ def why_not(judgement: Judgement, rule: str, about: str = "") -> str:
             return f"it needs {missing.needs}"
     for other in judgement.not_applicable:
         if other.rule == rule:
-            return other.why
+            return other.why.rstrip(".")
     if any(one.finding.rule == rule for one in judgement.suppressed):
         return "the configuration suppresses it"
     return "the rule found nothing"

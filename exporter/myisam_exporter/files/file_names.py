@@ -2,7 +2,8 @@
 
 The server keeps [0-9A-Za-z_] and writes every other character as `@` and a code: two characters for common letters, four
 hexadecimal digits for the rest of the basic plane. Partitions are `table#P#partition[#SP#subpartition]`; `#sql...` are temporary.
-Source: manual, "Mapping of Identifiers to File Names"; the codes come from the servers themselves (file_name_codes.py).
+Names of Windows' devices have `@@@` behind them. Source: manual, "Mapping of Identifiers to File Names"; server source, mysys/my_access.c:
+reserved_names; the codes come from the servers themselves (file_name_codes.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ OLD_NAME_PREFIX = "#mysql50#"
 TEMPORARY_PREFIX = "#sql"
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
 _TOKEN = re.compile(r"([0-9A-Za-z_]+)|@([0-9a-fA-F]{4})|@(..)", re.DOTALL)
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])@@@", re.IGNORECASE)
 _PARTITION = re.compile(r"#[pP]#")
 _CHARACTERS = {
     first + second: character
@@ -31,6 +33,8 @@ def decode_identifier(encoded: str) -> str:
     """
     if _PLAIN.fullmatch(encoded):
         return encoded
+    if device := _DEVICE.fullmatch(encoded):
+        return device[1]
     decoded, position = [], 0
     while position < len(encoded):
         token = _TOKEN.match(encoded, position)

@@ -87,13 +87,13 @@ class TableGroups(Mapping[TableName, Files]):
         return (files if isinstance(files, tuple) else (files,) for files in self._files)
 
     def with_files(self, changed: Iterable[TableFile]) -> TableGroups:
-        """The same tables, with these files in the place of those that had their names."""
+        """The same tables, with these files in the place of those that were where they are. Two names of files may stand for one table."""
         files = list(self._files)
         for file in changed:
             place = self.places[file.schema_name, file.table_name]
             known = files[place]
             files[place] = (
-                tuple(file if one.partition == file.partition else one for one in known)
+                tuple(file if (one.directory, one.stem) == (file.directory, file.stem) else one for one in known)
                 if isinstance(known, tuple)
                 else file
             )

@@ -78,7 +78,11 @@ def dial(target: Target, timeout_seconds: float) -> sockets.socket:
         return connection
     # Where there is a port, "localhost" is an address, not a socket.
     host = "127.0.0.1" if target.host == "localhost" else target.host
-    connection = sockets.create_connection((host, target.port), timeout_seconds)
+    try:
+        connection = sockets.create_connection((host, target.port), timeout_seconds)
+    except UnicodeError:
+        why = "it is no name of a host: a part is empty, longer than 63 letters, or no text"
+        raise sockets.gaierror(sockets.EAI_NONAME, why) from None
     connection.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)
     connection.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
     return connection
@@ -127,8 +131,9 @@ class ServerConnection:
     ) -> list[Row]:
         """The rows of an answer, as text; with `names` those of the columns first.
 
-        Raises StatementRefusedError; after ServerLostError and BrokenConnectionError the connection is of no use.
+        Raises StatementRefusedError, and UserError for what is no text; after ServerLostError and BrokenConnectionError the connection is of no use.
         """
+        refuse_no_text(statement, *(arguments or ()))
         cursor = self._library.cursor()
         text = cursor.mogrify(statement, arguments)
         try:
@@ -207,6 +212,7 @@ class ServerConnection:
         from pymysql.cursors import SSCursor
 
         target = self.target
+        refuse_no_text(target.user)
         context = metered_tls(target.tls.context(has_name=not self._is_socket), self._meter) if self._with_tls else None
         library = pymysql.connect(
             user=target.user,
@@ -336,6 +342,17 @@ def refuse_open_way(target: Target, wire: sockets.socket) -> None:
             f"the password for {target.label} would travel to another host without TLS: name the certificate of the authority that signed the server's "
             "(ssl-ca=FILE in the option file's [client]). Where the network itself is protected (a tunnel, a VPN), --allow-cleartext goes without."
         )
+
+
+def refuse_no_text(*said: str) -> None:
+    """Raises UserError for what a terminal or a file gave and no server would understand: bytes that are no UTF-8."""
+    for text in said:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise UserError(
+                f"{text.encode('utf-8', 'backslashreplace').decode()}: these bytes are no UTF-8, as names and statements have to be."
+            ) from None
 
 
 def is_this_machine(address: str) -> bool:

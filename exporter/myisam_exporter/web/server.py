@@ -182,7 +182,12 @@ class HttpServer:
 
 async def _listeners(host: str | None, port: int) -> list[socket.socket]:
     """Sockets bound to each address of that name. Raises OSError when one cannot be bound, or there is none."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except UnicodeError:
+        raise socket.gaierror(socket.EAI_NONAME, "it is no name of a host") from None
     bound: list[socket.socket] = []
     failure = OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
     try:

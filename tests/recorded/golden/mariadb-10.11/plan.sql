@@ -57,9 +57,8 @@
 -- ==== Not in this plan, because no statement does it =======================================================
 -- table-lock-contention: MyISAM locks whole tables: shorten the statements that hold the lock
 --   (`myisam-advisor check --statements` names their kinds), take writes off the read path (counters updated on
---   every view go to a table of their own), close holes with OPTIMIZE TABLE so that inserts need not wait for
---   readers (or set concurrent_insert=ALWAYS, which never fills holes again: a table with deletes grows for
---   ever), and move tables that are read and updated at the same time to a row-locking engine (`myisam-advisor
---   migrate` says what breaks; where each commit is flushed, hundreds of short writes a second become slower
---   there). One long reader with a queue behind it: KILL it. Readers that starve behind writers:
---   low_priority_updates, or a lower max_write_lock_count.
+--   every view go to a table of their own), spread the writes over several tables (no table that is written has
+--   holes that would make inserts wait), and move tables that are read and updated at the same time to a
+--   row-locking engine (`myisam-advisor migrate` says what breaks; where each commit is flushed, hundreds of
+--   short writes a second become slower there). One long reader with a queue behind it: KILL it. Readers that
+--   starve behind writers: low_priority_updates, or a lower max_write_lock_count.

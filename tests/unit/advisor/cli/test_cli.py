@@ -200,3 +200,17 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> N
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 300, "\udcff"])
+def test_what_is_no_name_of_a_host_is_said(host: str) -> None:
+    for words in (("check", "--interval", "0", "--host", host), ("serve", "--no-history", "--no-own-server", "--web.listen-address", f"{host}:9999")):
+        done = run(*words)
+        assert done.returncode == 2
+        assert "it is no name of a host" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_bytes_that_are_no_text_are_no_query() -> None:
+    done = run("query", "SELECT '\udcff'", "--facts", "-", stdin=HEALTHY)
+    assert (done.returncode, done.stderr) == (2, "myisam-advisor: query: the query has bytes that are no UTF-8.\n")

@@ -17,13 +17,16 @@ from myisam_exporter.files.file_names import decode_identifier, decode_table
         ("x@003cscript@003e", "x<script>"),
         ("a@0060b@0027", "a`b'"),
         ("@000a", "\n"),
+        ("con@@@", "con"),
+        ("CON@@@", "CON"),
+        ("lpt9@@@", "lpt9"),
     ],
 )
 def test_decodes_what_servers_write(encoded: str, name: str) -> None:
     assert decode_identifier(encoded) == name
 
 
-@pytest.mark.parametrize("encoded", ["old-name", "a.b", "@", "@zz", "@d800", "@0000", "a@"])
+@pytest.mark.parametrize("encoded", ["old-name", "a.b", "@", "@zz", "@d800", "@0000", "a@", "@@@", "a@@@", "com0@@@", "con@@@@@@"])
 def test_shows_other_names_as_the_server_does(encoded: str) -> None:
     assert decode_identifier(encoded) == "#mysql50#" + encoded
 
@@ -41,6 +44,8 @@ def test_bytes_that_are_no_text_become_escapes() -> None:
         ("#sql-1f_3", None),
         ("#sql2-1f-3", None),
         ("t#P#p0#TMP#", None),
+        ("prn@@@", ("prn", None)),
+        ("t#P#aux@@@", ("t", "aux")),
         ("we@0023ird", ("we#ird", None)),
     ],
 )

@@ -11,7 +11,11 @@ NAMES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["t", "u", "v
 
 
 def files(names: list[tuple[str, str, str | None]]) -> list[TableFile]:
-    return [TableFile(schema, table, partition, f"/{schema}", table, None, None, None) for schema, table, partition in names]
+    return [TableFile(schema, table, partition, f"/{schema}", stem(table, partition), None, None, None) for schema, table, partition in names]
+
+
+def stem(table: str, partition: str | None) -> str:
+    return f"{table}#P#{partition}" if partition else table
 
 
 @given(NAMES, st.data())
@@ -39,11 +43,18 @@ def test_a_table_that_is_not_there_has_no_place() -> None:
 
 
 @given(NAMES.filter(bool))
-def test_a_file_takes_the_place_of_the_one_that_had_its_name(names: list[tuple[str, str, str | None]]) -> None:
+def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str, str, str | None]]) -> None:
     groups = grouped(files(names))
     schema, table, partition = names[-1]
-    other = TableFile(schema, table, partition, "/", table, None, "damaged", None)
+    other = TableFile(schema, table, partition, f"/{schema}", stem(table, partition), None, "damaged", None)
     changed = groups.with_files([other])
     assert other in changed[schema, table]
     assert len(changed[schema, table]) == len(groups[schema, table])
     assert all(changed[name] == groups[name] for name in groups if name != (schema, table))
+
+
+@pytest.mark.parametrize("places", [(("/data/a", "t"), ("/data/a", "@0074")), (("/data/a", "t"), ("/data/@0061", "t"))])
+def test_of_two_files_that_stand_for_one_table_the_one_that_changed_is_replaced(places: tuple[tuple[str, str], ...]) -> None:
+    one, other = (TableFile("a", "t", None, directory, name, None, None, None) for directory, name in places)
+    changed = TableFile("a", "t", None, other.directory, other.stem, None, "damaged", None)
+    assert grouped([one, other]).with_files([changed])["a", "t"] == (one, changed)
