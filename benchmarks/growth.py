@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -28,6 +29,8 @@ SIZES = (1_000, 10_000, 100_000)
 TABLES_IN_A_DATABASE = 200
 LOOK_SECONDS = 10
 LOOKS = 4
+WRITTEN = (1, 100, 10_000)  # tables, between two looks
+STATEMENTS_AT_ONCE = 1000
 PEER_SECONDS = 600
 MONTH_SECONDS = 30 * 86_400
 Row = dict[str, str]
@@ -64,7 +67,7 @@ def _measured(console: Console, binaries: ServerBinaries, size: int) -> Row:
     with PrivateServer(binaries, OPTIONS) as server:
         make_tables(server, size, size // TABLES_IN_A_DATABASE)
         _age(server.data_directory)
-        return _ours(server) | _peers(server)
+        return _ours(server, size, size // TABLES_IN_A_DATABASE) | _peers(server)
 
 
 def _age(directory: Path) -> None:
@@ -75,7 +78,7 @@ def _age(directory: Path) -> None:
     os.sync()
 
 
-def _ours(server: PrivateServer) -> Row:
+def _ours(server: PrivateServer, tables: int, databases: int) -> Row:
     rows: Row = {}
     access = ("--socket", str(server.socket), "--user", "root")
     check = [str(PROGRAM), "check", *access, "--interval", "0", "--fail-on", "never"]
@@ -83,19 +86,34 @@ def _ours(server: PrivateServer) -> Row:
     seconds = median_seconds(lambda: subprocess.run(check, capture_output=True, check=True), 3)
     rows["`check --interval 0`, seconds"] = f"{seconds:.2f}"
     rows["tables it opened"] = f"{opened_tables(server) - before:,}"
+    munin = [str(PROGRAM), "munin", *access, "--state", str(server.directory / "munin.state")]
+    seconds = median_seconds(lambda: subprocess.run(munin, capture_output=True, check=True), 3)
+    rows["`munin` without a daemon, seconds"] = f"{seconds:.2f}"
     unix_socket = server.directory / "advisor.sock"
     words = ("--collect.interval", f"{LOOK_SECONDS}s", "--web.socket", unix_socket)
     with own(server, *words) as daemon:
         time.sleep(3 * LOOK_SECONDS)
         idle = _look_milliseconds(daemon, lambda: None)
-        busy = _look_milliseconds(daemon, lambda: server.execute("INSERT INTO many_0.t_0 (k, c) VALUES (1, 'a')"))
         rows["daemon: CPU of a look, nothing happened, ms"] = f"{idle:.0f}"
-        rows["daemon: CPU of a look, one table was written, ms"] = f"{busy:.0f}"
+        for written in WRITTEN:
+            row = f"daemon: CPU of a look, {written:,} table{'s' if written > 1 else ''} written, ms"
+            rows[row] = ""
+            if written <= tables:
+                taken = _look_milliseconds(daemon, partial(_write, server, written, databases))
+                rows[row] = f"{taken:.0f}"
         rows["`/metrics`, ms"] = _milliseconds(daemon, "/metrics")
         rows["`/` (the page), ms"] = _milliseconds(daemon, "/")
         rows["`/munin.json`, ms"] = _milliseconds(daemon, "/munin.json")
         rows["daemon: resident memory, MB"] = f"{daemon.resident_megabytes():.0f}"
     return rows
+
+
+def _write(server: PrivateServer, count: int, databases: int) -> None:
+    """A row into each of so many tables, of all databases in turn."""
+    for start in range(0, count, STATEMENTS_AT_ONCE):
+        numbers = range(start, min(start + STATEMENTS_AT_ONCE, count))
+        places = [(number % databases, number // databases) for number in numbers]
+        server.execute(*(f"INSERT INTO many_{schema}.t_{table} (k, c) VALUES (1, 'a')" for schema, table in places))
 
 
 def _look_milliseconds(daemon: Exporter, meanwhile: Callable[[], object]) -> float:
