@@ -90,7 +90,8 @@ class StatusCollector(Collector[Status]):
         rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS", 2)
         if isinstance(rows, Unknown):
             return rows
-        values = {_NAMES.once(name or ""): parse_number(value) for name, value in rows}
+        names = _NAMES.each_once(name or "" for name, _ in rows)
+        values = {name: parse_number(value) for name, (_, value) in zip(names, rows, strict=True)}
         own = values.get(THREADS_RUNNING)
         if isinstance(own, int):
             context.threads_running.append(own)

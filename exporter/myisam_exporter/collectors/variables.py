@@ -49,7 +49,8 @@ class VariablesCollector(Collector[Variables]):
         rows = context.session.rows_or_unknown("SHOW GLOBAL VARIABLES", 2)
         if isinstance(rows, Unknown):
             return rows
-        return Variables({_TEXTS.once(name or ""): _TEXTS.once(value or "") for name, value in rows})
+        names, values = ([text or "" for text in column] for column in zip(*rows, strict=True)) if rows else ((), ())
+        return Variables(dict(zip(_TEXTS.each_once(names), _TEXTS.each_once(values), strict=True)))
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""

@@ -34,12 +34,13 @@ class Reading:
 def reading_of(
     found: GroupValues,
     outcomes: Mapping[str, Outcome],
-    before: Mapping[str, Page],
+    before: Mapping[str, Page] | None = None,
     further: Mapping[str, Page] | None = None,
 ) -> Reading:
-    """One with a page for each collector, and what is `further`. What did not change is taken from the pages `before`."""
+    """One with a page for each collector, and what is `further`. Where there are pages `before`, what did not change is taken from them."""
     pages = {
-        name: page_of(found.metrics[name], values, before.get(name, Page())) for name, values in found.values.items()
+        name: page_of(found.metrics[name], values, None if before is None else before.get(name, Page()))
+        for name, values in found.values.items()
     }
     values = tuple(chain.from_iterable(page.values for page in pages.values()))
     return Reading(pages | dict(further or {}), values, outcomes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 KEPT_TEXTS = 10_000
 LONGEST_CHARACTERS = 255
 
 
 class SharedTexts:
-    """Gives for a text the equal one that it was given before. What it keeps is bounded; beyond that it begins anew. Thread-safe.
+    """Gives for a text the equal one that it was given before. Beyond so many it begins anew. Thread-safe.
 
     Not sys.intern: Python 3.12 never gives up what was interned, and names may come and go for years.
     """
@@ -17,8 +19,11 @@ class SharedTexts:
 
     def once(self, text: str) -> str:
         """The same text, as the object that was kept of it; a long one is not kept."""
-        if len(text) > LONGEST_CHARACTERS:
-            return text
+        return self.each_once((text,))[0]
+
+    def each_once(self, texts: Iterable[str]) -> list[str]:
+        """The same of many, without a call for each."""
         if len(self._kept) >= KEPT_TEXTS:
             self._kept.clear()
-        return self._kept.setdefault(text, text)
+        keep = self._kept.setdefault
+        return [keep(text, text) if len(text) <= LONGEST_CHARACTERS else text for text in texts]

@@ -75,4 +75,4 @@ class Scrapes:
             found = group_values(snapshot, scene, selected & cheap_collectors())
             outcomes = outcomes_of(snapshot, selected & cheap_collectors(), found.failed)
             self._last_success |= successes(outcomes, snapshot.taken_at)
-        return reading_of(found, outcomes, {})
+        return reading_of(found, outcomes)

@@ -15,6 +15,8 @@ def test_equal_texts_become_one_object() -> None:
     first = texts.once(made("key_buffer_size"))
     assert texts.once(made("key_buffer_size")) is first == "key_buffer_size"
     assert texts.once("") == ""
+    assert texts.each_once([made("key_buffer_size"), "", made("key_buffer_size")]) == ["key_buffer_size", "", "key_buffer_size"]
+    assert texts.each_once(iter([made("key_buffer_size")]))[0] is first
 
 
 def test_what_is_kept_is_bounded_in_number_and_length(monkeypatch: pytest.MonkeyPatch) -> None:
