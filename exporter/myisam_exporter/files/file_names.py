@@ -33,7 +33,8 @@ def decode_identifier(encoded: str) -> str:
     """
     if _PLAIN.fullmatch(encoded):
         return encoded
-    if device := _DEVICE.fullmatch(encoded):
+    device = _DEVICE.fullmatch(encoded)
+    if device:
         return device[1]
     decoded, position = [], 0
     while position < len(encoded):
