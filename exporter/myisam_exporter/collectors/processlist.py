@@ -25,6 +25,7 @@ SYSTEM_USERS = " AND USER NOT IN ('system user', 'event_scheduler')"
 # What an engine says of its own work ("Repair with keycache": thd_proc_info of ha_myisam.cc) is no stage of performance_schema, which has NULL
 # there (tried on MySQL 5.6, 8.0 and 9.7).
 RUNNING = frozenset({"Query", "Execute"})
+DAEMON = "Daemon"  # a thread of the server's own: each of the two tables has others
 # Before MySQL 5.7 the other table costs a temporary one: asked then only where such work has lasted, and matters.
 TEMPORARY_BEFORE, LONG_SECONDS = (5, 7), 10
 # Who may read performance_schema and has no PROCESS sees in the other table its own connections alone.
@@ -96,9 +97,13 @@ class ProcesslistCollector(Collector[Connections]):
         return [STATE_ROWS.block("processlist", rows)]
 
 
-def _shows_as_many(told: Sequence[object] | Unknown, rows: Sequence[object]) -> bool:
-    """Whether nearly all connections are in this answer, too; some come and go in between."""
-    return not isinstance(told, Unknown) and len(told) >= MOST_SHARE * len(rows)
+def _shows_as_many(told: Sequence[tuple[str | None, ...]] | Unknown, rows: Sequence[tuple[str | None, ...]]) -> bool:
+    """Whether nearly all connections are in this answer, too; some come and go in between. The server's own threads differ."""
+    return not isinstance(told, Unknown) and _clients(told) >= MOST_SHARE * _clients(rows)
+
+
+def _clients(rows: Iterable[tuple[str | None, ...]]) -> int:
+    return sum(command != DAEMON for _, _, command, _ in rows)
 
 
 def _hides_states(rows: Iterable[tuple[str | None, ...]], least_seconds: int) -> bool:
