@@ -301,5 +301,6 @@ def _is_full(folder: Path) -> bool:
     """Whether there is no room for SQLite's own files: it calls that a "disk I/O error" where it cannot make them."""
     with contextlib.suppress(OSError):
         disk = os.statvfs(folder)
-        return disk.f_bavail * disk.f_frsize < ROOM_BYTES
+        # /proc and its like have no room at all, and never will.
+        return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < ROOM_BYTES
     return False
