@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 
-from tools.snapshotter.lowering import HELPERS, LoweringError, lowered
+from tools.snapshotter.lowering import HELPERS, REPLACED_MODULES, LoweringError, lowered
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "setup.cfg").exists())
 PARTS = ROOT / "tools" / "snapshotter" / "parts"
@@ -86,7 +86,7 @@ def modules() -> dict[str, Path]:
     while waiting:
         module = waiting.pop()
         path = _path_of(module)
-        if path is None or module in found:
+        if path is None or module in found or module in REPLACED_MODULES:
             continue
         found[module] = path
         waiting += [module.rpartition(".")[0], *imported(path.read_text("utf-8"), module)]

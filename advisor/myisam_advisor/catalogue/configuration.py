@@ -9,12 +9,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.catalogue.parsed_rules import SHIPPED
 from myisam_advisor.catalogue.rules import Parameter, Rule, load_rules, shipped_rules
+from myisam_advisor.catalogue.shipped_files import shipped
 from myisam_advisor.catalogue.site import Site, Suppression
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
@@ -127,5 +126,5 @@ def _exists(path: Path) -> bool:
 
 
 def _schema() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((resources.files(SHIPPED) / "configuration-schema.json").read_text("utf-8"))
+    loaded: dict[str, Any] = json.loads(shipped("configuration-schema.json").read_text("utf-8"))
     return loaded

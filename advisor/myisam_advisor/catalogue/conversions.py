@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
-from statistics import median
 
 from myisam_advisor.catalogue.copy_work import CopyWork, reference_seconds
+from myisam_exporter.lean_dataclasses import dataclass
 
 LEAST_SPREAD = 0.30
 # One measurement in ten may lie further: a neighbour on the machine, a disk that was busy.
@@ -185,6 +185,8 @@ def _kind(product: str, version: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def _rate(found: Sequence[Conversion]) -> Rate:
+    from statistics import median
+
     times = [one.times_reference for one in found]
     speeds = [one.work.total_bytes / one.seconds for one in found]
     return Rate(
@@ -199,6 +201,8 @@ def _rate(found: Sequence[Conversion]) -> Rate:
 
 def _spread(values: Sequence[float]) -> float:
     """How far most of them lie from their median, by times."""
+    from statistics import median
+
     middle = median(values)
     off = sorted(max(one / middle, middle / one) - 1 for one in values)
     return off[ceil(SHARE_WITHIN * len(off)) - 1]

@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
-from myisam_advisor.catalogue.parsed_rules import SHIPPED
+from myisam_advisor.catalogue.shipped_files import shipped
+from myisam_exporter.lean_dataclasses import dataclass
 
 FILE = "forecasts.json"
 
@@ -65,7 +64,7 @@ def forecast_of(rule: str, work: object) -> Forecast | None:
 def models() -> Mapping[str, Model]:
     """Each rule's; none where a package came without them."""
     try:
-        text = (resources.files(SHIPPED) / FILE).read_text("utf-8")
+        text = shipped(FILE).read_text("utf-8")
     except FileNotFoundError:
         return {}
     return {rule: Model(**fitted) for rule, fitted in json.loads(text)["rules"].items()}

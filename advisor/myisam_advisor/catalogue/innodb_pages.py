@@ -10,8 +10,9 @@ fsp_reserve_free_extents). The shares of pages filled at random were measured: d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 PAGE_BYTES = 16_384
 ROOM_BYTES = PAGE_BYTES - 120 - 8  # behind the page's headers, infimum and supremum; before its trailer

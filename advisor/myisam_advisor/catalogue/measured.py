@@ -6,14 +6,14 @@ import json
 import time
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
-from importlib import resources
 from typing import Any
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rate, Rates
-from myisam_advisor.catalogue.parsed_rules import SHIPPED
 from myisam_advisor.catalogue.rules import Measured
+from myisam_advisor.catalogue.shipped_files import shipped
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import PRODUCT_NAMES, text_as_number
 
@@ -40,7 +40,7 @@ class RebuildRates:
 def evidence() -> Mapping[str, Any]:
     """The whole file; empty where a package came without it."""
     try:
-        loaded: Mapping[str, Any] = json.loads((resources.files(SHIPPED) / "evidence.json").read_text("utf-8"))
+        loaded: Mapping[str, Any] = json.loads(shipped("evidence.json").read_text("utf-8"))
     except FileNotFoundError:
         return {}
     return loaded

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import sha256
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from myisam_advisor.catalogue.shipped_files import shipped
 from myisam_advisor.texts.yaml_files import YamlFile, read_yaml
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.documents import SETTINGS, DocumentError, parse_json, read_text
 
-SHIPPED = "myisam_advisor.rulebook"
 PARSED = "parsed.json"  # `script/generate-docs` writes it
 MAXIMUM_MEMORY_BYTES = 8 << 20
 
@@ -27,7 +26,7 @@ def digest_of(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parsed() -> dict[str, Any]:
-    path = Path(str(resources.files(SHIPPED) / PARSED))
+    path = shipped(PARSED)
     try:
         found = parse_json(read_text(path, "parsed rules", SETTINGS.file_bytes), MAXIMUM_MEMORY_BYTES)
     except (UserError, DocumentError):  # it saves time alone: the rules' own files are there

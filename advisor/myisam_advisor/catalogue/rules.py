@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.catalogue.parsed_rules import SHIPPED, read_rule
+from myisam_advisor.catalogue.parsed_rules import read_rule
+from myisam_advisor.catalogue.shipped_files import shipped
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 
 SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
@@ -216,7 +217,7 @@ KNOWN = (REQUIRED | {field.name for field in fields(Rule)} | {"applies_to"}) - {
 @lru_cache(maxsize=1)
 def shipped_rules() -> tuple[Rule, ...]:
     """The rules of this release, by id."""
-    return load_rules([Path(str(resources.files(SHIPPED) / "advice"))])
+    return load_rules([shipped("advice")])
 
 
 def no_such_rule(name: str, known: Iterable[str]) -> UserError:
@@ -271,7 +272,7 @@ def load_rule(path: Path) -> Rule:
 
 @lru_cache(maxsize=1)
 def _shipped_folder() -> Path:
-    return Path(str(resources.files(SHIPPED) / "advice"))
+    return shipped("advice")
 
 
 def _build(path: Path, content: Mapping[str, Any]) -> Rule:
@@ -320,7 +321,7 @@ def _proving(content: Mapping[str, Any]) -> Proving:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of rule files."""
-    loaded: dict[str, Any] = json.loads((resources.files(SHIPPED) / "schema.json").read_text("utf-8"))
+    loaded: dict[str, Any] = json.loads(shipped("schema.json").read_text("utf-8"))
     return loaded
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
@@ -14,6 +13,7 @@ from myisam_advisor.remedies.statements.base import Change, Command, Remark, Sta
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

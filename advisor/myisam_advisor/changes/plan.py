@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.catalogue.measured import rebuild_rates_for
@@ -26,6 +26,7 @@ from myisam_advisor.remedies.statements.base import (
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_value
 from myisam_exporter.server.version_number import PRODUCT_NAMES

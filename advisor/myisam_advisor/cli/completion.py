@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 import click
 
 
 def rule_ids(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Ids of the shipped rules that begin so; a rule's file bears its id."""
-    files = (resources.files("myisam_advisor.rulebook") / "advice").iterdir()
-    names = (file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+    from myisam_advisor.catalogue.shipped_files import shipped
+
+    names = (file.stem for file in shipped("advice").glob("*.yaml"))
     return sorted(name for name in names if name.startswith(incomplete) and not name.startswith("_"))
 
 

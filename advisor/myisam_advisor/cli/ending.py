@@ -11,7 +11,6 @@ import os
 import select
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -65,6 +64,8 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
                 _say(sys.stdout, _as_json(message))
             _say(sys.stderr, message if isinstance(error, click.UsageError) else f"myisam-advisor: {message}")
         if wants_traces() and _is_internal(error):
+            import traceback
+
             _say(sys.stderr, without_secrets("".join(traceback.format_exception(error)), error))
     return NAGIOS_UNKNOWN if speaks_to_nagios and status not in NAGIOS_STATUSES else status
 
@@ -180,9 +181,11 @@ def _secrets_of(error: BaseException) -> Iterator[str]:
             continue
         seen.add(id(one))
         waiting += [one.__cause__, one.__context__]
-        for frame, _ in traceback.walk_tb(one.__traceback__):
-            names = frame.f_locals
+        trace = one.__traceback__
+        while trace is not None:
+            names = trace.tb_frame.f_locals
             yield from filter(None, (_password_in(value) for value in (names, *names.values())))
+            trace = trace.tb_next
 
 
 def _password_in(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +21,7 @@ from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target

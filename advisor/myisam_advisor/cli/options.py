@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -13,6 +13,7 @@ import click
 
 from myisam_advisor.cli.described import ConnectionOption
 from myisam_advisor.cli.own_password import OwnPassword
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.quantities import seconds_in, size_in
 
 if TYPE_CHECKING:

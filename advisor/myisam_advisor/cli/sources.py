@@ -80,18 +80,20 @@ def remembered_past(
     """
     import time
 
-    from myisam_advisor.history.format import identity_of
     from myisam_advisor.history.paths import readable_histories
+
+    histories = [] if source.facts_file else [history_file] if history_file else readable_histories()
+    if not histories:
+        return None
+    from myisam_advisor.history.format import identity_of
     from myisam_advisor.history.reader import Seen, past_of_server
     from myisam_advisor.judging.past import named, silence_of
 
-    if source.facts_file:
-        return None
     now = time.time()
     server, started_at = identity_of(facts, now, time.monotonic())
     uptime = None if started_at is None else now - started_at
     seen = None if facts.origin else Seen(judgement.findings, silence_of(judgement, facts.interval_seconds), uptime)
-    for path in [history_file] if history_file else readable_histories():
+    for path in histories:
         try:
             past = past_of_server(path, server, now, seen)
         except UserError:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import click
 
 from myisam_advisor.cli.described import Described, option_records, write_pairs
+from myisam_exporter.lean_dataclasses import dataclass
 
 REPLAY, ENGINE, UPGRADE = "replay", "engine", "upgrade"
 _ASKED = "myisam_advisor.trial_help.asked"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions, SiteOptions, SourceOptions
 from myisam_advisor.cli.sources import judged
+from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.rules import Rule

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions
 from myisam_advisor.cli.surveyed_workloads import surveyed
+from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.surveyed_workloads import SurveyedWorkload

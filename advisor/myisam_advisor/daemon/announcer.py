@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from myisam_advisor.catalogue.rules import SEVERITIES
@@ -28,6 +28,7 @@ from myisam_advisor.history.memory import (
 from myisam_advisor.judging.past import Episode
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.templates import count, duration, printable
+from myisam_exporter.lean_dataclasses import dataclass
 
 LINES_OF_A_RULE = 3
 LINES_AN_HOUR = 60

@@ -12,7 +12,7 @@ import time
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from myisam_advisor.reports.one_table import Points, TableName, curve_names
@@ -20,6 +20,7 @@ from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.view import CURVE_SECONDS, CURVES
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 
 FACTS = tuple(fact for fact, _, _ in CURVES)
 REMEMBERED_TABLES = 64

@@ -11,7 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.utils import formatdate
 
 from myisam_advisor.catalogue.rules import Rule
@@ -32,6 +32,7 @@ from myisam_advisor.reports.page.view import View, cleaner, empty_view, view_of
 from myisam_advisor.texts.json_documents import failure
 from myisam_advisor.top.document import document_of
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.scrapes import cheap_collectors
 from myisam_exporter.watching.watch import Watch

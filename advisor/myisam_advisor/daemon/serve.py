@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,6 +31,7 @@ from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
 from myisam_exporter.server.option_files import NOTHING_FURTHER, Further
 from myisam_exporter.server.target import Target

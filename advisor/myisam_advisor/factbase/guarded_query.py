@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 
@@ -23,6 +22,7 @@ from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import shortened
 from myisam_exporter.facts.columns import TABLES, Value
+from myisam_exporter.lean_dataclasses import dataclass
 
 QUERY_SECONDS = 2.0
 MAXIMUM_ROWS = 1_000_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_advisor.texts.templates import printable
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import is_number

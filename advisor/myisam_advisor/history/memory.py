@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from heapq import nlargest
 
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import NO_SILENCE, Episode, Key, Past, Silence, Stretch
+from myisam_exporter.lean_dataclasses import dataclass
 
 # A finding that is away for no longer is the same episode: rules near their threshold come and go (docs/decisions/026-the-page-remembers.md).
 EPISODE_GAP_SECONDS = 900.0

@@ -13,9 +13,10 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import is_number
 
 # The year 9999: what time.localtime can say.

@@ -14,7 +14,6 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,6 +40,7 @@ from myisam_advisor.texts.moments import moment_in_words
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.kernel.rights import REMEDIES
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value

@@ -7,7 +7,7 @@ file is longer than its header says while a statement runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from myisam_advisor.judging.findings import Suspicion
@@ -15,6 +15,7 @@ from myisam_advisor.texts.templates import count, object_name
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 # Two counters are not read in the same instant.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.judging.findings import NotEvaluated
+from myisam_exporter.lean_dataclasses import dataclass
 
 # What a template or planner can stumble over when a rule's columns are not what it expects.
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.catalogue.forecasts import Forecast
 from myisam_advisor.catalogue.rules import SEVERITIES
@@ -14,6 +14,7 @@ from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql
 
 

@@ -7,12 +7,13 @@ change is taken for the same object, when memory has no room for its remedy besi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.judging.findings import Dropped, Finding, NotEvaluated, Suppressed
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 
 EVERY_RULE = "*"
 LAST = 1000  # what holds nobody back comes after what does

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.catalogue.fact_labels import label_of
 from myisam_advisor.catalogue.forecasts import forecast_of
@@ -25,6 +25,7 @@ from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import Row
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 NOTHING_CHANGED = "Nothing to undo: nothing is changed."

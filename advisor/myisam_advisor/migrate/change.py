@@ -6,11 +6,11 @@ A statement that may change rows works on an empty temporary table LIKE the one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Structure
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, sql_list, statement
 
 TableName = tuple[str, str]

@@ -7,8 +7,8 @@ list is storage/myisam/ft_stopwords in the source (543 words), InnoDB's fts_defa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 
 SHORTEST, INNODB_SHORTEST = 4, 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.catalogue.conversions import Conversion
 from myisam_advisor.migrate.change import Change, Subject, TableName
@@ -21,6 +21,7 @@ from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files.myi_header import NO_HEADER
 from myisam_exporter.files.structure import Column, Index, Structure
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 MERGE = "MRG_MyISAM"

@@ -12,7 +12,7 @@ pages of its own, and for these no extents are kept free).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, exp, log2
 
 from myisam_advisor.catalogue.innodb_pages import PAGE_BYTES, Filling, file_bytes, free_extents, tree_pages
@@ -31,6 +31,7 @@ from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.fulltext_pages import IndexWords
 from myisam_exporter.files.structure import Structure
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Of language MyISAM's index has six tenths of the bytes, each word as often as it is there; of what it leaves over, words of three letters
 # and stopwords make 1.18 to 1.31 times as many entries (nine sorts of texts in four languages), and half as many more rows.

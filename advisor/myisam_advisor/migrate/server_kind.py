@@ -7,12 +7,13 @@ disabled_storage_engines, sql_require_primary_key) and of MariaDB; tried on MySQ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.migrate import fulltext_settings
 from myisam_advisor.migrate.fulltext_settings import NOT_KNOWN, FulltextSettings
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import finite_number, whole_number
 
 MARIADB, MYSQL = "mariadb", "mysql"

@@ -9,7 +9,6 @@ Source: InnoDB's row format (manual, "InnoDB Row Formats"), storage/innobase/inc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.catalogue.innodb_pages import (
@@ -46,6 +45,7 @@ from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, text_by
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.fulltext_pages import IndexWords
 from myisam_exporter.files.structure import Index, Structure
+from myisam_exporter.lean_dataclasses import dataclass
 
 BOX_BYTES = 33  # what a SPATIAL index has of a shape: four corners, and their length
 TEXTS = types.VARIABLE | {types.STRING}

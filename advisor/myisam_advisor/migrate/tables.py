@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from myisam_advisor.catalogue.copy_work import copy_work
@@ -21,6 +21,7 @@ from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.lean_dataclasses import dataclass
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"

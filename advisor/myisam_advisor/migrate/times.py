@@ -6,8 +6,6 @@ than the buffer pool, each row waits for the disk, and only the least time is kn
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Conversion, Rates
 from myisam_advisor.catalogue.copy_work import NUMBERS, TEXTS, reference_seconds, way_of
 from myisam_advisor.migrate.change import TableName
@@ -15,6 +13,7 @@ from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.proofs.rate_store import table_key
 from myisam_advisor.texts.templates import size
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 Range = tuple[float, float]

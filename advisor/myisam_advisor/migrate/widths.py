@@ -9,12 +9,13 @@ Sources: storage/myisam/mi_dynrec.c (_mi_rec_pack, MI_DYN_ALIGN_SIZE), ha_myisam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.migrate.row_size import is_fixed, stored
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Index, Structure
+from myisam_exporter.lean_dataclasses import dataclass
 
 FIXED, PACKED = "fixed", "compressed"
 HEADER_BYTES = 4.5  # three or four, and what fills the row up to a multiple of four

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process import ProcessSample
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import Latest, pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot

@@ -7,13 +7,13 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from myisam_advisor.munin.places import SOCKET
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import read_small
 
 NAME = "myisam_advisor"

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import exp, log
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 # The words of trials (trial/comparison.py), which this room lies below.
 WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from time import localtime
 
 from myisam_advisor.catalogue.rules import Proving, Rule
@@ -13,6 +12,7 @@ from myisam_advisor.proofs.store import KeptProofs
 from myisam_advisor.proofs.validity import still_valid
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 # A trial on some tables speaks for a setting of the whole server where they have at least so much of all rows that are read.

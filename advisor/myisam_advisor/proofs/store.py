@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
@@ -16,6 +16,7 @@ from myisam_advisor.proofs.rate_store import RateStore, rates_of_all
 from myisam_advisor.proofs.validity import outlived_by
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 NAME = "proofs"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
+from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(slots=True)

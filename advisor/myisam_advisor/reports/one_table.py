@@ -6,7 +6,6 @@ Nothing here is escaped for a medium: who draws it makes names harmless.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
@@ -15,6 +14,7 @@ from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import count, duration, object_name, percent, size
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 

@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib import resources
 
-from myisam_advisor.catalogue.parsed_rules import SHIPPED
 from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.catalogue.shipped_files import shipped
 
 # Beside the rules: what each says of one of its cases (tools/rule_examples.py writes it).
 EXAMPLES = "examples.json"
@@ -47,7 +46,7 @@ def outline(template: str, scope: str = "") -> str:
 @lru_cache(maxsize=1)
 def _examples() -> Mapping[str, Mapping[str, str]]:
     """Of all shipped rules."""
-    examples: dict[str, dict[str, str]] = json.loads((resources.files(SHIPPED) / EXAMPLES).read_text("utf-8"))
+    examples: dict[str, dict[str, str]] = json.loads(shipped(EXAMPLES).read_text("utf-8"))
     return examples
 
 

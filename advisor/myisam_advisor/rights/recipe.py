@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.rights.drop_in import NAME, drop_in_text, present_text, remove_drop_in, state_of, write_drop_in
@@ -13,6 +12,7 @@ from myisam_advisor.rights.service import Service, restart, stop_process_reader
 from myisam_advisor.rights.sights import HIDDEN, LOGIN, NOT_KNOWN, PROCESSLIST, WAITS, Sight
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.rights import FILES_DROP_IN
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.account import Step
 from myisam_exporter.server.sql import quote_account, statement
 

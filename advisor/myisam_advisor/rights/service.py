@@ -6,10 +6,10 @@ import pwd
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 
 SERVICE = "myisam-advisor.service"
 PROCESS_SOCKET = "myisam-advisor-process.socket"

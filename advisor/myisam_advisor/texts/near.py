@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 MOST, SIMILAR_ENOUGH, A_SLIP = 3, 0.6, 0.9
 # Likeness costs the product of both lengths, for each name that there is.
@@ -12,6 +11,8 @@ LONGEST_NAME, MOST_NAMES = 200, 20_000
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
     """The most alike of the known names, the best first, and that alone where it is but a slip of the pen: small letters and capitals are the same, `-` and `_` too."""
+    from difflib import get_close_matches
+
     spelled: dict[str, str] = {}
     for one in known:
         spelled.setdefault(_folded(one), one)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePath
@@ -82,7 +81,7 @@ class OutputDirectory:
         Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2), link(2) and rename(2) do.
         """
         self._refuse_what_is_not_ours(name)
-        temporary = f".{name}.{secrets.token_hex(8)}"
+        temporary = f".{name}.{os.urandom(8).hex()}"
         descriptor = os.open(temporary, _MAKE, 0o600 if private else self._mode, dir_fd=self._descriptor)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -32,6 +31,7 @@ from myisam_advisor.top.scene import (
 )
 from myisam_advisor.top.sparks import BARS, spark
 from myisam_advisor.top.view import LIST, Shown, place_of
+from myisam_exporter.lean_dataclasses import dataclass
 
 MINIMUM_WIDTH, MINIMUM_HEIGHT = 40, 10
 NAME_WIDTH = 20

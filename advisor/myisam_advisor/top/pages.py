@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.reports.seen_statements import (
@@ -23,6 +23,7 @@ from myisam_advisor.top.scene import Scene, findings_naming, missing, table
 from myisam_advisor.top.trails import GAUGES
 from myisam_advisor.top.view import FINDINGS, HELP, STATEMENTS, TABLE, WHY
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 Row = Mapping[str, Value]

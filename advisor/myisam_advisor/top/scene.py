@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import localtime, strftime
 
 from myisam_advisor.judging.findings import Finding
@@ -18,6 +18,7 @@ from myisam_advisor.top.trails import GAUGES, KEY_CACHE_REQUESTS, Gauge, Trails,
 from myisam_advisor.top.view import View
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 FIRST_LOOK = "The first look at the server is under way."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.top.figures import Say, each_second, figure, octets_per_second, share
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 KEPT = 300

@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.replay import Replayed, replay, write_statements
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process
+from myisam_exporter.lean_dataclasses import dataclass
 
 SCHEMA = "myisam_advisor_trial"
 SEED = 2008

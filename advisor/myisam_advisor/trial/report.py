@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -20,6 +20,7 @@ from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
+from myisam_exporter.lean_dataclasses import dataclass
 
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 PIPED_WIDTH, MAXIMUM_WIDTH, UNBOUNDED_WIDTH = 120, 140, 1000

@@ -13,13 +13,14 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Generic, TypeVar
 
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison, compare_pairs
 from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.private.load import Load, LoadMeter
 from myisam_advisor.trial.warm_up import warm_up_rounds
+from myisam_exporter.lean_dataclasses import dataclass
 
 T = TypeVar("T")
 SEED = 20081112  # the same order again

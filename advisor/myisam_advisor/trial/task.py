@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from myisam_advisor.texts.templates import printable
@@ -18,6 +18,7 @@ from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
 from myisam_advisor.trial.trial import Subject, run_trial
+from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

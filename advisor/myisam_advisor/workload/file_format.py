@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed has only the slow one's name
 from json.encoder import encode_basestring
 from typing import Any
 
 from myisam_advisor.workload.events import Event
+from myisam_exporter.lean_dataclasses import dataclass
 
 FORMAT, VERSION = "myisam-advisor workload", 1
 # One packet of the protocol: what a client sends at once, and as much as MariaDB takes unless max_allowed_packet is set (MySQL 8: 64 MiB).

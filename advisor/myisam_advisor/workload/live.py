@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from myisam_advisor.texts.templates import count, duration, number_of, percent, rounded, size
@@ -33,6 +33,7 @@ from myisam_advisor.workload.recording import NothingRecordedError, Recorded, To
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, end_of, ends_now
 from myisam_exporter.errors import ByHandError, ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.location import locate
 from myisam_exporter.server.session import Session

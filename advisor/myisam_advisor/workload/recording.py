@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import LogSource, Reading
 from myisam_advisor.workload.statements import refused
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 
 _SAMPLE_BYTES = 1 << 16
 # Of so many statements one is shorter, where none is left out.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import Workload
 from myisam_advisor.workload.file_format import Header, Totals
 from myisam_advisor.workload.fingerprints import fingerprint, kind_id
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Statements are of thousands of kinds where names are made up.
 MAXIMUM_KINDS = 10_000

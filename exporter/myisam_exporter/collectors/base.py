@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from myisam_exporter.facts.columns import Block, Column
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.index_names import IndexNames
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_text
 
 MICROSECONDS_PER_SECOND = 1_000_000

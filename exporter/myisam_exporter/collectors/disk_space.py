@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:

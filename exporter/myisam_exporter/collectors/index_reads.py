@@ -10,7 +10,6 @@ MariaDB's INDEX_STATISTICS is asked where this tells nothing: see index_statisti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
@@ -19,6 +18,7 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, co
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan
 from myisam_exporter.files.myi_definition import Key
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import Sql, quote_text, sql_list, statement
 

@@ -13,7 +13,6 @@ Source: sql/handler.cc (update_global_table_stats, update_global_index_stats), s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
@@ -28,6 +27,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes
 from myisam_exporter.files.myi_definition import Key
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import Sql, statement
 

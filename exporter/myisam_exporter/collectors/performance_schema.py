@@ -6,7 +6,6 @@ Names of the instruments: mysys/my_init.c, storage/myisam/mi_static.c, sql/mysql
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter
 
@@ -14,6 +13,7 @@ from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Conte
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 

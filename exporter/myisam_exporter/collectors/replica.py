@@ -12,7 +12,7 @@ would hang with it. Of an error the number is kept; its text quotes the statemen
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
@@ -20,6 +20,7 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.account import replication_right
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
@@ -11,6 +10,7 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.location import Location, locate
 

@@ -8,7 +8,6 @@ into one of the table cache's instances: then nothing can be thrown out of it. T
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI, MyiCollector
@@ -17,6 +16,7 @@ from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END, whole_number
 
 MAXIMUM_TABLES = 100

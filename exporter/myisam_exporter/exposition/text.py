@@ -11,11 +11,11 @@ import logging
 import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.metrics.base import Metric, Value
 
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import repeat
 from operator import itemgetter
 from typing import Literal, overload
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 Value = int | float | str | None
 Row = Mapping[str, Value]

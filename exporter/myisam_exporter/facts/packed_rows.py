@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from typing import Protocol, cast, overload
 
 from myisam_exporter.facts.columns import ColumnwiseRows, Value
+from myisam_exporter.lean_dataclasses import dataclass
 
 SLICE_ROWS = 1024
 # Where more than so many rows lie beside, and more than this part of all, their slices are packed anew.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, left_out, size_of
 from myisam_exporter.files.table_file import TableFile, TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum

@@ -19,7 +19,6 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import exp, inf, log
 
@@ -34,6 +33,7 @@ from myisam_exporter.files.myi_header import (
     parse_header,
     tree_pointers,
 )
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 PAGES_OF_A_LEVEL, MOST_LEVELS = 192, 8

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 
@@ -17,6 +17,7 @@ from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, s
 from myisam_exporter.files.frm_definition import FrmError
 from myisam_exporter.files.frm_keys import FrmKey, named_as, parse_keys
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resid
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.kernel.residency import FilePages, Prober
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 

@@ -7,7 +7,8 @@ against kernel tracepoints.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 MINIMUM_ACCESSES = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
@@ -12,6 +12,7 @@ from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.packed_rows import PackedRows
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.side_by_side import side_by_side
 
 Result = TypeVar("Result")

@@ -7,13 +7,14 @@ a collector whose samples are what they were is asked for its rows again where a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair
 from myisam_exporter.facts.columns import TABLES, Block, FactTable, Key
 from myisam_exporter.facts.generation import OfGeneration
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, RowMerger, merge_table
 
 

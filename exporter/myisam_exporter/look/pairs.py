@@ -6,12 +6,13 @@ A pair has no earlier half where there is none, where it was taken no earlier, a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 
 FLUSHED_BY_FLUSH_STATUS = frozenset({STATUS.name, "key_caches"})
 NONE_EARLIER = Unknown("not looked at before")

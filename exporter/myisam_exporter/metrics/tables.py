@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic
 
 from myisam_exporter.collectors import performance_schema, user_statistics
@@ -19,6 +18,7 @@ from myisam_exporter.collectors.sql_tables import OPEN_TABLES
 from myisam_exporter.collectors.user_statistics import USER_STATISTICS
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.table_choice import Choice, TableName
 from myisam_exporter.metrics.base import (
     BACKGROUND,

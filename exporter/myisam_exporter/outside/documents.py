@@ -13,12 +13,12 @@ import json
 import re
 import sys
 import zlib
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import at_most
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.server.answer_rows import read_rows
+from myisam_exporter.server.client_library import client_library
 from myisam_exporter.server.default_sockets import server_users
 from myisam_exporter.server.greeting import Greeting, read_greeting
 from myisam_exporter.server.password import Password, PasswordKeptError
@@ -208,13 +209,13 @@ class ServerConnection:
         return self._is_socket or self._meter.is_encrypted
 
     def _log_in(self, wire: MeteredSocket, timeout_seconds: float) -> Connection[SSCursor]:
-        import pymysql
+        connect = client_library().connect
         from pymysql.cursors import SSCursor
 
         target = self.target
         refuse_no_text(target.user)
         context = metered_tls(target.tls.context(has_name=not self._is_socket), self._meter) if self._with_tls else None
-        library = pymysql.connect(
+        library: Connection[SSCursor] = connect(
             user=target.user,
             password=Password(target.password, self._may_be_sent),
             host=target.host,
@@ -266,7 +267,7 @@ class ServerConnection:
         """What happened, as one of ours. What the library raised is not kept: it is only told to the log for debugging."""
         if isinstance(error, UserError):
             return error
-        # Where the library cryptography is missing, PyMySQL says so before it touches the password.
+        # Without the library cryptography, PyMySQL says so before it touches the password.
         if isinstance(error, PasswordKeptError) or (isinstance(error, RuntimeError) and "cryptography" in str(error)):
             return self._kept("its plugin")
         if isinstance(error, RuntimeError) and "pynacl" in str(error):

@@ -10,11 +10,12 @@ import logging
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
 
 STANDARD_FILES = (Path("/etc/my.cnf"), Path("/etc/mysql/my.cnf"))

@@ -6,10 +6,10 @@ Names are those of MySQL's and MariaDB's own clients (manuals, "Command Options 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.option_files import Options
 
 if TYPE_CHECKING:

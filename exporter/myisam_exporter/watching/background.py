@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.collectors.server import SERVER
@@ -13,6 +13,7 @@ from myisam_exporter.exposition.reading import Reading, failed_reading, reading_
 from myisam_exporter.exposition.text import Page
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot

@@ -8,7 +8,7 @@ import logging
 import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from urllib.parse import parse_qs, urlencode
 
 from myisam_exporter.errors import UserError
@@ -22,6 +22,7 @@ from myisam_exporter.exposition.text import (
     page_of_text,
     wants_open_metrics,
 )
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet

@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.web.peers import Peer
 
 # A request and the taking of an answer are a matter of milliseconds for whoever means it.

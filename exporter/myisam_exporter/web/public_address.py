@@ -7,10 +7,10 @@ relatively and need neither; links from elsewhere (alerts, dashboards) are made 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.web.allowed_hosts import host_of
 from myisam_exporter.web.server import Request
 

@@ -13,12 +13,13 @@ import logging
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http import HTTPStatus
 from pathlib import Path
 
 import h11
 
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.web.connection_budget import ConnectionBudget, OpenConnection, Stage
 from myisam_exporter.web.peers import NOBODY, Peer, peer_of
 from myisam_exporter.web.unix_listener import unix_listener

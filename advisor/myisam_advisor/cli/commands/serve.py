@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -19,6 +18,7 @@ from myisam_advisor.cli.options import (
     with_options,
 )
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Prometheus waits 10 s by default: a query must have failed before that.
 SERVE_TIMEOUT_SECONDS = 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,7 @@ from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, TrialC
 from myisam_advisor.cli.tried_changes import ReplayWish
 from myisam_advisor.cli.upgrading import UpgradeWish, upgrade
 from myisam_advisor.texts.units import unit_names
+from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.kept_trials import Ground

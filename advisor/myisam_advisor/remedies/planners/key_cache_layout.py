@@ -7,7 +7,6 @@ hot table, sized by its indexes and activity, the rest in the default cache.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
@@ -20,6 +19,7 @@ from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_CACHES = 16

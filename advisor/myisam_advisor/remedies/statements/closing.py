@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import AnyCommand, Logged, Name, Phase, Remark, Statement, only, quoted
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, sql_list, statement
 
 REPAIR = "REPAIR TABLE"

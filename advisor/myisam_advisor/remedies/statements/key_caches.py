@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import Name, Now, Phase, Statement, only, quoted
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 

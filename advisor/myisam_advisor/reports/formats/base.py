@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
-from typing import Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
-from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.past import Past
 from myisam_advisor.reports.exit_status import by_severity
-from myisam_advisor.workload.kinds.seen import SeenStatements
-from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.lean_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from myisam_advisor.judging.findings import Judgement
+    from myisam_advisor.judging.past import Past
+    from myisam_advisor.workload.kinds.seen import SeenStatements
+    from myisam_exporter.look.fact_set import FactSet
 
 
 @dataclass(frozen=True, slots=True)

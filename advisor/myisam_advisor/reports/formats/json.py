@@ -9,7 +9,6 @@ from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.past import Episode, Past
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.formats.base import Shown, exit_status
-from myisam_advisor.reports.seen_statements import statements_document
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.moments import iso_moment
 from myisam_exporter.look.fact_set import FactSet
@@ -41,8 +40,16 @@ def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, ob
         "quiet": list(judgement.quiet),
         "notes": [{"reason": note.reason, "remedy": note.remedy} for note in facts.notes if not note.off],
         "past": past_document(shown.past),
-        "statements": None if shown.statements is None else statements_document(shown.statements),
+        "statements": _statements(shown),
     }
+
+
+def _statements(shown: Shown) -> dict[str, object] | None:
+    if shown.statements is None:
+        return None
+    from myisam_advisor.reports.seen_statements import statements_document
+
+    return statements_document(shown.statements)
 
 
 def finding_document(finding: Finding) -> dict[str, object]:

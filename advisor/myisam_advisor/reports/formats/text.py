@@ -20,7 +20,6 @@ from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.finding_in_full import STYLES, in_full, label, label_grid
 from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_advisor.reports.held_back import held_back_in_words
-from myisam_advisor.reports.seen_statements import statements_in_words
 from myisam_advisor.reports.told import Gap, Told, ToldDrop, ToldRule, once, told
 from myisam_advisor.reports.wording import SEPARATOR, TOLD_PER_RULE, headline
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
@@ -86,6 +85,8 @@ def _parts(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[Rende
     yield Padding(rest, (0, 0, 0, 1))
     if shown.statements is not None:
         yield Text()
+        from myisam_advisor.reports.seen_statements import statements_in_words
+
         yield from statements_in_words(shown.statements)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 _TAGS = re.compile(r"(\{\{.*?\}\}|\{%.*?%\})")
 _SENTENCES = re.compile(r"(?<=[.!?])(?<!\.\.\.)\s+(?=[A-Z])")

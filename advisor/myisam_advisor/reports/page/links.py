@@ -5,8 +5,9 @@ Names are in queries, not in paths: proxies decode, merge and forbid slashes and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import quote, urlencode
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

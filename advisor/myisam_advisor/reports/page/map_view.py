@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
 from myisam_advisor.reports.page.treemap import Rectangle
 from myisam_advisor.texts.templates import count, percent, printable, rate, size
+from myisam_exporter.lean_dataclasses import dataclass
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.
 LETTER_WIDTH, LABEL_HEIGHT = 6.6, 15.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.catalogue.rules import SEVERITIES, Rule
 from myisam_advisor.judging.findings import Judgement
@@ -13,6 +13,7 @@ from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.view import FindingView, cleaner, finding_views, moment
 from myisam_advisor.reports.told import told
+from myisam_exporter.lean_dataclasses import dataclass
 
 # The texts of `explain` that a finding completes, and the fields of the rule that they are made of.
 COMPLETED = {

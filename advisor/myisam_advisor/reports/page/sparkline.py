@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 WIDTH, HEIGHT, MARGIN = 200, 36, 2
 BUCKETS = 100

@@ -6,7 +6,6 @@ An order is worked out once for each generation of facts, whoever asks how often
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.look import Look
@@ -14,6 +13,7 @@ from myisam_advisor.reports.page.map_view import cut
 from myisam_advisor.reports.page.view import moment
 from myisam_advisor.texts.templates import count, percent, rate, size
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows
 
 TABLES_A_PAGE = 100

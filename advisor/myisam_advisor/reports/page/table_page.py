@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.reports.one_table import OneTable, Points, ToldIndex, one_table
@@ -22,6 +22,7 @@ from myisam_advisor.reports.page.view import (
 from myisam_advisor.reports.told import told
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import printable
+from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import localtime, strftime
 
 from myisam_advisor.judging.findings import Judgement, NotEvaluated
@@ -23,6 +23,7 @@ from myisam_advisor.reports.wording import headline
 from myisam_advisor.texts.templates import count, printable, size, with_unit
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.lean_dataclasses import dataclass
 
 CURVE_SECONDS = 86_400.0
 SHOWN_COMMANDS = 40

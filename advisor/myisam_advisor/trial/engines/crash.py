@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import SCHEMA
 from myisam_advisor.trial.engines.drawn_rows import DrawnRows
 from myisam_advisor.trial.engines.result import Crash
 from myisam_advisor.trial.engines.stage import EngineServer, server_error, text_of
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Of the table's rows, a quarter at most is taken out.
 MOST_HELD, HELD_SHARE = 20_000, 4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from myisam_advisor.trial.engines.stage import Column, EngineServer, named, text_of
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.rows_by_index import INEXACT_TYPES, Sampled
 from myisam_advisor.trial.tables.sources import Source
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 MOST_ROWS, MOST_BYTES = 50_000, 64 << 20

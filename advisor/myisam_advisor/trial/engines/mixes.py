@@ -7,7 +7,7 @@ again the next time; inserts go into an empty table of the same definition.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
 from myisam_advisor.trial.comparison import Run, median_of
@@ -18,6 +18,7 @@ from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer
 from myisam_advisor.trial.replay import write_statements
 from myisam_advisor.trial.report import course_line
 from myisam_advisor.trial.results import Workload, WorkloadResult
+from myisam_exporter.lean_dataclasses import dataclass
 
 TWIN = "twin"
 READS_PER_UPDATE, BATCH = 4, 100

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -31,6 +30,7 @@ from myisam_advisor.trial.statements.tally import Run, tally
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.events import Event
+from myisam_exporter.lean_dataclasses import dataclass
 
 MOST_LISTED = 20
 # Reads the workload from its beginning, as often as it is called.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +14,7 @@ from myisam_advisor.texts.units import unit_names
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.rounds import Limits, run_rounds
+from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import Bench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import count, rounded, size
@@ -23,6 +23,7 @@ from myisam_advisor.trial.tables.made import (
     subjects,
 )
 from myisam_advisor.trial.tables.rows_by_index import as_statements, column_types, index_of_single_rows, sampled
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 FIRST_ROWS = 100_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from myisam_advisor.trial.tables.made import (
     subjects,
 )
 from myisam_exporter.kernel.process_files import DATA_FILE_SUFFIX, process_lines
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 ROWS = 200_000

@@ -8,12 +8,13 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import first_bytes
 
 PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")

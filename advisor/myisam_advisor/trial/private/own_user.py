@@ -21,10 +21,11 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 
 # Above containers' ranges and what directory services hand out; below, for a container that maps 65,536 users, between systemd's own.

@@ -12,10 +12,10 @@ import secrets
 import stat
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_exporter.lean_dataclasses import dataclass
 
 INNER = "w"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

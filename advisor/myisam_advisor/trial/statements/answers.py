@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -18,6 +18,7 @@ from myisam_advisor.trial.statements.stages import ACCOUNT
 from myisam_advisor.trial.statements.survey import Judging, TableName
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.fingerprints import fingerprint
+from myisam_exporter.lean_dataclasses import dataclass
 
 MOST_KINDS = 300
 STATEMENT_SECONDS = 30

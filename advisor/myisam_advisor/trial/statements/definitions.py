@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.tokens import tokens
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, statement
 
 if TYPE_CHECKING:

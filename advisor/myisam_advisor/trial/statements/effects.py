@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.trial.statements.survey import TableName
+from myisam_exporter.lean_dataclasses import dataclass
 
 NONE: frozenset[TableName] = frozenset()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.statements.definitions import Definition
@@ -12,6 +12,7 @@ from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.workload.events import Event
+from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from myisam_advisor.trial.statements.survey import Judging, Survey, TableName, s
 from myisam_advisor.trial.statements.tally import Run, keep_usual, tally
 from myisam_advisor.trial.statements.window import Allowance, Pace, choose, corrected, ends_of
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample, read_process
+from myisam_exporter.lean_dataclasses import dataclass
 
 SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 # How often a window is tried, and chosen again where a run of it took too long or too short.

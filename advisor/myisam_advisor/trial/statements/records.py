@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.errors import TrialError
+from myisam_exporter.lean_dataclasses import dataclass
 
 STATEMENT, OPEN, CLOSE, USE = range(4)
 RECORD, TICKET = struct.Struct("=IBBHIIQ"), struct.Struct("=IIII")

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -19,6 +18,7 @@ from myisam_advisor.trial.statements.records import (
     read_answers,
     read_report,
 )
+from myisam_exporter.lean_dataclasses import dataclass
 
 SCRIPT = Path(__file__).with_name("sending.lua")
 # Read at once: where we were installed, the trial's own user may not be able to read.

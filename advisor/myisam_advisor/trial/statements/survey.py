@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.statements.calls import called_in
@@ -15,6 +15,7 @@ from myisam_advisor.workload.quoted_names import has_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.statements import Touched, refused, touched
 from myisam_advisor.workload.tokens import tokens, without_values
+from myisam_exporter.lean_dataclasses import dataclass
 
 # (database, table); the names as the statements write them.
 TableName = tuple[str, str]

@@ -6,13 +6,14 @@ import statistics
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import repeat
 
 from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND, Answer
 from myisam_advisor.trial.statements.replay_result import Latency, Measured
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
+from myisam_exporter.lean_dataclasses import dataclass
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000
 MAXIMUM_ROWS = 1 << 62

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from myisam_advisor.trial.statements.survey import ConnectionSpan
+from myisam_exporter.lean_dataclasses import dataclass
 
 MAXIMUM_THREADS = 200
 

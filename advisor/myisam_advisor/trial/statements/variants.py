@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.remedies.option_lines import option_line
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.quantities import size_in
 from myisam_exporter.server.sql import quote_text, quote_variable
 

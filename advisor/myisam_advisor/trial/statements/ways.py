@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from myisam_advisor.trial.statements.stages import (
 )
 from myisam_advisor.trial.statements.tally import Run
 from myisam_advisor.trial.statements.variants import Variant
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Runs the workload once on a stage, with what is set up around it.
 RunOnce = Callable[[Stage, Callable[[], AbstractContextManager[None]]], Run]

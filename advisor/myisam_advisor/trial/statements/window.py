@@ -11,7 +11,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS
@@ -21,6 +20,7 @@ from myisam_advisor.trial.statements.replay_result import KindShare, Window
 from myisam_advisor.trial.statements.schedule import Schedule
 from myisam_advisor.trial.statements.sender import Sent
 from myisam_advisor.trial.statements.survey import KindUse, Survey
+from myisam_exporter.lean_dataclasses import dataclass
 
 # So many rounds are planned. Fewer say nothing of less than a fifth on a virtual machine (decision 036); more would send less of the recording.
 PLANNED_ROUNDS = 40

@@ -13,7 +13,6 @@ import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -25,6 +24,7 @@ from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
 from myisam_exporter.files.schema_reader import OTHER_ENGINE_ENDINGS
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.server.sql import quote_table
 

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -35,6 +35,7 @@ from myisam_advisor.trial.upgrade.carried_settings import (
 )
 from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_advisor.trial.upgrade.upgrade_result import REFUSED, UpgradedTable
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 TableName = tuple[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.driver import Connection, driver
@@ -26,6 +26,7 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     Problem,
     UpgradedTable,
 )
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
 READ_ROWS = 1000

@@ -11,7 +11,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from myisam_advisor.trial.upgrade.refusals import Refusals, Refused
 from myisam_advisor.trial.upgrade.result_notes import note_on
 from myisam_advisor.trial.upgrade.two_answers import Answers, Group, TwoAnswers, held_together
 from myisam_advisor.workload.events import Event
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Of the budget, what sending everything three times may take, and what SELECTs that are compared row by row may.
 ANSWERS_SHARE, PASSES = 0.4, 3

@@ -8,10 +8,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.trial.statements.figures import OTHER_ANSWERS_SHARE, STRAYING_RATIO
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
+from myisam_exporter.lean_dataclasses import dataclass
 
 # One run's answers, thread by thread, as `usual_answer` has them.
 Answers = Sequence["array[int]"]

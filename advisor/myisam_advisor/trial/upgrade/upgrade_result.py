@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.typed_documents import made
 from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
+from myisam_exporter.lean_dataclasses import dataclass
 
 # Opens and takes statements; does so once it is rebuilt; opens, and refuses statements; is refused.
 FINE, MENDED, STATEMENTS, REFUSED = "opens", "opens after a rebuild", "refuses statements", "refused"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from myisam_advisor.trial.upgrade import upgrade_result
 from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial
 from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
 from myisam_advisor.trial.upgrade.upgrading import TableName, UpgradeMaterial, run_upgrade
+from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

@@ -8,7 +8,7 @@ of the empty ones.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -37,6 +37,7 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     UpgradedTable,
     UpgradeResult,
 )
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_text, statement
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 

@@ -11,7 +11,6 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,6 +27,7 @@ from myisam_advisor.workload.recording import Recorded, Told, keep
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, ends_now
 from myisam_advisor.workload.sources.base import Reading
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.target import Target
 
 # What a statement costs the server (docs/decisions/045).

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 X86_64 = 62
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

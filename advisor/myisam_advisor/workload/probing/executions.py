@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from myisam_advisor.workload.probing.parameters import (
     HEAD_BYTES,
@@ -21,6 +21,7 @@ from myisam_advisor.workload.probing.parameters import (
     values_of,
 )
 from myisam_advisor.workload.probing.placeholders import filled, placeholders
+from myisam_exporter.lean_dataclasses import dataclass
 
 NOT_SEEN = "prepared before the recording, with a text that is not known"
 MAYBE_LOST = "prepared, with something told before that may have been lost"

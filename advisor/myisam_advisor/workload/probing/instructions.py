@@ -6,8 +6,9 @@ Sources: Documentation/bpf/standardization/instruction-set.rst; include/uapi/lin
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 _INSTRUCTION = struct.Struct("<BBhi")
 INSTRUCTION_BYTES = _INSTRUCTION.size

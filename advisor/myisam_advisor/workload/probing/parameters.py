@@ -10,8 +10,9 @@ import math
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
+
+from myisam_exporter.lean_dataclasses import dataclass
 
 # What stands before the values: the statement's number, flags, how often.
 HEAD_BYTES = 9

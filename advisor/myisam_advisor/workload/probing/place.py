@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
 from myisam_advisor.workload.probing.elf import X86_64, Elf, NoElfError
 from myisam_advisor.workload.probing.layers import DELETED, named_below
 from myisam_exporter.errors import UserError
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import KERNEL_TEXT_BYTES, first_bytes
 from myisam_exporter.server.server_process import SERVER_PROGRAMS, program_of
 
@@ -85,7 +85,7 @@ LAYOUTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Packet:
     """Where a session has what was sent to it, before anything was parsed.
 

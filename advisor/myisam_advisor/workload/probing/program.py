@@ -9,10 +9,10 @@ Sources: kernel/bpf/ringbuf.c; kernel/trace/bpf_trace.c; arch/x86/include/uapi/a
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from myisam_advisor.workload.probing.instructions import Assembler, Compared, Helper, Register
 from myisam_advisor.workload.probing.place import PACKETS, Command, Layout, Offsets, Packet
+from myisam_exporter.lean_dataclasses import dataclass
 
 LARGEST_TEXT_BYTES = 1 << 16
 SCHEMA_BYTES = 64

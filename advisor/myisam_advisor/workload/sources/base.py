@@ -11,12 +11,13 @@ import re
 from calendar import timegm
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import mktime
 from typing import Protocol
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import LONGEST_MICROSECONDS, MAXIMUM_COUNT, MAXIMUM_STATEMENT_BYTES, TOO_LONG
+from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.driver import Row
 
 MICROSECONDS = 1_000_000
