@@ -8,6 +8,7 @@ kernel's answer while a machine is played.
 import json
 import os
 import platform
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,17 +93,25 @@ class RecordedSession(Session):
         self.timeout_seconds = 10
         self.statements = machine.moment["statements"]
         self._machine = machine
+        self._grants = None
         self.version = parse_version(*self.row("SELECT @@version, @@version_comment", 2))
 
     def rows(self, statement: str, arguments: Sequence[str] | None = None, maximum_rows: int = MAXIMUM_ROWS, *, columns: int | None = None, names: bool = False) -> list[Row]:
         """What the server answered then. Raises NotRecordedError, and StatementRefusedError where it refused."""
         self.statements = self._machine.moment["statements"]
-        answer = self._machine.answers.get(_key(statement, arguments))
+        answer = self._machine.answers.get(_key(statement, arguments)) or self._some_of(statement)
         if answer is None:
             raise NotRecordedError(f"not recorded, so renew the machines (tools/record_machine.py): {statement} {arguments or ''}")
         if "error" in answer:
             raise StatementRefusedError(*answer["error"])
         return [tuple(None if value is None else value.replace(ROOT, str(self._machine.root)) for value in row) for row in answer["rows"]]
+
+    def _some_of(self, statement: str) -> dict[str, Any] | None:
+        """Of all variables those that are asked by name."""
+        everything, _, names = statement.partition(" WHERE Variable_name IN ")
+        whole = self._machine.answers.get(_key(everything, None)) if names else None
+        asked = set(re.findall(r"'(\w+)'", names))
+        return whole and {"rows": [row for row in whole["rows"] if row[0] in asked]}
 
     def peer_process(self) -> int | None:
         """The server's process by the number that it has in the recording."""

@@ -80,7 +80,8 @@ class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
     `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`,
-    a `sweeper` and `index_names`, which remember from look to look.
+    a `sweeper` and `index_names`, which remember from look to look. `names` are those of the server's status and variables that are wanted, by
+    collector; without them all are.
     """
 
     target: Target
@@ -95,6 +96,7 @@ class Context:
     sweeper: Sweeper | None = None
     index_names: IndexNames = field(default_factory=IndexNames)
     clock: Clock = CLOCK
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     samples: dict[str, object] = field(default_factory=dict)
 
     def sample(self, key: SampleKey[Sample]) -> Sample | Unknown:
@@ -146,7 +148,8 @@ class Collector(ABC, Generic[Sample]):
     `sections` names the fact tables it fills and their columns; `after` the collectors whose samples it reads. One that gives
     `states_only` has no counters: it is left out of the sample that begins an interval. One that is `expensive` takes longer the more
     tables there are: a daemon reads it in the background, never while somebody waits. Where `steady` says so, its
-    samples have a generation (see facts/generation.py): facts of the same two are worked out once.
+    samples have a generation (see facts/generation.py): facts of the same two are worked out once. One that is not expensive names in `reads`
+    what it reads of the server's status and variables, by their collector: a scrape asks for no others.
     """
 
     name: str
@@ -156,6 +159,7 @@ class Collector(ABC, Generic[Sample]):
     states_only: bool = False
     steady: bool = False
     expensive: bool = False
+    reads: Mapping[str, frozenset[str]] = {}
 
     @abstractmethod
     def collect(self, context: Context) -> Sample | Unknown:

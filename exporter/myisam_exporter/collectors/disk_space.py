@@ -46,6 +46,7 @@ class DiskSpaceCollector(Collector[FreeSpace]):
     name = "disk_space"
     source = "statvfs(3)"
     after = ("server", "variables")
+    reads = {"variables": frozenset({"tmpdir"})}  # noqa: RUF012
     states_only = True
     sections = {  # noqa: RUF012
         "host": columns(

@@ -103,6 +103,20 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
     name = KEY_CACHES.name
     source = "information_schema.KEY_CACHES (MariaDB); SHOW STATUS and @@GLOBAL.name.key_buffer_size (MySQL)"
     after = ("variables", "status", "server")
+    reads = {  # noqa: RUF012
+        "variables": frozenset({"key_buffer_size", "key_cache_block_size", "key_cache_segments", "init_file"}),
+        "status": frozenset(
+            {
+                "Key_blocks_used",
+                "Key_blocks_unused",
+                "Key_blocks_not_flushed",
+                "Key_read_requests",
+                "Key_reads",
+                "Key_write_requests",
+                "Key_writes",
+            }
+        ),
+    }
     sections = {  # noqa: RUF012
         "key_cache": columns(
             ("name", "text", "The cache's name; the one every table starts in is called default."),

@@ -18,6 +18,8 @@ from myisam_exporter.kernel.page_cache_hits import PageCacheHits, page_cache_hit
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process, switches_between
 from myisam_exporter.kernel.residency import storage_blind_spot
 
+INNODB_READ = "Innodb_data_read"
+TLS_ACCEPTS = ("Ssl_accepts", "Ssl_finished_accepts")
 # Above this share of the bytes read, what InnoDB reads hides what MyISAM does.
 MAXIMUM_OTHER_SHARE = 0.2
 
@@ -31,6 +33,7 @@ class MysqldProcessCollector(Collector[ProcessSample]):
     name = PROCESS.name
     source = "/proc/PID"
     after = ("server", "status")
+    reads = {"status": frozenset({*TLS_ACCEPTS, INNODB_READ})}  # noqa: RUF012
     sections = {  # noqa: RUF012
         "mysqld": columns(
             ("pid", "integer", "Process id, verified as the server's."),
@@ -195,7 +198,7 @@ def page_cache_hits_of(pair: Pair[ProcessSample]) -> PageCacheHits | None:
     now, before = pair.after, pair.before
     if before is None or not pair.seconds or isinstance(now.io, Unknown) or isinstance(before.io, Unknown):
         return None
-    innodb_bytes = _grown(pair, "Innodb_data_read")
+    innodb_bytes = _grown(pair, INNODB_READ)
     read_bytes = now.io.bytes - before.io.bytes
     return page_cache_hits(
         now.io.calls - before.io.calls,
@@ -228,7 +231,7 @@ def _blind_spot(pair: Pair[ProcessSample], innodb_bytes: float, read_bytes: int)
         return "data files are mapped, and their page faults are not read calls"
     if innodb_bytes > MAXIMUM_OTHER_SHARE * max(read_bytes, 1):
         return "InnoDB read a large share of the bytes"
-    if _grown(pair, "Ssl_accepts") or _grown(pair, "Ssl_finished_accepts"):
+    if any(_grown(pair, name) for name in TLS_ACCEPTS):
         return "TLS clients connected, and their network reads look like file reads"
     return ""
 

@@ -48,6 +48,7 @@ class ProcesslistCollector(Collector[Connections]):
     name = CONNECTIONS.name
     source = "performance_schema.threads, information_schema.PROCESSLIST"
     after = ("variables",)
+    reads = {"variables": frozenset({"performance_schema"})}  # noqa: RUF012
     states_only = True
     sections = {  # noqa: RUF012
         "processlist": columns(
@@ -115,7 +116,7 @@ def _hides_states(rows: Iterable[tuple[str | None, ...]], least_seconds: int) ->
 
 
 def _missing_privilege(context: Context) -> Unknown | None:
-    grants = context.session.rows_or_unknown("SHOW GRANTS", 1)
+    grants = context.session.grants()
     if isinstance(grants, Unknown):
         return None  # roles and proxies can hide them; the rows themselves will tell
     text = " ".join(grant or "" for (grant,) in grants)

@@ -65,6 +65,7 @@ class ReplicaCollector(Collector[Channels]):
     name = "replica"
     source = "performance_schema.replication_connection_status, SHOW GLOBAL STATUS, SHOW REPLICA STATUS"
     after = ("status", "variables")
+    reads = {"status": frozenset({RUNNING, ALL_RUNNING}), "variables": frozenset({"performance_schema"})}  # noqa: RUF012
     states_only = True
     sections = {  # noqa: RUF012
         "replica": columns(

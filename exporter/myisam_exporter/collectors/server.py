@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.status import STATUS, UPTIME
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
-from myisam_exporter.server.location import Location, locate
+from myisam_exporter.server.location import DIRECTORY, LOCATED_BY, Location, locate
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
@@ -44,6 +44,12 @@ class ServerCollector(Collector[ServerIdentity]):
     name = SERVER.name
     source = "@@version, @@datadir, @@pid_file, SO_PEERCRED, /proc"
     after = ("variables", "status")
+    reads = {  # noqa: RUF012
+        "status": frozenset({UPTIME}),
+        "variables": frozenset(
+            {*LOCATED_BY, "character_set_server", "hostname", "performance_schema", "key_cache_segments"}
+        ),
+    }
     sections = {  # noqa: RUF012
         "server": columns(
             ("flavour", "text", "mysql, mariadb or percona."),
@@ -80,7 +86,7 @@ class ServerCollector(Collector[ServerIdentity]):
             version=session.version.text,
             version_number=session.version.as_number,
             uptime_seconds=uptime,
-            data_directory=values.get("datadir", ""),
+            data_directory=values.get(DIRECTORY, ""),
             charset=values.get("character_set_server", ""),
             hostname=values.get("hostname", ""),
             location=locate(values, uptime, session.peer_process(), session.target.may_be_local, context.proc),

@@ -12,8 +12,10 @@ from myisam_exporter.facts.values import number_of
 from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
+from myisam_exporter.server.asked_names import AskedNames, status_named
 
 THREADS_RUNNING = "Threads_running"
+UPTIME, UPTIME_SINCE_FLUSH = "Uptime", "Uptime_since_flush_status"
 # States, not counters: growing from 3 to 5 they have no rate. Everything else in SHOW GLOBAL STATUS counts events.
 GAUGES = re.compile(
     r"^(Threads_(running|connected|cached)|Open_(files|streams|table_definitions|tables)|Max_used_connections.*|Key_blocks_.*|Uptime.*"
@@ -42,7 +44,7 @@ class Status:
     @property
     def uptime_seconds(self) -> int | float | None:
         """Seconds since the server started."""
-        return self.number("Uptime")
+        return self.number(UPTIME)
 
 
 STATUS = SampleKey("status", Status)
@@ -60,6 +62,7 @@ class StatusCollector(Collector[Status]):
 
     name = STATUS.name
     source = "SHOW GLOBAL STATUS"
+    reads = {STATUS.name: frozenset({THREADS_RUNNING, UPTIME, UPTIME_SINCE_FLUSH})}  # noqa: RUF012
     sections = {  # noqa: RUF012
         "status": columns(
             ("name", "text", "The status variable's name."),
@@ -86,12 +89,14 @@ class StatusCollector(Collector[Status]):
     }
 
     def collect(self, context: Context) -> Status | Unknown:
-        """One statement; no privilege is needed."""
-        rows = context.session.rows_or_unknown("SHOW GLOBAL STATUS", 2)
+        """One statement; no privilege is needed. Of some names where the context has them."""
+        wanted = context.names.get(self.name)
+        rows = context.session.rows_or_unknown(status_named(wanted) if wanted else "SHOW GLOBAL STATUS", 2)
         if isinstance(rows, Unknown):
             return rows
         names = _NAMES.each_once(name or "" for name, _ in rows)
-        values = {name: parse_number(value) for name, (_, value) in zip(names, rows, strict=True)}
+        told = ((name, parse_number(value)) for name, (_, value) in zip(names, rows, strict=True))
+        values = AskedNames(told, wanted) if wanted else dict(told)
         own = values.get(THREADS_RUNNING)
         if isinstance(own, int):
             context.threads_running.append(own)

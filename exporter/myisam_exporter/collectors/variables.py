@@ -10,6 +10,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import finite_number, parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
+from myisam_exporter.server.asked_names import AskedNames, variables_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,14 @@ class VariablesCollector(Collector[Variables]):
     }
 
     def collect(self, context: Context) -> Variables | Unknown:
-        """One statement; no privilege is needed."""
-        rows = context.session.rows_or_unknown("SHOW GLOBAL VARIABLES", 2)
+        """One statement; no privilege is needed. Of some names where the context has them."""
+        wanted = context.names.get(self.name)
+        rows = context.session.rows_or_unknown(variables_named(wanted) if wanted else "SHOW GLOBAL VARIABLES", 2)
         if isinstance(rows, Unknown):
             return rows
         names, values = ([text or "" for text in column] for column in zip(*rows, strict=True)) if rows else ((), ())
-        return Variables(dict(zip(_TEXTS.each_once(names), _TEXTS.each_once(values), strict=True)))
+        told = zip(_TEXTS.each_once(names), _TEXTS.each_once(values), strict=True)
+        return Variables(AskedNames(told, wanted) if wanted else dict(told))
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""

@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import Protocol
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.status import STATUS, UPTIME_SINCE_FLUSH
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.lean_dataclasses import dataclass
 
@@ -82,5 +82,5 @@ def _was_flushed(before: Readings, after: Readings) -> bool:
     status, seconds = STATUS.of(after.samples), seconds_between(before, after, STATUS.name)
     if isinstance(status, Unknown) or seconds is None:
         return False
-    since_flush = status.number("Uptime_since_flush_status")
+    since_flush = status.number(UPTIME_SINCE_FLUSH)
     return since_flush is not None and since_flush < seconds and since_flush < (status.uptime_seconds or 0)

@@ -81,10 +81,11 @@ class Scene:
 
 
 class Group(ABC, Generic[Sample]):
-    """Metrics that one collector's sample gives. `samples` are its key, or those of collectors of which one is enough."""
+    """Metrics that one collector's sample gives. `samples` are its key, or those of collectors of which one is enough; `reads` as of a collector."""
 
     samples: tuple[SampleKey[Sample], ...]
     metrics: tuple[Metric, ...]
+    reads: Mapping[str, frozenset[str]] = {}
 
     @property
     def collectors(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.variables import VARIABLES, Variables
@@ -35,6 +36,9 @@ class SettingMetrics(Group[Variables]):
     """A choice of SHOW GLOBAL VARIABLES."""
 
     samples = (VARIABLES,)
+    reads = {  # noqa: RUF012
+        VARIABLES.name: frozenset(chain(*(candidates for _, candidates, _ in SETTINGS), *WORDS.values()))
+    }
     metrics = (
         *(Metric(name, "gauge", f"{text}: {variables[0]}.") for name, variables, text in SETTINGS),
         Metric(

@@ -18,6 +18,8 @@ from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import can_be_named, read_small
 from myisam_exporter.server.server_process import process_numbers, process_owner, read_pid, server_process
 
+# The server's variables that it is found by.
+DIRECTORY, PID_FILE, UUID = LOCATED_BY = ("datadir", "pid_file", "server_uuid")
 ELSEWHERE = Unknown(
     "the server is on another host: its process, files and machine cannot be seen from here",
     "run myisam-advisor on that host",
@@ -41,7 +43,7 @@ def locate(
     """Find process and files from what the server says of itself.
 
     Args:
-        variables: SHOW GLOBAL VARIABLES.
+        variables: of SHOW GLOBAL VARIABLES those in LOCATED_BY.
         uptime_seconds: the status variable Uptime.
         peer_pid: the process at the other end of the socket, or None.
         may_be_local: False for a target named by another host's address.
@@ -49,8 +51,7 @@ def locate(
     """
     if not may_be_local:
         return Location(ELSEWHERE, ELSEWHERE)
-    directory = Path(variables.get("datadir", ""))
-    pid_file = Path(variables.get("pid_file", ""))
+    directory, pid_file = (Path(variables.get(name, "")) for name in (DIRECTORY, PID_FILE))
     if not pid_file.is_absolute():
         pid_file = directory / pid_file
     pid = server_process(pid_file, uptime_seconds, peer_pid, proc)
@@ -87,7 +88,7 @@ def _directory(
             f"the data directory {directory} cannot be read ({error.strerror})",
             READ_FILES,
         )
-    verdict = _same_uuid(directory, variables.get("server_uuid", ""))
+    verdict = _same_uuid(directory, variables.get(UUID, ""))
     if verdict is None and isinstance(pid, int):
         named = read_pid(pid_file)
         verdict = None if isinstance(named, Unknown) else named in process_numbers(pid, proc)

@@ -44,6 +44,7 @@ class Session:
         self._connection = attempt.connection()
         # A second handle on the same socket: nobody else may use the library's while a query runs.
         self._wire = attempt.wire
+        self._grants: list[Row] | None = None
         try:
             self.version: ServerVersion = parse_version(*self.row("SELECT @@version, @@version_comment", 2))
             self._limit()
@@ -133,6 +134,15 @@ class Session:
         """One status variable; None where the server has none of that name, or it is no number. Raises as `rows` does."""
         rows = self.rows("SHOW GLOBAL STATUS LIKE %s", (name,))
         return finite_number(rows[0][1]) if rows and len(rows[0]) == 2 else None
+
+    def grants(self) -> list[Row] | Unknown:
+        """What SHOW GRANTS says, asked once: what is granted or revoked later concerns later connections (manual, "When Privilege Changes Take Effect")."""
+        if self._grants is None:
+            said = self.rows_or_unknown("SHOW GRANTS", 1)
+            if isinstance(said, Unknown):
+                return said
+            self._grants = said
+        return self._grants
 
     def rows_or_unknown(
         self,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from concurrent.futures import Executor, Future
 from functools import lru_cache
+from itertools import chain
 
 from myisam_exporter.collectors.base import all_collectors, with_prerequisites
 from myisam_exporter.collectors.status import STATUS
@@ -13,7 +15,7 @@ from myisam_exporter.exposition.reading import Reading, failed_reading, reading_
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.look.pairs import Latest
 from myisam_exporter.look.snapshot import take_snapshot
-from myisam_exporter.metrics.base import Running, Scene
+from myisam_exporter.metrics.base import Running, Scene, all_groups
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.options import WatchOptions
@@ -25,6 +27,18 @@ from myisam_exporter.watching.single_flight import SingleFlight
 def cheap_collectors() -> frozenset[str]:
     """Those read while a scrape waits."""
     return frozenset(collector.name for collector in all_collectors() if not collector.expensive)
+
+
+@lru_cache(maxsize=1)
+def read_names() -> Mapping[str, frozenset[str]]:
+    """What they, and the metrics made of them, read of the server's status and variables."""
+    found: dict[str, frozenset[str]] = {}
+    cheap = cheap_collectors()
+    readers = [one.reads for one in all_collectors() if one.name in cheap]
+    readers += [group.reads for group in all_groups() if cheap.intersection(group.collectors)]
+    for name, read in chain.from_iterable(reads.items() for reads in readers):
+        found[name] = found.get(name, frozenset()) | read
+    return found
 
 
 class Scrapes:
@@ -61,7 +75,9 @@ class Scrapes:
         wanted = with_prerequisites({STATUS.name, *(selected & cheap_collectors())})
         try:
             session = self._connection.session()
-            snapshot = take_snapshot(self._options.context(session, self._clock), only=wanted)
+            context = self._options.context(session, self._clock)
+            context.names = read_names()
+            snapshot = take_snapshot(context, only=wanted)
             if snapshot.status is None:
                 raise UserError("the server does not tell its status.")
         except UserError as error:
