@@ -112,6 +112,20 @@ class MeteredSocket(socket.socket):
         """For the library, which reads bytes: a file that takes a whole answer at once, mostly."""
         return super().makefile("rb", READ_BYTES)
 
+    def recv(self, *arguments: Any) -> bytes:
+        """As socket.recv."""
+        try:
+            return super().recv(*arguments)
+        except BlockingIOError:
+            raise _timed_out() from None
+
+    def sendall(self, *arguments: Any) -> None:
+        """As socket.sendall."""
+        try:
+            super().sendall(*arguments)
+        except BlockingIOError:
+            raise _timed_out() from None
+
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
         """As socket.recv_into; what was put back comes first."""
         if self.put_back:
@@ -120,10 +134,15 @@ class MeteredSocket(socket.socket):
         else:
             try:
                 count = super().recv_into(buffer, nbytes, flags)
-            except BlockingIOError:  # the kernel's word for it
-                raise TimeoutError("timed out") from None
+            except BlockingIOError:
+                raise _timed_out() from None
         self.meter.take(count)
         return count
+
+
+def _timed_out() -> TimeoutError:
+    """The kernel says that it would have to wait on; Python, of its own limit, that the time is over."""
+    return TimeoutError("timed out")
 
 
 def metered(plain: socket.socket, meter: Meter) -> MeteredSocket:
