@@ -20,6 +20,8 @@ from myisam_exporter.server.sql import quote_identifier
 PER_TABLE = frozenset({"tables", "indexes"})
 # More are not worth handing over: each value is a parameter of the query.
 MAXIMUM_ROWS = 100
+# A part that gave more is not asked again by itself for so many fillings: the query finds its rows, whatever they are.
+TRIED_AGAIN_AFTER = 30
 _PARAMETER = re.compile(r"[:@$](\w+)")
 _FACT_TABLES = frozenset(table.name for table in TABLES)
 
@@ -107,6 +109,8 @@ class SteadyParts:
         # As text: to Python 2 and 2.0 are equal, and SQL divides them otherwise.
         of = repr((parameters, [known[name].rows for name in one.former if name in known]))
         last = self._answers.get((statement, one.part.name))
+        if last is not None and last.of == of and _had_too_many(last, fillings):
+            return None
         if last is None or (last.fillings, last.of) != (fillings, of):
             # What was asked for is given up until it is whole: a query that is stopped leaves nothing behind.
             self._answers.pop((statement, one.part.name), None)
@@ -128,6 +132,13 @@ class SteadyParts:
             return asking.alone(values), None
         whole.ask(asking.database, values, MAXIMUM_ROWS)
         return whole.result(), whole
+
+
+def _had_too_many(last: _Answer, fillings: tuple[int, ...]) -> bool:
+    """Whether it gave too many rows lately."""
+    return last.result is None and all(
+        then <= now < then + TRIED_AGAIN_AFTER for then, now in zip(last.fillings, fillings, strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True)

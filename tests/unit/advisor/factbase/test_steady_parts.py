@@ -11,7 +11,7 @@ from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
-from myisam_advisor.factbase.steady_parts import MAXIMUM_ROWS, common_table_expressions
+from myisam_advisor.factbase.steady_parts import MAXIMUM_ROWS, TRIED_AGAIN_AFTER, common_table_expressions
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.facts.columns import Value
@@ -118,6 +118,18 @@ def test_more_rows_than_are_worth_handing_over_stay_where_they_are(looks: Looks)
     assert len(looks.ask(LARGE, 1, least=1)) == MAXIMUM_ROWS
     assert len(looks.ask(LARGE, 1, least=0)) == MAXIMUM_ROWS + 1
     assert "FROM tables" in looks.statements[-1]
+
+
+def test_a_part_that_gave_too_many_rows_is_not_asked_by_itself_in_every_look(looks: Looks) -> None:
+    for number in range(TRIED_AGAIN_AFTER):
+        looks.tables = facts([table(f"t{one}", one + number) for one in range(MAXIMUM_ROWS + 1)])
+        assert len(looks.ask(LARGE, 1, least=0)) == MAXIMUM_ROWS + 1
+        assert len(looks.statements) == 1 or number == 0
+    looks.tables = facts([table("a", 5), table("b", 50)])
+    assert len(looks.ask(LARGE, 1, least=0)) == 2
+    assert len(looks.statements) > 1
+    assert len(looks.ask(LARGE, 2, least=0)) == 2
+    assert "FROM tables" not in looks.statements[-1]
 
 
 @pytest.mark.parametrize("statement", ["WITH x AS (SELECT nothing FROM tables) SELECT * FROM x", "WITH x AS (DELETE FROM tables) SELECT 1", "WITH x AS (SELECT 1"])
