@@ -66,15 +66,18 @@ class ProcesslistCollector(Collector[Connections]):
         variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
-        missing = _missing_privilege(context)
-        if missing:
-            return missing
         session = context.session
         mysql_threads = (
             session.version.flavour != "mariadb"
             and session.version.at_least(mysql=(5, 6))
             and variables.is_on("performance_schema")
         )
+        missing = _missing_privilege(context)
+        if missing:
+            if mysql_threads:
+                # That table is shown from the moment of the grant, also to a connection that began before.
+                session.forget_grants()
+            return missing
         is_free = session.version.at_least(mysql=TEMPORARY_BEFORE)
         rows: list[tuple[str | None, ...]] | Unknown = Unknown("")
         if mysql_threads:

@@ -15,7 +15,7 @@ _WANTED_FIRST = "cryptography.hazmat.backends"
 
 def client_library() -> ModuleType:
     """The package pymysql. Raises ImportError where it is not installed."""
-    is_left_out = _WANTED_FIRST not in sys.modules
+    is_left_out = not {"pymysql", _WANTED_FIRST} & sys.modules.keys()
     if is_left_out:
         sys.modules[_WANTED_FIRST] = None  # type: ignore[assignment]  # importlib: None there means that there is none
     try:

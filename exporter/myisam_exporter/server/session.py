@@ -136,13 +136,21 @@ class Session:
         return finite_number(rows[0][1]) if rows and len(rows[0]) == 2 else None
 
     def grants(self) -> list[Row] | Unknown:
-        """What SHOW GRANTS says, asked once: what is granted or revoked later concerns later connections (manual, "When Privilege Changes Take Effect")."""
+        """What SHOW GRANTS says, asked once for a connection.
+
+        Global privileges that are granted or revoked later concern later connections (manual, "When Privilege Changes Take Effect"); those of
+        tables hold at once: see `forget_grants`.
+        """
         if self._grants is None:
             said = self.rows_or_unknown("SHOW GRANTS", 1)
             if isinstance(said, Unknown):
                 return said
             self._grants = said
         return self._grants
+
+    def forget_grants(self) -> None:
+        """Ask again next time."""
+        self._grants = None
 
     def rows_or_unknown(
         self,

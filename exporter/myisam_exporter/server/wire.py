@@ -25,7 +25,8 @@ ANSWER_BYTES = 32 << 20
 LOOK_BYTES, LOOK_MEMORY_BYTES = 64 << 20, 128 << 20
 # What is read at once: all variables of a server, or its whole status, are 16 to 30 KiB.
 READ_BYTES = 32 << 10
-_LIMIT = struct.Struct("@ll")  # struct timeval
+# A limit, by its bytes: seconds and microseconds, of 32 bits only where the system's time still has so many.
+_LIMITS = {limit.size: limit for limit in (struct.Struct("@ii"), struct.Struct("@qq"))}
 
 
 class TooMuchError(Exception):
@@ -101,7 +102,8 @@ class MeteredSocket(socket.socket):
         # Zero is no limit to the kernel, and would be none at all to Python.
         microseconds = 0 if value is None else max(1, round(value * 1e6))
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            self.setsockopt(socket.SOL_SOCKET, option, _LIMIT.pack(*divmod(microseconds, 1_000_000)))
+            limit = _LIMITS[len(self.getsockopt(socket.SOL_SOCKET, option, max(_LIMITS)))]
+            self.setsockopt(socket.SOL_SOCKET, option, limit.pack(*divmod(microseconds, 1_000_000)))
         self._limit_seconds = value
 
     def gettimeout(self) -> float | None:

@@ -47,6 +47,26 @@ def test_without_the_right_to_see_others_nothing_is_counted(on_mariadb: Recorded
         assert found.remedy == "GRANT PROCESS ON *.* TO 'm'@'localhost';"
 
 
+@pytest.mark.parametrize("looked", ["mysql-9.7", "mariadb-10.11"])
+def test_a_right_that_is_granted_later_counts_from_when_the_server_goes_by_it(
+    looks: dict[str, RecordedLook], monkeypatch: pytest.MonkeyPatch, looked: str
+) -> None:
+    """performance_schema is shown at once; the process list goes by what a connection was allowed when it began."""
+    answered, granted = RecordedSession.rows, ["GRANT USAGE ON *.* TO `m`@`localhost`"]
+
+    def rows(session: RecordedSession, statement: str, *rest: object, **names: object) -> list[tuple[str | None, ...]]:
+        if statement == "SHOW GRANTS":
+            return [(granted[0],)]
+        return [("m@localhost",)] if statement == "SELECT CURRENT_USER()" else answered(session, statement)
+
+    monkeypatch.setattr(RecordedSession, "rows", rows)
+    context = looks[looked].machine.context()
+    context.samples = dict(looks[looked].second.samples)
+    assert isinstance(ProcesslistCollector().collect(context), Unknown)
+    granted[0] = "GRANT PROCESS ON *.* TO `m`@`localhost`"
+    assert isinstance(ProcesslistCollector().collect(context), Connections if looked.startswith("mysql") else Unknown)
+
+
 def test_without_variables_it_is_not_known_whom_to_ask(look: RecordedLook) -> None:
     gone = Unknown("refused")
     assert look.collected("processlist", variables=gone) is gone
