@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 HELPERS = "tools.snapshotter.parts.older_python"
 PREFIX = "_older_"
 # Modules that are newer, or say more than was there: all that is imported from them is in the helpers.
-REPLACED_MODULES = frozenset({"dataclasses", "myisam_exporter.lean_dataclasses", "graphlib", "contextvars"})
+REPLACED_MODULES = frozenset({"dataclasses", "myisam_exporter.declaring.lean_dataclasses", "graphlib", "contextvars"})
 # Of typing: what works at run time since 3.6.
 KEPT_OF_TYPING = frozenset({"Any", "BinaryIO", "NamedTuple", "TextIO", "TypeVar", "cast"})
 NAMED_TUPLES, GENERIC_BASES = frozenset({"NamedTuple"}), frozenset({"Generic", "Protocol"})

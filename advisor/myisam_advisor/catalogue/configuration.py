@@ -5,7 +5,6 @@ Every fault is one message with file, line and remedy. An expired suppression is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.rules import Parameter, Rule, load_rules, shipped_rules
-from myisam_advisor.catalogue.shipped_files import shipped
+from myisam_advisor.catalogue.shipped_files import shipped_document
 from myisam_advisor.catalogue.site import Site, Suppression
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
@@ -126,5 +125,5 @@ def _exists(path: Path) -> bool:
 
 
 def _schema() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(shipped("configuration-schema.json").read_text("utf-8"))
+    loaded: dict[str, Any] = shipped_document("configuration-schema.json")
     return loaded

@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import ceil
 
 from myisam_advisor.catalogue.copy_work import CopyWork, reference_seconds
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 LEAST_SPREAD = 0.30
 # One measurement in ten may lie further: a neighbour on the machine, a disk that was busy.
@@ -189,20 +189,18 @@ def _rate(found: Sequence[Conversion]) -> Rate:
 
     times = [one.times_reference for one in found]
     speeds = [one.work.total_bytes / one.seconds for one in found]
+    of_times, of_speeds = median(times), median(speeds)
     return Rate(
-        median(times),
-        max(LEAST_SPREAD, _spread(times)),
-        median(speeds),
-        max(FAR_SPREAD, _spread(speeds)),
+        of_times,
+        max(LEAST_SPREAD, _spread(times, of_times)),
+        of_speeds,
+        max(FAR_SPREAD, _spread(speeds, of_speeds)),
         max(one.taken_at for one in found),
         max(one.work.total_bytes for one in found),
     )
 
 
-def _spread(values: Sequence[float]) -> float:
+def _spread(values: Sequence[float], middle: float) -> float:
     """How far most of them lie from their median, by times."""
-    from statistics import median
-
-    middle = median(values)
     off = sorted(max(one / middle, middle / one) - 1 for one in values)
     return off[ceil(SHARE_WITHIN * len(off)) - 1]

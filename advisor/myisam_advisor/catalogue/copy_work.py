@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import log2
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.myi_definition import SIZED_TYPES, Definition, Key, KeyPart
-from myisam_exporter.lean_dataclasses import dataclass
 
 INNODB = "InnoDB"
 # In which way the rows of a copy are put into the other engine.

@@ -8,13 +8,12 @@ that, as logarithms, in 80 of 100. Source: benchmarks/advice/forecasts.py, docs/
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from functools import lru_cache
 
-from myisam_advisor.catalogue.shipped_files import shipped
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_advisor.catalogue.shipped_files import is_shipped, shipped_document
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 FILE = "forecasts.json"
 
@@ -63,8 +62,6 @@ def forecast_of(rule: str, work: object) -> Forecast | None:
 @lru_cache(maxsize=1)
 def models() -> Mapping[str, Model]:
     """Each rule's; none where a package came without them."""
-    try:
-        text = shipped(FILE).read_text("utf-8")
-    except FileNotFoundError:
+    if not is_shipped(FILE):
         return {}
-    return {rule: Model(**fitted) for rule, fitted in json.loads(text)["rules"].items()}
+    return {rule: Model(**fitted) for rule, fitted in shipped_document(FILE)["rules"].items()}

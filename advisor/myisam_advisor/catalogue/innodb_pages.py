@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 PAGE_BYTES = 16_384
 ROOM_BYTES = PAGE_BYTES - 120 - 8  # behind the page's headers, infimum and supremum; before its trailer

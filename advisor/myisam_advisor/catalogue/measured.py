@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -12,11 +11,12 @@ from typing import Any
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rate, Rates
 from myisam_advisor.catalogue.rules import Measured
-from myisam_advisor.catalogue.shipped_files import shipped
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_advisor.catalogue.shipped_files import is_shipped, shipped_document
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import PRODUCT_NAMES, text_as_number
 
+FILE = "evidence.json"
 ALTER, INTO_INNODB = "ALTER", "ENGINE=InnoDB"
 # A copy into MyISAM is what any ALTER does; into which engine each of our own rates is.
 OWN_RATES = {ALTER: "MyISAM", INTO_INNODB: "InnoDB"}
@@ -39,10 +39,7 @@ class RebuildRates:
 @lru_cache(maxsize=1)
 def evidence() -> Mapping[str, Any]:
     """The whole file; empty where a package came without it."""
-    try:
-        loaded: Mapping[str, Any] = json.loads(shipped("evidence.json").read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
+    loaded: Mapping[str, Any] = shipped_document(FILE) if is_shipped(FILE) else {}
     return loaded
 
 

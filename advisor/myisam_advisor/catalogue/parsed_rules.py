@@ -10,13 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.catalogue.shipped_files import shipped
+from myisam_advisor.catalogue.shipped_files import shipped_document
 from myisam_advisor.texts.yaml_files import YamlFile, read_yaml
 from myisam_exporter.errors import UserError
-from myisam_exporter.outside.documents import SETTINGS, DocumentError, parse_json, read_text
+from myisam_exporter.outside.documents import SETTINGS, read_text
 
 PARSED = "parsed.json"  # `script/generate-docs` writes it
-MAXIMUM_MEMORY_BYTES = 8 << 20
 
 
 def digest_of(text: str) -> str:
@@ -26,10 +25,9 @@ def digest_of(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parsed() -> dict[str, Any]:
-    path = shipped(PARSED)
     try:
-        found = parse_json(read_text(path, "parsed rules", SETTINGS.file_bytes), MAXIMUM_MEMORY_BYTES)
-    except (UserError, DocumentError):  # it saves time alone: the rules' own files are there
+        found = shipped_document(PARSED)
+    except UserError:  # it saves time alone: the rules' own files are there
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
@@ -11,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.parsed_rules import read_rule
-from myisam_advisor.catalogue.shipped_files import shipped
+from myisam_advisor.catalogue.shipped_files import shipped, shipped_document
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 
 SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
@@ -321,7 +320,7 @@ def _proving(content: Mapping[str, Any]) -> Proving:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of rule files."""
-    loaded: dict[str, Any] = json.loads(shipped("schema.json").read_text("utf-8"))
+    loaded: dict[str, Any] = shipped_document("schema.json")
     return loaded
 
 

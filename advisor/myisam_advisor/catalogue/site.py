@@ -8,9 +8,9 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from myisam_advisor.catalogue.rules import Rule
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import numbers_in
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 SCHEMA_TABLES = ("tables", "indexes", "processlist")

@@ -12,8 +12,8 @@ from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

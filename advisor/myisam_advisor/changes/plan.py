@@ -25,8 +25,8 @@ from myisam_advisor.remedies.statements.base import (
 )
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_value
 from myisam_exporter.server.version_number import PRODUCT_NAMES

@@ -17,8 +17,8 @@ import click
 from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import recording_progress
 from myisam_advisor.cli.recording import expect_somebody_to_ask, record_live, record_probed, record_watched_source
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded

@@ -173,6 +173,8 @@ def without_secrets(text: str, error: BaseException) -> str:
 
 
 def _secrets_of(error: BaseException) -> Iterator[str]:
+    import traceback
+
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -181,11 +183,9 @@ def _secrets_of(error: BaseException) -> Iterator[str]:
             continue
         seen.add(id(one))
         waiting += [one.__cause__, one.__context__]
-        trace = one.__traceback__
-        while trace is not None:
-            names = trace.tb_frame.f_locals
+        for frame, _ in traceback.walk_tb(one.__traceback__):
+            names = frame.f_locals
             yield from filter(None, (_password_in(value) for value in (names, *names.values())))
-            trace = trace.tb_next
 
 
 def _password_in(value: Any) -> str:

@@ -15,7 +15,7 @@ from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions
 from myisam_advisor.cli.surveyed_workloads import surveyed
 from myisam_advisor.cli.tried_changes import ReplayWish
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import TrialOptions

@@ -20,8 +20,8 @@ from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target

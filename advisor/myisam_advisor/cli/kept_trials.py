@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_table
 
 if TYPE_CHECKING:

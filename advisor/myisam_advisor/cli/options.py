@@ -13,7 +13,7 @@ import click
 
 from myisam_advisor.cli.described import ConnectionOption
 from myisam_advisor.cli.own_password import OwnPassword
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.quantities import seconds_in, size_in
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from myisam_advisor.cli.tried_changes import (
     not_tried,
     variants_of,
 )
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.surveyed_workloads import SurveyedWorkload

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import click
 
 from myisam_advisor.cli.described import Described, option_records, write_pairs
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 REPLAY, ENGINE, UPGRADE = "replay", "engine", "upgrade"
 _ASKED = "myisam_advisor.trial_help.asked"

@@ -11,7 +11,7 @@ import click
 
 from myisam_advisor.cli.options import ServerOptions, SiteOptions, SourceOptions
 from myisam_advisor.cli.sources import judged
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.rules import Rule

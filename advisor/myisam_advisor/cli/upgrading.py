@@ -14,7 +14,7 @@ from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions
 from myisam_advisor.cli.surveyed_workloads import surveyed
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.surveyed_workloads import SurveyedWorkload

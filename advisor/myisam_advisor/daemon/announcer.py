@@ -28,7 +28,7 @@ from myisam_advisor.history.memory import (
 from myisam_advisor.judging.past import Episode
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.templates import count, duration, printable
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 LINES_OF_A_RULE = 3
 LINES_AN_HOUR = 60

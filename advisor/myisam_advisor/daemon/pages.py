@@ -31,8 +31,8 @@ from myisam_advisor.reports.page.table_page import NoTableView, TablePageView, t
 from myisam_advisor.reports.page.view import View, cleaner, empty_view, view_of
 from myisam_advisor.texts.json_documents import failure
 from myisam_advisor.top.document import document_of
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.scrapes import cheap_collectors
 from myisam_exporter.watching.watch import Watch

@@ -28,10 +28,10 @@ from myisam_advisor.history.writer import History
 from myisam_advisor.proofs.store import proof_stores
 from myisam_advisor.texts.templates import count, duration, printable
 from myisam_exporter.collectors.base import NOT_TRACED
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
 from myisam_exporter.server.option_files import NOTHING_FURTHER, Further
 from myisam_exporter.server.target import Target

@@ -20,9 +20,9 @@ from myisam_advisor.factbase.index_tables import ENDINGS, INDEXES, NAMED
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.collectors.base import declared_columns
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import shortened
 from myisam_exporter.facts.columns import TABLES, Value
-from myisam_exporter.lean_dataclasses import dataclass
 
 QUERY_SECONDS = 2.0
 MAXIMUM_ROWS = 1_000_000

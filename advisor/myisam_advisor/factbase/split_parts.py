@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 
 SLICE = 256
 # Of more, to ask about all of them in one statement is quicker.

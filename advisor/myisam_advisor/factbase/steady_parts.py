@@ -13,8 +13,8 @@ from dataclasses import field, replace
 
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
 from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, folded, split, words_of
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TABLES, Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 PER_TABLE = frozenset({"tables", "indexes"})

@@ -18,7 +18,7 @@ from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_advisor.texts.templates import printable
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import is_number

@@ -12,7 +12,7 @@ from heapq import nlargest
 
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import NO_SILENCE, Episode, Key, Past, Silence, Stretch
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # A finding that is away for no longer is the same episode: rules near their threshold come and go (docs/decisions/026-the-page-remembers.md).
 EPISODE_GAP_SECONDS = 900.0

@@ -10,8 +10,8 @@ from operator import itemgetter
 
 from myisam_advisor.history.format import CHANGE, SETTING
 from myisam_advisor.history.records import Records
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 # What the rules recommend to change, and what moves the same measures.

@@ -27,7 +27,7 @@ from myisam_advisor.history.records import Records
 from myisam_advisor.history.remembered import with_remembered
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.past import Episode, Key, Past, Silence, dated, standing
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from myisam_advisor.catalogue.rules import Measure
 from myisam_advisor.history.reader import Curve
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MINIMUM_SAMPLES = 12
 RESAMPLES, CONFIDENCE, SEED = 1000, 0.95, 20081112

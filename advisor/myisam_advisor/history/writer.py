@@ -37,10 +37,10 @@ from myisam_advisor.history.remembered import with_remembered
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import Episode, Key, Past, Silence
 from myisam_advisor.texts.moments import moment_in_words
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.kernel.rights import REMEDIES
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Metric, Value

@@ -12,10 +12,10 @@ from functools import partial
 
 from myisam_advisor.judging.findings import Suspicion
 from myisam_advisor.texts.templates import count, object_name
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 # Two counters are not read in the same instant.

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.judging.findings import NotEvaluated
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # What a template or planner can stumble over when a rule's columns are not what it expects.
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)

@@ -13,8 +13,8 @@ from myisam_advisor.remedies.price import Price
 from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import text_of
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql
 
 

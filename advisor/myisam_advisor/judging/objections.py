@@ -9,8 +9,8 @@ from myisam_advisor.factbase.guarded_query import Result
 from myisam_advisor.judging.findings import Dropped
 from myisam_advisor.judging.resolver import Candidate
 from myisam_advisor.texts.templates import TextError, fill, printable
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 
 # A condition that has one of these columns speaks of those findings alone that have the same value there.
 NARROWING = ("schema_name", "table_name", "object", "severity", "confidence")

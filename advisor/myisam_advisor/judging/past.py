@@ -14,7 +14,7 @@ from myisam_advisor.judging.asking import MAXIMUM_FINDINGS_PER_RULE
 from myisam_advisor.judging.findings import LOAD, Finding, Judgement
 from myisam_advisor.texts.moments import moment_in_words, span_in_words
 from myisam_advisor.texts.templates import count, duration
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 HOLDS, GONE, NOT_KNOWN = "holds", "gone", "unknown"
 # Looks come in time, more or less: after so many pauses without one, nobody looked.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 

@@ -12,8 +12,8 @@ from dataclasses import field
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.judging.findings import Dropped, Finding, NotEvaluated, Suppressed
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 
 EVERY_RULE = "*"
 LAST = 1000  # what holds nobody back comes after what does

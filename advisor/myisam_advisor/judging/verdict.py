@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from myisam_advisor.judging.findings import LOAD, Finding, Judgement
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 HELD_BACK, TO_MEND, COULD_GAIN, NOTHING, UNKNOWN = "held back", "to mend", "could gain", "nothing", "unknown"
 CRITICAL, WARNING, INFO, GOOD = "critical", "warning", "info", "good"

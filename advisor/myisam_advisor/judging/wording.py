@@ -24,8 +24,8 @@ from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.collectors.base import declared_columns
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 NOTHING_CHANGED = "Nothing to undo: nothing is changed."

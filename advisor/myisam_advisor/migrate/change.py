@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Structure
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, sql_list, statement
 
 TableName = tuple[str, str]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 
 SHORTEST, INNODB_SHORTEST = 4, 3

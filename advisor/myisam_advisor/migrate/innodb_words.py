@@ -18,9 +18,9 @@ from math import ceil
 
 from myisam_advisor.catalogue.innodb_pages import Filling, file_bytes, free_extents, tree_pages
 from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
-from myisam_exporter.lean_dataclasses import dataclass
 
 TABLES_OF_WORDS, COMMON_TABLES = 6, 5
 DOCUMENT_BYTES = 8  # FTS_DOC_ID, a column of its own, and an index over it

@@ -19,9 +19,9 @@ from myisam_advisor.migrate.tables import DATA, FoundTable
 from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.myi_header import NO_HEADER
 from myisam_exporter.files.structure import Column, Index, Structure
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 MERGE = "MRG_MyISAM"

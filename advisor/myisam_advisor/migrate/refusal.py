@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.structure import Structure
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 WARNING = 0

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Index, Structure
-from myisam_exporter.lean_dataclasses import dataclass
 
 # Of a page of 16 kB that holds nothing 16,252 bytes are left, 16,246 in REDUNDANT; and a page holds two rows at least.
 PAGE_OVERHEAD_BYTES, OLD_PAGE_OVERHEAD_BYTES = 132, 138

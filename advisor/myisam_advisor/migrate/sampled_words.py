@@ -28,10 +28,10 @@ from myisam_advisor.migrate.innodb_words import (
     written_at_once,
 )
 from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.fulltext_pages import IndexWords
 from myisam_exporter.files.structure import Structure
-from myisam_exporter.lean_dataclasses import dataclass
 
 # Of language MyISAM's index has six tenths of the bytes, each word as often as it is there; of what it leaves over, words of three letters
 # and stopwords make 1.18 to 1.31 times as many entries (nine sorts of texts in four languages), and half as many more rows.

@@ -12,8 +12,8 @@ from dataclasses import replace
 from myisam_advisor.migrate import fulltext_settings
 from myisam_advisor.migrate.fulltext_settings import NOT_KNOWN, FulltextSettings
 from myisam_advisor.texts.near import did_you_mean
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import finite_number, whole_number
 
 MARIADB, MYSQL = "mariadb", "mysql"

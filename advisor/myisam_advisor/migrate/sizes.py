@@ -42,10 +42,10 @@ from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACT
 from myisam_advisor.migrate.sampled_words import sampled_words_bytes, with_popular
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, text_bytes, widths_of, within_index
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.fulltext_pages import IndexWords
 from myisam_exporter.files.structure import Index, Structure
-from myisam_exporter.lean_dataclasses import dataclass
 
 BOX_BYTES = 33  # what a SPATIAL index has of a shape: four corners, and their length
 TEXTS = types.VARIABLE | {types.STRING}

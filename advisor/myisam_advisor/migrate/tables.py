@@ -13,6 +13,7 @@ from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table, undivided
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
@@ -21,7 +22,6 @@ from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.lean_dataclasses import dataclass
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"

@@ -13,7 +13,7 @@ from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.proofs.rate_store import table_key
 from myisam_advisor.texts.templates import size
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 Range = tuple[float, float]

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from myisam_advisor.migrate.row_size import is_fixed, stored
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Index, Structure
-from myisam_exporter.lean_dataclasses import dataclass
 
 FIXED, PACKED = "fixed", "compressed"
 HEADER_BYTES = 4.5  # three or four, and what fills the row up to a multiple of four

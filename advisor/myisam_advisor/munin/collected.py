@@ -16,10 +16,10 @@ from myisam_advisor.proofs.store import of_all, proof_stores
 from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.mysqld_process import PROCESS, of_one_process, page_cache_hits_of
 from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process import ProcessSample
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import Latest, pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot

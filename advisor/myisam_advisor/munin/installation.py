@@ -12,8 +12,8 @@ from pathlib import Path
 
 from myisam_advisor.munin.places import SOCKET
 from myisam_advisor.texts.whole_files import OutputDirectory
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import read_small
 
 NAME = "myisam_advisor"

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process import ProcessIo, ProcessSample
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.metrics.base import Running
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.foreign_files import read_small

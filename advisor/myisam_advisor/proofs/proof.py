@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from math import exp, log
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # The words of trials (trial/comparison.py), which this room lies below.
 WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"

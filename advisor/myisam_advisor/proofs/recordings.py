@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_advisor.proofs.changes import changes_of
 from myisam_advisor.proofs.validity import CLOCK_SECONDS, DAY_SECONDS, MAXIMUM_AGE_DAYS, is_other_product, series_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 RECORD_ANEW = "record this server anew (myisam-advisor record)"

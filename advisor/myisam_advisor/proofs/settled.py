@@ -10,9 +10,9 @@ from myisam_advisor.proofs.changes import changes_of, is_about
 from myisam_advisor.proofs.proof import REPLAY, UNCLEAR, WORSE, Kind, Outcome, Proof, server_key, together
 from myisam_advisor.proofs.store import KeptProofs
 from myisam_advisor.proofs.validity import still_valid
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 # A trial on some tables speaks for a setting of the whole server where they have at least so much of all rows that are read.

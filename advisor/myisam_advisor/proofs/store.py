@@ -15,8 +15,8 @@ from myisam_advisor.proofs.rate_store import NAME as RATES_NAME
 from myisam_advisor.proofs.rate_store import RateStore, rates_of_all
 from myisam_advisor.proofs.validity import outlived_by
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 NAME = "proofs"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import real_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 HEADROOM_RATIO = 0.1

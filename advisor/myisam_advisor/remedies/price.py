@@ -14,7 +14,7 @@ from myisam_advisor.remedies.statements.closing import FlushTables, LockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, duration
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # Changing one of these flushes and empties the key cache.
 OF_KEY_CACHES = ("key_buffer_size", "key_cache_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

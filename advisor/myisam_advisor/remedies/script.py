@@ -18,7 +18,7 @@ from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Statement, text_of
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.texts.templates import escaped
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SQL_MARK = "-- "
 SHELL_MARK = "# "

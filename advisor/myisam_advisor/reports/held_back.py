@@ -8,7 +8,7 @@ from myisam_advisor.judging.past import HOLDS, NOT_KNOWN, Episode, Past
 from myisam_advisor.judging.verdict import SERIOUS
 from myisam_advisor.texts.moments import is_today, span_in_words
 from myisam_advisor.texts.templates import count
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NAMED_TIMES = 3
 Span = tuple[float, float]

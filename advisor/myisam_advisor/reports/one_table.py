@@ -12,9 +12,9 @@ from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import count, duration, object_name, percent, size
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 
 from myisam_advisor.catalogue.rules import Rule
-from myisam_advisor.catalogue.shipped_files import shipped
+from myisam_advisor.catalogue.shipped_files import shipped_document
 
 # Beside the rules: what each says of one of its cases (tools/rule_examples.py writes it).
 EXAMPLES = "examples.json"
@@ -46,7 +45,7 @@ def outline(template: str, scope: str = "") -> str:
 @lru_cache(maxsize=1)
 def _examples() -> Mapping[str, Mapping[str, str]]:
     """Of all shipped rules."""
-    examples: dict[str, dict[str, str]] = json.loads(shipped(EXAMPLES).read_text("utf-8"))
+    examples: dict[str, dict[str, str]] = shipped_document(EXAMPLES)
     return examples
 
 

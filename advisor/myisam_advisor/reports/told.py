@@ -16,8 +16,8 @@ from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_advisor.reports.forecasts_in_words import gain_in_words
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
 from myisam_advisor.texts.templates import limit, with_unit
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 # How many objects the overview names, and how long what a rule would have one do may be there.

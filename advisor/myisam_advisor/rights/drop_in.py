@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from myisam_advisor.texts.whole_files import READABLE, OutputDirectory
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.rights import FILES_DROP_IN
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import read_small
 
 NAME = "rights.conf"

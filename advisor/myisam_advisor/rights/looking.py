@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.rights.service import Service
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 from myisam_exporter.outside.documents import DocumentError, parse_json
 

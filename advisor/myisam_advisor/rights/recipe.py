@@ -10,9 +10,9 @@ from myisam_advisor.rights.looking import Identity
 from myisam_advisor.rights.server_side import ServerSide
 from myisam_advisor.rights.service import Service, restart, stop_process_reader
 from myisam_advisor.rights.sights import HIDDEN, LOGIN, NOT_KNOWN, PROCESSLIST, WAITS, Sight
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.rights import FILES_DROP_IN
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.account import Step
 from myisam_exporter.server.sql import quote_account, statement
 

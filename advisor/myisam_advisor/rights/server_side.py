@@ -8,9 +8,9 @@ from pathlib import Path
 from myisam_advisor.rights.drop_in import Wanted
 from myisam_exporter.collectors.base import Context, with_prerequisites
 from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server import account
 from myisam_exporter.server.account import Step

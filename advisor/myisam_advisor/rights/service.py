@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 
 SERVICE = "myisam-advisor.service"
 PROCESS_SOCKET = "myisam-advisor-process.socket"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SEEN, HIDDEN, NOT_HERE, NOT_KNOWN = "seen", "not seen", "not here", "not known"
 LOGIN, HISTORY = "login", "history"

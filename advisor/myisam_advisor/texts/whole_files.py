@@ -81,6 +81,7 @@ class OutputDirectory:
         Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2), link(2) and rename(2) do.
         """
         self._refuse_what_is_not_ours(name)
+        # As secrets.token_hex, without the six modules that this imports in each start.
         temporary = f".{name}.{os.urandom(8).hex()}"
         descriptor = os.open(temporary, _MAKE, 0o600 if private else self._mode, dir_fd=self._descriptor)
         try:

@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, shortened
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import SETTINGS, DocumentError, loader_class, parse_yaml, read_text
 
 # Each error quotes the part that it is about: of a file that is wrong everywhere, the first hundred are looked at.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.top.figures import Say, figure, octets, share
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows
 
 Numbers = Sequence[float | None]

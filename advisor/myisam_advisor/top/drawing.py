@@ -31,7 +31,7 @@ from myisam_advisor.top.scene import (
 )
 from myisam_advisor.top.sparks import BARS, spark
 from myisam_advisor.top.view import LIST, Shown, place_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MINIMUM_WIDTH, MINIMUM_HEIGHT = 40, 10
 NAME_WIDTH = 20

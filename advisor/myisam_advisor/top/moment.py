@@ -5,7 +5,7 @@ from __future__ import annotations
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.verdict import Verdict
 from myisam_advisor.workload.kinds.seen import SeenStatements
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 

@@ -22,8 +22,8 @@ from myisam_advisor.top.columns import COLUMNS, names_of
 from myisam_advisor.top.scene import Scene, findings_naming, missing, table
 from myisam_advisor.top.trails import GAUGES
 from myisam_advisor.top.view import FINDINGS, HELP, STATEMENTS, TABLE, WHY
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 Row = Mapping[str, Value]

@@ -16,9 +16,9 @@ from myisam_advisor.top.figures import figure, octets, share
 from myisam_advisor.top.moment import Failure, Moment
 from myisam_advisor.top.trails import GAUGES, KEY_CACHE_REQUESTS, Gauge, Trails, requests_of
 from myisam_advisor.top.view import View
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 FIRST_LOOK = "The first look at the server is under way."

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from myisam_advisor.top.figures import Say, each_second, figure, octets_per_second, share
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 KEPT = 300

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from myisam_advisor.top.columns import BY_ACTIVITY, SORTS
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 LIST, TABLE, FINDINGS, STATEMENTS, WHY, HELP = "list", "table", "findings", "statements", "why", "help"
 INTERVALS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)

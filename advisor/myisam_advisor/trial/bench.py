@@ -16,8 +16,8 @@ from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.replay import Replayed, replay, write_statements
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process
-from myisam_exporter.lean_dataclasses import dataclass
 
 SCHEMA = "myisam_advisor_trial"
 SEED = 2008

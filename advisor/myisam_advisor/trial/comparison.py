@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from myisam_advisor.trial.intervals import MINIMUM_VALUES, PRIOR_VARIANCE, interval_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MINIMUM_ROUNDS = MINIMUM_VALUES
 # A change of less is not worth a restart or an ALTER.

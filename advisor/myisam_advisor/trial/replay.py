@@ -11,7 +11,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SCRIPT = Path(__file__).with_name("replay.lua")
 # Read at once: where we were installed, the trial's own user may not be able to read.

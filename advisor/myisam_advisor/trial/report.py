@@ -20,7 +20,7 @@ from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 PIPED_WIDTH, MAXIMUM_WIDTH, UNBOUNDED_WIDTH = 120, 140, 1000

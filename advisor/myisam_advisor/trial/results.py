@@ -7,7 +7,7 @@ from dataclasses import field
 
 from myisam_advisor.trial.comparison import Comparison, Run, compare
 from myisam_advisor.trial.rounds import Course, doubted
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

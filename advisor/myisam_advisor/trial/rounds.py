@@ -20,7 +20,7 @@ from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison,
 from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.private.load import Load, LoadMeter
 from myisam_advisor.trial.warm_up import warm_up_rounds
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 T = TypeVar("T")
 SEED = 20081112  # the same order again

@@ -18,7 +18,7 @@ from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
 from myisam_advisor.trial.trial import Subject, run_trial
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

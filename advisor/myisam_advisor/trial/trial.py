@@ -24,7 +24,7 @@ from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import Source, needed_bytes
 from myisam_advisor.trial.tables.table_lock import Lock
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # The threads of closed connections are kept, so that their context switches can still be counted.

@@ -16,7 +16,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from myisam_advisor.workload.events import Event
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 FORMAT, VERSION = "myisam-advisor workload", 1
 # One packet of the protocol: what a client sends at once, and as much as MariaDB takes unless max_allowed_packet is set (MySQL 8: 64 MiB).

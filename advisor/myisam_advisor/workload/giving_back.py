@@ -13,8 +13,8 @@ from pathlib import Path
 
 from myisam_advisor.workload.log_settings import assignment, changed_since, give_back, identity, present_settings
 from myisam_advisor.workload.server_end import end_of
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 

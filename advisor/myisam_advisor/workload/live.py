@@ -31,9 +31,9 @@ from myisam_advisor.workload.log_settings import (
 )
 from myisam_advisor.workload.recording import NothingRecordedError, Recorded, Told, record_log, source_named
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, end_of, ends_now
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ByHandError, ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.location import locate
 from myisam_exporter.server.session import Session

@@ -16,8 +16,8 @@ from myisam_advisor.workload.several_statements import SEVERAL, apart
 from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import LogSource, Reading
 from myisam_advisor.workload.statements import refused
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 
 _SAMPLE_BYTES = 1 << 16
 # Of so many statements one is shorter, where none is left out.

@@ -16,7 +16,7 @@ from myisam_advisor.workload.quoted_names import with_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
 from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, behind_comments, tokens
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # And the comment behind them, before which they do not tell all.
 _FIRST_WORDS = re.compile(rb"[\s(\0]*([A-Za-z]+)(?:\s+([A-Za-z_]+))?(?:\s*([/#-]))?")

@@ -8,7 +8,7 @@ from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import Workload
 from myisam_advisor.workload.file_format import Header, Totals
 from myisam_advisor.workload.fingerprints import fingerprint, kind_id
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # Statements are of thousands of kinds where names are made up.
 MAXIMUM_KINDS = 10_000

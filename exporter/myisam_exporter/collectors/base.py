@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Column
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.index_names import IndexNames
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 if TYPE_CHECKING:

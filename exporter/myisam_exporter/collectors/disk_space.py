@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:

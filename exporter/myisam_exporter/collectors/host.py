@@ -12,9 +12,9 @@ from pathlib import Path
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.server.location import ELSEWHERE
 

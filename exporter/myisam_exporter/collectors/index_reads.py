@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.performance_schema import GRANT, PERFORMANCE_SCHEMA
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan
 from myisam_exporter.files.myi_definition import Key
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import Sql, quote_text, sql_list, statement
 

@@ -21,13 +21,13 @@ from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.user_statistics import USER_STATISTICS, TableStatistics
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes
 from myisam_exporter.files.myi_definition import Key
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import Sql, statement
 

@@ -14,9 +14,9 @@ from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import read_small
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import quote_variable, statement

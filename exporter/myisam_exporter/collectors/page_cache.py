@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Key, RowMaker, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import TablePages
 from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END
 
 PAGE_CACHE = SampleKey("page_cache", PageCacheSweep)

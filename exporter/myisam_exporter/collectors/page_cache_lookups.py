@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:

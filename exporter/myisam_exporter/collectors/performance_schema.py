@@ -11,9 +11,9 @@ from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 

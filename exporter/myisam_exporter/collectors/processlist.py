@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import statement
 

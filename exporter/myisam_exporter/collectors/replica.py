@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.account import replication_right
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.status import STATUS, UPTIME
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.location import DIRECTORY, LOCATED_BY, Location, locate
 

@@ -13,10 +13,10 @@ from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Conte
 from myisam_exporter.collectors.myi import MYI, MyiCollector
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END, whole_number
 
 MAXIMUM_TABLES = 100

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
 from myisam_exporter.server.asked_names import AskedNames, status_named

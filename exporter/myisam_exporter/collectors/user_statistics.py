@@ -7,9 +7,9 @@ from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, by_column, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 
 QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"

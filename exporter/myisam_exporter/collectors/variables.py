@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import finite_number, parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
 from myisam_exporter.server.asked_names import AskedNames, variables_named

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import chain
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.exposition.values import GroupValues
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.metrics.base import Value
 
 

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.metrics.base import Metric, Value
 
 if TYPE_CHECKING:

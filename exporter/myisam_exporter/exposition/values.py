@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import field
 
 from myisam_exporter.collectors.base import Sample, SampleKey
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.metrics.base import Group, Metric, Scene, Value, all_groups
 

@@ -12,7 +12,7 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Literal, overload
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 Value = int | float | str | None
 Row = Mapping[str, Value]

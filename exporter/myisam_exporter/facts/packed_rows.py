@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from typing import Protocol, cast, overload
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import ColumnwiseRows, Value
-from myisam_exporter.lean_dataclasses import dataclass
 
 SLICE_ROWS = 1024
 # Where more than so many rows lie beside, and more than this part of all, their slices are packed anew.

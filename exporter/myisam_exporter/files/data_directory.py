@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.file_names import decode_schema
@@ -23,7 +24,6 @@ from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, left_out, size_of
 from myisam_exporter.files.table_file import TableFile, TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MAGIC = b"\xfe\x01"
 FIRST_READ_BYTES = 16_384  # holds the whole file of nearly every table

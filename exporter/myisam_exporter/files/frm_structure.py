@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, is_partly_zero_date, is_zero_date
 from myisam_exporter.files.frm_definition import (
@@ -30,7 +31,6 @@ from myisam_exporter.files.frm_definition import (
 from myisam_exporter.files.frm_keys import LONG_HASH, UNIQUE_HASH, VECTOR, FullKey, parse_full_keys
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
 from myisam_exporter.files.structure import Column, Index, Part, Structure
-from myisam_exporter.lean_dataclasses import dataclass
 
 ENGINE_MYISAM, ENGINE_INNODB, ENGINE_ARIA = 9, 12, 42
 ENGINES = {

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import exp, inf, log
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, Key
@@ -33,7 +34,6 @@ from myisam_exporter.files.myi_header import (
     parse_header,
     tree_pointers,
 )
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 PAGES_OF_A_LEVEL, MOST_LEVELS = 192, 8

@@ -11,13 +11,13 @@ from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.definition_reader import DEFINITION
 from myisam_exporter.files.file_names import undivided
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
 from myisam_exporter.files.frm_definition import FrmError
 from myisam_exporter.files.frm_keys import FrmKey, named_as, parse_keys
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from weakref import WeakValueDictionary
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 INTEGER_MAXIMUM = 2**63 - 1  # of SQLite, and of a file's length: off_t
 MAXIMUM_KEPT_BYTES = 64 << 20

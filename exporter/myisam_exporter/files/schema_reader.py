@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.definition_reader import (
     NOT_THERE,
     UNREADABLE,
@@ -24,7 +25,6 @@ from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, s
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum

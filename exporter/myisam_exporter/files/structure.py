@@ -6,7 +6,7 @@ enum enum_field_types, which both kinds of files are written with.
 
 from __future__ import annotations
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # mysql_com.h, enum enum_field_types. MySQL 5.6.4 and later write 17 to 19 for times; 245 is JSON in MySQL, and a computed column in old MariaDB.
 DECIMAL, TINY, SHORT, LONG, FLOAT, DOUBLE, TIMESTAMP, LONGLONG, INT24, DATE, TIME, DATETIME, YEAR, NEWDATE = (

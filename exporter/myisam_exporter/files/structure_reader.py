@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.file_names import decode_table
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.frm_definition import FrmError
 from myisam_exporter.files.frm_structure import parse_structure
 from myisam_exporter.files.sdi_structure import MAXIMUM_FILE_BYTES, SdiError, parse_sdi
 from myisam_exporter.files.structure import Structure
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 DEFINITION, SERIALISED = ".frm", ".sdi"

@@ -14,6 +14,7 @@ from dataclasses import field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Change
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
@@ -21,7 +22,6 @@ from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resid
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.kernel.residency import FilePages, Prober
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 

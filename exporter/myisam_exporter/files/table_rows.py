@@ -6,13 +6,13 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM
 from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.table_file import TableFile, TableName
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import bounded_sum
 
 # A server's uptime has whole seconds: a file that was written in the second of its start counts as written by it.

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import cast
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Change, Key, Row, RowMaker, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups
 from myisam_exporter.files.table_rows import Sums, table_row
-from myisam_exporter.lean_dataclasses import dataclass
 
 AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 # How far two readings of when the server started may lie apart: its uptime has whole seconds.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 MINIMUM_ACCESSES = 1000

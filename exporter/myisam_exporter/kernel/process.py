@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process_files import MALLOC_LIBRARIES, process_lines
 from myisam_exporter.kernel.rights import READ_PROCESS
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")

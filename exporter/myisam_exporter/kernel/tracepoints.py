@@ -24,8 +24,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_text
 
 TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))

@@ -7,12 +7,12 @@ from dataclasses import field, replace
 from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Key, Value, WiderRows, table_named
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.packed_rows import PackedRows
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import numbers_in
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.side_by_side import side_by_side
 
 Result = TypeVar("Result")

@@ -6,10 +6,10 @@ from typing import Any
 
 from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns
 from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet, mark_unknown
 from myisam_exporter.look.merging import Contribution, Remembered
 from myisam_exporter.look.pairs import pairs_between

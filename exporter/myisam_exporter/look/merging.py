@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TABLES, Block, FactTable, Key
 from myisam_exporter.facts.generation import OfGeneration
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, RowMerger, merge_table
 
 

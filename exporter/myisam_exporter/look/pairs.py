@@ -11,8 +11,8 @@ from typing import Protocol
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.status import STATUS, UPTIME_SINCE_FLUSH
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 
 FLUSHED_BY_FLUSH_STATUS = frozenset({STATUS.name, "key_caches"})
 NONE_EARLIER = Unknown("not looked at before")

@@ -8,9 +8,9 @@ from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Context, Sample, SampleKey, all_collectors
 from myisam_exporter.collectors.status import STATUS, Status
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.wire import one_look
 
 FAILED = "unexpected failure of the collector"

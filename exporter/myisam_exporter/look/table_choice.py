@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import field
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows
 
 DEFAULT_LIMIT = 100

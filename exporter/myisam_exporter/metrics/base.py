@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
 
 from myisam_exporter.collectors.base import Pair, Sample, SampleKey, units_of
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.table_choice import names_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import socket
 import struct
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import StatementRefusedError
-from myisam_exporter.lean_dataclasses import dataclass
 
 PROTOCOL_VERSION = 10
 ERROR_PACKET = 0xFF

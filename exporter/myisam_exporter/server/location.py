@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import only_root_writes, owner_of
 from myisam_exporter.kernel.rights import READ_FILES, REMEDIES, SHOW_PROCESS
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import can_be_named, read_small
 from myisam_exporter.server.server_process import process_numbers, process_owner, read_pid, server_process
 

@@ -14,8 +14,8 @@ from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
 
 STANDARD_FILES = (Path("/etc/my.cnf"), Path("/etc/mysql/my.cnf"))

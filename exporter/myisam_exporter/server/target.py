@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.default_sockets import default_socket
 from myisam_exporter.server.option_files import CLIENT_GROUPS, NOTHING_FURTHER, Further, Options, read_option_files
 from myisam_exporter.server.tls import Tls, tls_from_options

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from io import IOBase
 from typing import Any
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # One answer: the rows of 100,000 tables take 6 to 16 MiB.
 ANSWER_BYTES = 32 << 20

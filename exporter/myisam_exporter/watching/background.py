@@ -8,12 +8,12 @@ from dataclasses import field, replace
 
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading, reading_of
 from myisam_exporter.exposition.text import Page
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot

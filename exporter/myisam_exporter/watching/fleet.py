@@ -10,8 +10,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import field
 from typing import Any
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.server.target import Target

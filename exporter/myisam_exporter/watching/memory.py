@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import field
 
 from myisam_exporter.collectors.base import Context
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.look.table_choice import TableChooser

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import NOT_TRACED, PAGE_CACHE_SWEEP_SECONDS, Context
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import Clock
 from myisam_exporter.server.session import Session
 

@@ -11,8 +11,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import read_yaml_document
 from myisam_exporter.server.option_files import NOTHING_FURTHER, Further, read_option_files
 from myisam_exporter.server.target import DEFAULT_PORT, Target, target_from_options

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import field
 from typing import Generic, TypeVar
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ import os
 import time
 from dataclasses import field, replace
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.web.allowed_hosts import OPTION, AllowedHosts, is_host_name
 from myisam_exporter.web.gate import Gate
 from myisam_exporter.web.logins import LoginQueue, TooManyLoginsError

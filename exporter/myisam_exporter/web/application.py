@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
 from urllib.parse import parse_qs, urlencode
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading
 from myisam_exporter.exposition.text import (
@@ -22,7 +23,6 @@ from myisam_exporter.exposition.text import (
     page_of_text,
     wants_open_metrics,
 )
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet

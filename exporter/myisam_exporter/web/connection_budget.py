@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import Enum
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.web.peers import Peer
 
 # A request and the taking of an answer are a matter of milliseconds for whoever means it.

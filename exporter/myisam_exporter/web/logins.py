@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 REMEMBERED_LOGINS = 100
 # Logins that wait to be verified, or are: half a second's worth at cost 10, and half of them for one peer.

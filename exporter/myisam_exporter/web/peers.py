@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import struct
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # struct ucred of SO_PEERCRED, unix(7): pid, uid, gid.

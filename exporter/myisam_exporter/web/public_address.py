@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.web.allowed_hosts import host_of
 from myisam_exporter.web.server import Request
 

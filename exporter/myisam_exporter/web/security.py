@@ -15,8 +15,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_bytes
 from myisam_exporter.outside.documents import read_yaml_document
 from myisam_exporter.outside.quantities import seconds_in

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import h11
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.web.connection_budget import ConnectionBudget, OpenConnection, Stage
 from myisam_exporter.web.peers import NOBODY, Peer, peer_of
 from myisam_exporter.web.unix_listener import unix_listener

@@ -12,7 +12,7 @@ from tests.support.repository import ROOT
 from tools.links import documents
 
 PACKAGES = {"exporter": ROOT / "exporter" / "myisam_exporter", "advisor": ROOT / "advisor" / "myisam_advisor"}
-LOOSE = {"exporter": {"__init__.py", "errors.py", "lean_dataclasses.py", "version.py", "py.typed"}, "advisor": {"__init__.py", "errors.py", "py.typed"}}
+LOOSE = {"exporter": {"__init__.py", "errors.py", "version.py", "py.typed"}, "advisor": {"__init__.py", "errors.py", "py.typed"}}
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 
 

@@ -12,8 +12,8 @@ import click
 
 from myisam_advisor.cli.described import FAILED, SET_UP, ConnectionOption, Described
 from myisam_advisor.cli.options import Command, ServerOptions, server_options, was_given, with_options
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, shortened
-from myisam_exporter.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.rights.looking import Identity

@@ -17,8 +17,8 @@ from myisam_advisor.cli.options import (
     site_options,
     with_options,
 )
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 
 # Prometheus waits 10 s by default: a query must have failed before that.
 SERVE_TIMEOUT_SECONDS = 5

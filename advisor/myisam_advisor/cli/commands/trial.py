@@ -31,7 +31,7 @@ from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, TrialC
 from myisam_advisor.cli.tried_changes import ReplayWish
 from myisam_advisor.cli.upgrading import UpgradeWish, upgrade
 from myisam_advisor.texts.units import unit_names
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.kept_trials import Ground

@@ -15,9 +15,9 @@ from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 TableName = tuple[Value, Value]

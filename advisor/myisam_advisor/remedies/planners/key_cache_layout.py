@@ -17,9 +17,9 @@ from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import object_name, percent
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_CACHES = 16

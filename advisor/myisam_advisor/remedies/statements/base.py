@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.texts.templates import printable
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, comment, quote_identifier, quote_table
 
 # Schema and table; the table alone where the author of a rule left out the schema.

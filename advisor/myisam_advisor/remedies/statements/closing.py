@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import AnyCommand, Logged, Name, Phase, Remark, Statement, only, quoted
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, sql_list, statement
 
 REPAIR = "REPAIR TABLE"

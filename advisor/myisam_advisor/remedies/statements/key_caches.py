@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import Name, Now, Phase, Statement, only, quoted
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 

@@ -14,7 +14,7 @@ from myisam_advisor.remedies.statements.base import (
     way_back_not_known,
 )
 from myisam_advisor.remedies.statements.tables import verification_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql
 
 _LOGGED = {"": Logged.NEVER, "CHECK TABLE": Logged.NEVER, "ALTER TABLE": Logged.ALWAYS}

@@ -17,7 +17,7 @@ from myisam_advisor.remedies.statements.base import (
     quoted,
     way_back_not_known,
 )
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, sql_list, statement
 
 AVERAGE_ROW = "AVG_ROW_LENGTH"  # belongs to MAX_ROWS: their product says how far row pointers must reach

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import Now, Phase, Statement, remark
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 
 

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
 from myisam_advisor.reports.exit_status import by_severity
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.judging.findings import Judgement

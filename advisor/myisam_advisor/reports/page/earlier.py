@@ -10,7 +10,7 @@ from myisam_advisor.reports.held_back import Span, held_back_in_words, spans_hel
 from myisam_advisor.reports.page.sparkline import MARGIN, WIDTH
 from myisam_advisor.texts.moments import span_in_words
 from myisam_advisor.texts.templates import count
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SHOWN_EPISODES = 40
 NAMED_GAPS = 4

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import field
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 _TAGS = re.compile(r"(\{\{.*?\}\}|\{%.*?%\})")
 _SENTENCES = re.compile(r"(?<=[.!?])(?<!\.\.\.)\s+(?=[A-Z])")

@@ -10,7 +10,7 @@ from myisam_advisor.judging.verdict import Verdict, verdict_of
 from myisam_advisor.reports.page.table_map import TableMap, table_map
 from myisam_advisor.reports.wording import server_name
 from myisam_advisor.texts.templates import printable
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 # Tables and indexes are those that the watch itself keeps for the next look: they cost nothing more.

@@ -9,7 +9,7 @@ from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
 from myisam_advisor.reports.page.treemap import Rectangle
 from myisam_advisor.texts.templates import count, percent, printable, rate, size
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.
 LETTER_WIDTH, LABEL_HEIGHT = 6.6, 15.0

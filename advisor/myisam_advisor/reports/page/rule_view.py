@@ -13,7 +13,7 @@ from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.view import FindingView, cleaner, finding_views, moment
 from myisam_advisor.reports.told import told
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # The texts of `explain` that a finding completes, and the fields of the rule that they are made of.
 COMPLETED = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 WIDTH, HEIGHT, MARGIN = 200, 36, 2
 BUCKETS = 100

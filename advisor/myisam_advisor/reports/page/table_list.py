@@ -12,8 +12,8 @@ from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.map_view import cut
 from myisam_advisor.reports.page.view import moment
 from myisam_advisor.texts.templates import count, percent, rate, size
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows
 
 TABLES_A_PAGE = 100

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from myisam_advisor.reports.page.treemap import Rectangle, treemap
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactRows
 
 CRASHED, HOT, EVICTED = "crashed", "hot", "evicted"

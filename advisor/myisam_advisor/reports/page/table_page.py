@@ -22,7 +22,7 @@ from myisam_advisor.reports.page.view import (
 from myisam_advisor.reports.told import told
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import printable
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

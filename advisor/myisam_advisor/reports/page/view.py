@@ -21,9 +21,9 @@ from myisam_advisor.reports.page.sparkline import Sparkline, sparkline
 from myisam_advisor.reports.told import Told, ToldRule, told, told_facts
 from myisam_advisor.reports.wording import headline
 from myisam_advisor.texts.templates import count, printable, size, with_unit
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.lean_dataclasses import dataclass
 
 CURVE_SECONDS = 86_400.0
 SHOWN_COMMANDS = 40

@@ -17,7 +17,7 @@ from myisam_advisor.trial.bench import SCHEMA
 from myisam_advisor.trial.engines.drawn_rows import DrawnRows
 from myisam_advisor.trial.engines.result import Crash
 from myisam_advisor.trial.engines.stage import EngineServer, server_error, text_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # Of the table's rows, a quarter at most is taken out.
 MOST_HELD, HELD_SHARE = 20_000, 4

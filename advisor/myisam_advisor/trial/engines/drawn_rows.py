@@ -9,7 +9,7 @@ from myisam_advisor.trial.engines.stage import Column, EngineServer, named, text
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.rows_by_index import INEXACT_TYPES, Sampled
 from myisam_advisor.trial.tables.sources import Source
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 MOST_ROWS, MOST_BYTES = 50_000, 64 << 20

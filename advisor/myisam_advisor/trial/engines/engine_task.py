@@ -21,7 +21,7 @@ from myisam_advisor.trial.statements.replay_task import events_of, knows_moments
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import remote_lock
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

@@ -42,7 +42,7 @@ from myisam_advisor.trial.tables.made import MINIMUM_ROWS
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.trial.trial import as_trial_errors, told_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # Of a table on another engine: the copy it is made of, itself while the ALTER writes it, and its log.

@@ -18,7 +18,7 @@ from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer
 from myisam_advisor.trial.replay import write_statements
 from myisam_advisor.trial.report import course_line
 from myisam_advisor.trial.results import Workload, WorkloadResult
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 TWIN = "twin"
 READS_PER_UPDATE, BATCH = 4, 100

@@ -30,7 +30,7 @@ from myisam_advisor.trial.statements.tally import Run, tally
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.events import Event
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MOST_LISTED = 20
 # Reads the workload from its beginning, as often as it is called.

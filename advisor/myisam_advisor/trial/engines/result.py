@@ -12,7 +12,7 @@ from typing import Any
 
 from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.trial.typed_documents import made
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

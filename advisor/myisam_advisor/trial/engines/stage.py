@@ -14,7 +14,7 @@ from myisam_advisor.trial.private.unprivileged import run
 from myisam_advisor.trial.statements.stages import copy_directory
 from myisam_advisor.trial.tables.copied_table import is_generated
 from myisam_advisor.trial.tables.sources import Source
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table
 

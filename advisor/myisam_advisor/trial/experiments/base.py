@@ -14,7 +14,7 @@ from myisam_advisor.texts.units import unit_names
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.rounds import Limits, run_rounds
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import Bench

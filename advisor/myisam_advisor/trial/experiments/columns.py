@@ -22,8 +22,8 @@ from myisam_advisor.trial.experiments.base import Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.made import SyntheticTable, subjects
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, header_length, parse_header
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier, quote_table
 
 SEED_ROWS, DOUBLINGS = 16_384, 4

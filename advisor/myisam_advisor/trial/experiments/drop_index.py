@@ -23,7 +23,7 @@ from myisam_advisor.trial.tables.made import (
     subjects,
 )
 from myisam_advisor.trial.tables.rows_by_index import as_statements, column_types, index_of_single_rows, sampled
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 FIRST_ROWS = 100_000

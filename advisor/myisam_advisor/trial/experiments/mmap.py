@@ -20,8 +20,8 @@ from myisam_advisor.trial.tables.made import (
     most_statements,
     subjects,
 )
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.kernel.process_files import DATA_FILE_SUFFIX, process_lines
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 ROWS = 200_000

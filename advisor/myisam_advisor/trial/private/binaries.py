@@ -14,7 +14,7 @@ from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import first_bytes
 
 PROGRAM_NAMES = ("mariadbd", "mysqld", "mysqld-debug")

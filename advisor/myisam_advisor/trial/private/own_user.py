@@ -25,7 +25,7 @@ from dataclasses import field
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
 
 # Above containers' ranges and what directory services hand out; below, for a container that maps 65,536 users, between systemd's own.

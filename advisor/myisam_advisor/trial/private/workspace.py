@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 INNER = "w"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

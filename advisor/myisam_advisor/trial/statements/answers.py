@@ -18,7 +18,7 @@ from myisam_advisor.trial.statements.stages import ACCOUNT
 from myisam_advisor.trial.statements.survey import Judging, TableName
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.fingerprints import fingerprint
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MOST_KINDS = 300
 STATEMENT_SECONDS = 30

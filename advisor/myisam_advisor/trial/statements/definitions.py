@@ -18,8 +18,8 @@ from myisam_advisor.trial.statements.calls import plain
 from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.tokens import tokens
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, statement
 
 if TYPE_CHECKING:

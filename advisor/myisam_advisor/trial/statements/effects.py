@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from myisam_advisor.trial.statements.survey import TableName
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NONE: frozenset[TableName] = frozenset()
 

@@ -12,7 +12,7 @@ from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.workload.events import Event
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

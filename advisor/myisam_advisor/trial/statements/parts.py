@@ -20,8 +20,8 @@ from myisam_advisor.trial.statements.stages import ACCOUNT, Stage, StagedTable
 from myisam_advisor.trial.statements.survey import Judging, Survey, TableName, survey
 from myisam_advisor.trial.statements.tally import Run, keep_usual, tally
 from myisam_advisor.trial.statements.window import Allowance, Pace, choose, corrected, ends_of
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample, read_process
-from myisam_exporter.lean_dataclasses import dataclass
 
 SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 # How often a window is tried, and chosen again where a run of it took too long or too short.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.errors import TrialError
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 STATEMENT, OPEN, CLOSE, USE = range(4)
 RECORD, TICKET = struct.Struct("=IBBHIIQ"), struct.Struct("=IIII")

@@ -26,7 +26,7 @@ from myisam_advisor.trial.tables.table_lock import remote_lock
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import Workload
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

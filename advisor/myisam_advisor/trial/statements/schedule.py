@@ -32,7 +32,7 @@ from myisam_advisor.trial.statements.records import (
 from myisam_advisor.trial.statements.survey import Judged, Judging, KindUse, Survey, TableName, named
 from myisam_advisor.trial.statements.threads import Threads, divide
 from myisam_advisor.workload.events import Event
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # A larger result is read row by row, and never held whole.
 LARGE_ROWS = 10_000

@@ -18,7 +18,7 @@ from myisam_advisor.trial.statements.records import (
     read_answers,
     read_report,
 )
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SCRIPT = Path(__file__).with_name("sending.lua")
 # Read at once: where we were installed, the trial's own user may not be able to read.

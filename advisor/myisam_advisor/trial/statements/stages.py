@@ -21,7 +21,7 @@ from myisam_advisor.trial.statements.definitions import Definition
 from myisam_advisor.trial.statements.survey import Survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import DATA, INDEX
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier, quote_table, quote_value
 
 ACCOUNT = "replay"

@@ -15,7 +15,7 @@ from myisam_advisor.workload.quoted_names import has_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.statements import Touched, refused, touched
 from myisam_advisor.workload.tokens import tokens, without_values
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # (database, table); the names as the statements write them.
 TableName = tuple[str, str]

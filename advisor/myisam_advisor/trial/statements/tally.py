@@ -13,7 +13,7 @@ from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND, Answ
 from myisam_advisor.trial.statements.replay_result import Latency, Measured
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000
 MAXIMUM_ROWS = 1 << 62

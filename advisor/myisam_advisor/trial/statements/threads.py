@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Mapping
 
 from myisam_advisor.trial.statements.survey import ConnectionSpan
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MAXIMUM_THREADS = 200
 

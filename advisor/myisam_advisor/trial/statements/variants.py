@@ -8,7 +8,7 @@ from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.remedies.option_lines import option_line
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.quantities import size_in
 from myisam_exporter.server.sql import quote_text, quote_variable
 

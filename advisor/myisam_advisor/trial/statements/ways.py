@@ -22,7 +22,7 @@ from myisam_advisor.trial.statements.stages import (
 )
 from myisam_advisor.trial.statements.tally import Run
 from myisam_advisor.trial.statements.variants import Variant
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # Runs the workload once on a stage, with what is set up around it.
 RunOnce = Callable[[Stage, Callable[[], AbstractContextManager[None]]], Run]

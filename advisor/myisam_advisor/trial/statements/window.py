@@ -20,7 +20,7 @@ from myisam_advisor.trial.statements.replay_result import KindShare, Window
 from myisam_advisor.trial.statements.schedule import Schedule
 from myisam_advisor.trial.statements.sender import Sent
 from myisam_advisor.trial.statements.survey import KindUse, Survey
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # So many rounds are planned. Fewer say nothing of less than a fifth on a virtual machine (decision 036); more would send less of the recording.
 PLANNED_ROUNDS = 40

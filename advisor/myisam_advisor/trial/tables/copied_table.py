@@ -9,7 +9,7 @@ from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier, quote_table
 
 # Rows kept back from a copy, to be inserted again: a quarter of it, and no more than memory holds easily.

@@ -14,7 +14,7 @@ from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import Bench
 from myisam_advisor.trial.tables.sources import INDEX, header_of
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 PRIMARY, BTREE = "PRIMARY", "BTREE"
 MOST_NAMES = 40

@@ -10,7 +10,7 @@ from contextlib import closing
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, Subject
 from myisam_advisor.trial.tables.copied_table import literal_rows
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 LOOKUP_VALUES = 2000

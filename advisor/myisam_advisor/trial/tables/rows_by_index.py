@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from myisam_advisor.trial.bench import Bench, Statements
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.indexes import BTREE, TableIndex
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 # More than a run of usual length takes.

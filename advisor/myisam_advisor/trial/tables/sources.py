@@ -19,12 +19,12 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name, size
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, owner_of, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
 from myisam_exporter.files.schema_reader import OTHER_ENGINE_ENDINGS
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.server.sql import quote_table
 

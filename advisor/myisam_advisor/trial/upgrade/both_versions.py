@@ -35,7 +35,7 @@ from myisam_advisor.trial.upgrade.carried_settings import (
 )
 from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_advisor.trial.upgrade.upgrade_result import REFUSED, UpgradedTable
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 TableName = tuple[str, str]

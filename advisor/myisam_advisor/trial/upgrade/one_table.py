@@ -26,7 +26,7 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     Problem,
     UpgradedTable,
 )
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
 READ_ROWS = 1000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.trial.rounds import Course
 from myisam_advisor.trial.statements.replay_result import KindResult, KindVariant
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # What is other under the newer version.
 ROW_COUNT, ROW_VALUES, ROW_ORDER = "number of rows", "rows", "order of rows"

@@ -42,7 +42,7 @@ from myisam_advisor.trial.upgrade.refusals import Refusals, Refused
 from myisam_advisor.trial.upgrade.result_notes import note_on
 from myisam_advisor.trial.upgrade.two_answers import Answers, Group, TwoAnswers, held_together
 from myisam_advisor.workload.events import Event
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # Of the budget, what sending everything three times may take, and what SELECTs that are compared row by row may.
 ANSWERS_SHARE, PASSES = 0.4, 3

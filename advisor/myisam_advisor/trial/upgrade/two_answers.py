@@ -12,7 +12,7 @@ from dataclasses import field
 
 from myisam_advisor.trial.statements.figures import OTHER_ANSWERS_SHARE, STRAYING_RATIO
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # One run's answers, thread by thread, as `usual_answer` has them.
 Answers = Sequence["array[int]"]

@@ -9,7 +9,7 @@ from typing import Any
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.typed_documents import made
 from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # Opens and takes statements; does so once it is rebuilt; opens, and refuses statements; is refused.
 FINE, MENDED, STATEMENTS, REFUSED = "opens", "opens after a rebuild", "refuses statements", "refused"

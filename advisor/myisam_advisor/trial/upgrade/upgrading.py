@@ -37,7 +37,7 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     UpgradedTable,
     UpgradeResult,
 )
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_text, statement
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 

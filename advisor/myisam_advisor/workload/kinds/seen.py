@@ -8,7 +8,7 @@ from typing import TypeVar
 from myisam_advisor.workload.fingerprints import fingerprint, kind_id
 from myisam_advisor.workload.statements import touched
 from myisam_advisor.workload.table_references import Table
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
 
 Number = TypeVar("Number", int, float)

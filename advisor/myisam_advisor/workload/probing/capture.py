@@ -26,8 +26,8 @@ from myisam_advisor.workload.probing.watched_server import WatchedServer
 from myisam_advisor.workload.recording import Recorded, Told, keep
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, ends_now
 from myisam_advisor.workload.sources.base import Reading
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ServerLostError, UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.server.target import Target
 
 # What a statement costs the server (docs/decisions/045).

@@ -21,7 +21,7 @@ from myisam_advisor.workload.probing.program import (
 )
 from myisam_advisor.workload.probing.ring import Record
 from myisam_advisor.workload.sources.base import ADMINISTRATOR, Reading
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 PREPARED = "prepared: where this server counts its statements was not found"
 BULK = "prepared, with arrays of values"

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 X86_64 = 62
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

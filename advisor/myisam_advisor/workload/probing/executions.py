@@ -21,7 +21,7 @@ from myisam_advisor.workload.probing.parameters import (
     values_of,
 )
 from myisam_advisor.workload.probing.placeholders import filled, placeholders
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NOT_SEEN = "prepared before the recording, with a text that is not known"
 MAYBE_LOST = "prepared, with something told before that may have been lost"

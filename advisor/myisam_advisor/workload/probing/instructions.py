@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from enum import IntEnum
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 _INSTRUCTION = struct.Struct("<BBhi")
 INSTRUCTION_BYTES = _INSTRUCTION.size

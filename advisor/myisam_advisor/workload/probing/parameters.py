@@ -12,7 +12,7 @@ import struct
 from collections.abc import Mapping
 from decimal import Decimal
 
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # What stands before the values: the statement's number, flags, how often.
 HEAD_BYTES = 9

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from myisam_advisor.workload.probing.elf import X86_64, Elf, NoElfError
 from myisam_advisor.workload.probing.layers import DELETED, named_below
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import KERNEL_TEXT_BYTES, first_bytes
 from myisam_exporter.server.server_process import SERVER_PROGRAMS, program_of
 

@@ -12,7 +12,7 @@ import struct
 
 from myisam_advisor.workload.probing.instructions import Assembler, Compared, Helper, Register
 from myisam_advisor.workload.probing.place import PACKETS, Command, Layout, Offsets, Packet
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 LARGEST_TEXT_BYTES = 1 << 16
 SCHEMA_BYTES = 64

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import LONGEST_MICROSECONDS, MAXIMUM_COUNT, MAXIMUM_STATEMENT_BYTES, TOO_LONG
-from myisam_exporter.lean_dataclasses import dataclass
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.driver import Row
 
 MICROSECONDS = 1_000_000

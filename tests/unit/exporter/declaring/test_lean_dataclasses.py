@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter import lean_dataclasses
+from myisam_exporter.declaring import lean_dataclasses
 
 T = TypeVar("T")
 VALUES = st.one_of(st.integers(), st.text(max_size=3), st.none(), st.floats())
