@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
-from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
+from myisam_exporter.facts.columns import Block, Row, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.indexes_of_scan import indexes_of
+from myisam_exporter.files.merge_members import merged_into
 from myisam_exporter.files.schema_reader import LeftOut
+from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.table_file import TableName
-from myisam_exporter.files.table_rows import NOT_DEFINED, merged_into
 from myisam_exporter.files.told_tables import Telling, ToldTables, told_again, told_anew
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, written_between
 from myisam_exporter.kernel.rights import READ_FILES
@@ -47,7 +48,7 @@ KEEPS_FRM_BEFORE = 80000
 NO_DEFINITIONS = Unknown(
     "the .frm files are read on MySQL before 8.0 alone: only there do they stop an upgrade", off=True
 )
-FROM_DEFINITION = tuple(f"tables.{name}" for name in NOT_DEFINED)
+FROM_DEFINITION = tuple(f"tables.{name}" for name in FROM_FRM)
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
@@ -240,7 +241,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
         return [
             # A part must not pass for the whole.
             *([] if self.incomplete(pair.after) else [single("totals", sums)]),
-            Block("tables", TABLE_ROWS.columns, told, False, told.generation, told.change, told.row_of, told.places),
+            Block("tables", TABLE_COLUMNS, told, False, told.generation, told.change),
             Block("indexes", COLUMNS, indexes, generation=indexes.generation),
         ]
 
@@ -345,7 +346,7 @@ def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:
     }
     if known is not None and changed is not None and telling.continues(known.telling):
         return told_again(known, groups, telling, rates, changed)
-    return told_anew(groups, telling, TABLE_ROWS, rates)
+    return told_anew(TABLE_COLUMNS, groups, telling, rates)
 
 
 def _start_of_server(pair: Pair[DataDirectoryScan], known: ToldTables | None) -> float | None:
@@ -389,5 +390,5 @@ def _counts_all_statements(written: Iterable[Written], pair: Pair[DataDirectoryS
 
 
 NOTHING_KNOWN: Row = dict.fromkeys(("write_statements_per_second", "rows_added_per_second", "rows_per_write_statement"))
-TABLE_ROWS = RowMaker(name for name in column_names(MyiCollector.sections["tables"]) if name not in NOT_FROM_FILES)
+TABLE_COLUMNS = tuple(name for name in column_names(MyiCollector.sections["tables"]) if name not in NOT_FROM_FILES)
 COLLECTOR = MyiCollector()

@@ -5,16 +5,15 @@ See sweeper.py. No page is read and none moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
-from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, Key, RowMaker, Value, column_names, columns
+from myisam_exporter.facts.columns import Block, Key, RowsByPlace, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.files.pages_by_table import TablePages
+from myisam_exporter.files.pages_by_table import PagesByTable, TablePages
 from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
-from myisam_exporter.files.table_file import TableName
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END
 
@@ -54,8 +53,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
         sweep = pair.after
-        rows = SweptRows(sweep.pages)
-        return [Block("tables", TABLE_ROWS.columns, rows, True, sweep.generation, sweep.change, rows.row_of)]
+        return [Block("tables", TABLE_COLUMNS, SweptRows(sweep.pages), True, sweep.generation, sweep.change)]
 
     def unknown_columns(self, sample: PageCacheSweep) -> Mapping[str, Unknown]:
         """Every column, where no file at all could be asked."""
@@ -89,31 +87,31 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SweptRows:
-    """One row a table, worked out while it is read."""
+class SweptRows(RowsByPlace):
+    """One row a table, worked out while it is read; of one that was not asked for nothing is known."""
 
-    pages: Mapping[TableName, TablePages]
+    def __init__(self, pages: PagesByTable) -> None:
+        self._pages = pages
 
-    def __len__(self) -> int:
-        return len(self.pages)
+    @property
+    def places(self) -> Mapping[Key, int]:
+        """Where the row of each table stands: as in the scan that the sweep followed."""
+        return cast("Mapping[Key, int]", self._pages.places)  # names are keys of two texts
 
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        return (_row(name, *pages) for name, pages in self.pages.items())
-
-    def row_of(self, key: Key) -> tuple[Value, ...] | None:
-        """The row of one table; None of one that was not asked for."""
-        schema, table = key
-        name = (str(schema), str(table))
-        pages = self.pages.get(name)
-        return None if pages is None else _row(name, *pages)
+    def columns_at(self, places: Sequence[int]) -> list[Sequence[Value]]:
+        """The columns of the tables at these places, at least one."""
+        names = list(self._pages.places.names_of(places))
+        pages = list(map(self._pages.at, places))
+        # Small tables are much alike, and what is known of those is one object.
+        told = {id(one): _told(one) for one in pages}
+        return [*zip(*names, strict=True), *zip(*[told[id(one)] for one in pages], strict=True)]
 
 
-def _row(table: TableName, data: FilePages | None, index: FilePages | None) -> tuple[Value, ...]:
-    """In the order of the columns."""
+def _told(pages: TablePages | None) -> tuple[Value, ...]:
+    """In the order of the columns behind the names."""
+    data, index = pages or (None, None)
     data, index = data or NOT_ASKED, index or NOT_ASKED
     return (
-        *table,
         _bytes(data.resident),
         _bytes(data.dirty),
         _bytes(data.evicted),
@@ -128,5 +126,5 @@ def _bytes(pages: int | None) -> int | None:
 
 
 NOT_ASKED = FilePages()
-TABLE_ROWS = RowMaker(column_names(PageCacheCollector.sections["tables"]))
+TABLE_COLUMNS = column_names(PageCacheCollector.sections["tables"])
 COLLECTOR = PageCacheCollector()

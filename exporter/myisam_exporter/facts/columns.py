@@ -6,7 +6,7 @@ From these declarations come the SQLite tables, the validation of facts files, `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import repeat
 from operator import itemgetter
@@ -18,6 +18,8 @@ Value = int | float | str | None
 Row = Mapping[str, Value]
 ColumnType = Literal["integer", "real", "text"]
 Shape = Literal["single", "pairs", "list"]
+# Of many rows so many are turned into columns at once.
+ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,7 @@ class Block:
     """Rows for one fact table, in columns that need not be all of its columns.
 
     A block that `extends` adds to rows that others brought, and brings none itself: performance_schema knows tables of every engine.
-    Rows of the same `generation`, where there is one, are the same rows. Where what changed since another is known too, `row_of` gives
-    the row of a key, None where there is none, and `places` says of a block that brings rows where each stands.
+    Rows of the same `generation`, where there is one, are the same rows; `change` says what changed since another.
     """
 
     table: str
@@ -61,8 +62,31 @@ class Block:
     extends: bool = False
     generation: int | None = field(default=None, compare=False)
     change: Change | None = field(default=None, compare=False)
-    row_of: Callable[[Key], Sequence[Value] | None] | None = field(default=None, compare=False)
-    places: Mapping[Key, int] | None = field(default=None, compare=False)
+
+
+class RowsByPlace(ABC):
+    """Rows whose keys have places, no two the same: any of them are told, column by column. Who adds to them tells of the same places."""
+
+    @property
+    @abstractmethod
+    def places(self) -> Mapping[Key, int]:
+        """Where the row of each key stands: the same object for all whose rows have the same places."""
+
+    @abstractmethod
+    def columns_at(self, places: Sequence[int]) -> Sequence[Sequence[Value]]:
+        """The columns of the rows at these places, at least one."""
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        for some in stretches(len(self)):
+            yield from zip(*self.columns_at(some), strict=True)
+
+
+def stretches(rows: int) -> Iterator[range]:
+    """The places of so many rows, a thousand at a time."""
+    return (range(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE))
 
 
 class RowMaker:

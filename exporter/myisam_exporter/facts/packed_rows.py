@@ -13,9 +13,9 @@ from itertools import chain, islice, repeat
 from typing import Protocol, cast, overload
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import ColumnwiseRows, Value
+from myisam_exporter.facts.columns import ROWS_AT_ONCE, ColumnwiseRows, Value
 
-SLICE_ROWS = 1024
+SLICE_ROWS = ROWS_AT_ONCE
 # Where more than so many rows lie beside, and more than this part of all, their slices are packed anew.
 FEWEST_BESIDE, PART_BESIDE = 256, 32
 _FEW = 128  # of values that a byte tells apart
@@ -118,6 +118,15 @@ class PackedRows(ColumnwiseRows):
             self._slices.append(_packed(some))
             self._length += len(some)
 
+    @classmethod
+    def of_columns(cls, slices: Iterable[Sequence[Sequence[Value]]], width: int) -> PackedRows:
+        """Of SLICE_ROWS rows at a time, fewer in the last, by their columns."""
+        made = cls((), width)
+        for columns in slices:
+            made._slices.append(tuple(map(_packed_column, columns)))
+            made._length += len(columns[0])
+        return made
+
     def with_rows(self, rows: Mapping[int, Sequence[Value]]) -> PackedRows:
         """The same with other rows in these places."""
         made = PackedRows((), self.width)
@@ -194,7 +203,7 @@ def _packed(rows: Sequence[Sequence[Value]]) -> Slice:
     return tuple(map(_packed_column, zip(*rows, strict=True)))
 
 
-def _packed_column(values: tuple[Value, ...]) -> _Cells:
+def _packed_column(values: Sequence[Value]) -> _Cells:
     kinds = set(map(type, values))
     first = values[0]
     if len(kinds) == 1 and float not in kinds and values.count(first) == len(values):
@@ -210,7 +219,7 @@ def _packed_column(values: tuple[Value, ...]) -> _Cells:
     return _Any(values)
 
 
-def _packed_numbers(values: tuple[Value, ...], kind: str) -> _Cells:
+def _packed_numbers(values: Sequence[Value], kind: str) -> _Cells:
     missing = bytes(value is None for value in values) if None in values else b""
     numbers = cast("Iterable[float]", (0 if value is None else value for value in values) if missing else values)
     try:

@@ -62,24 +62,28 @@ class Header(NamedTuple):
 
 # A header without its definition: nine counts, who wrote last, and small numbers; the yes-or-no ones are bits of one byte.
 _PACKED = struct.Struct("<10QIHHBB")
+PACKED_HEADER_BYTES = _PACKED.size
+# Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, open handles, the format and the flags.
+PACKED_COUNTS = "6Q8xQ22xHBB"
 _FILE_BYTES, _BEFORE_FILE_BYTES = struct.Struct("<2Q"), 3 * 8
 _ENABLED_KEYS, _BEFORE_ENABLED_KEYS = struct.Struct("<Q"), 9 * 8
-_ROW_FORMATS = ("compressed", "dynamic", "fixed")
+CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
+ROW_FORMATS = ("compressed", "dynamic", "fixed")
 
 
 def packed_header(header: Header) -> bytes:
     """A header without its definition, in 90 bytes."""
     flags = (
-        header.crashed
-        | header.recovery_failed << 1
-        | header.has_holes << 2
-        | header.delay_key_write << 3
-        | header.not_analyzed << 4
+        header.crashed * CRASHED
+        | header.recovery_failed * RECOVERY_FAILED
+        | header.has_holes * HAS_HOLES
+        | header.delay_key_write * DELAYS_KEY_WRITES
+        | header.not_analyzed * NOT_ANALYZED
     )
     return _PACKED.pack(
         header.rows, header.deleted_rows, header.data_blocks, header.index_bytes, header.data_bytes, header.free_bytes, header.free_index_bytes,
         header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.language, header.open_count,
-        _ROW_FORMATS.index(header.row_format), flags,
+        ROW_FORMATS.index(header.row_format), flags,
     )  # fmt: skip
 
 
@@ -100,8 +104,9 @@ def unpacked_header(packed: bytes, start: int, definition: Definition) -> Header
      flags) = _PACKED.unpack_from(packed, start)  # fmt: skip
     # A named tuple's own __new__ is Python: without it this takes two thirds of the time.
     return tuple.__new__(Header, (
-        _ROW_FORMATS[row_format], language, open_count, flags & 1 != 0, flags & 2 != 0, rows, deleted, blocks, flags & 4 != 0, index_bytes, data_bytes,
-        free, free_index, auto_increment, writer, updates, enabled, flags & 8 != 0, flags & 16 != 0, definition,
+        ROW_FORMATS[row_format], language, open_count, flags & CRASHED != 0, flags & RECOVERY_FAILED != 0, rows, deleted, blocks,
+        flags & HAS_HOLES != 0, index_bytes, data_bytes, free, free_index, auto_increment, writer, updates, enabled,
+        flags & DELAYS_KEY_WRITES != 0, flags & NOT_ANALYZED != 0, definition,
     ))  # fmt: skip
 
 

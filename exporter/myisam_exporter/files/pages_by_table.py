@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from myisam_exporter.files.table_file import TableName
-from myisam_exporter.files.table_groups import TableGroups
+from myisam_exporter.files.table_groups import TableGroups, TablePlaces
 from myisam_exporter.kernel.residency import FilePages
 
 # Of the data file and of the index file.
@@ -15,8 +15,8 @@ TablePages = tuple[FilePages | None, FilePages | None]
 class PagesByTable(Mapping[TableName, TablePages]):
     """Pages of those tables that were asked about, by (schema, table)."""
 
-    def __init__(self, places: Mapping[TableName, int], pages: Sequence[TablePages | None]) -> None:
-        self._places = places
+    def __init__(self, places: TablePlaces, pages: Sequence[TablePages | None]) -> None:
+        self.places = places
         self._pages = pages
         self._known = len(pages) - pages.count(None)
 
@@ -25,13 +25,13 @@ class PagesByTable(Mapping[TableName, TablePages]):
         return self._pages[place]
 
     def __getitem__(self, name: TableName) -> TablePages:
-        found = self._pages[self._places[name]]
+        found = self._pages[self.places[name]]
         if found is None:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[TableName]:
-        return (name for name, pages in zip(self._places, self._pages, strict=True) if pages is not None)
+        return (name for name, pages in zip(self.places, self._pages, strict=True) if pages is not None)
 
     def __len__(self) -> int:
         return self._known
@@ -45,7 +45,7 @@ class PagesByTable(Mapping[TableName, TablePages]):
         pages = list(self._pages)
         for place, one in others.items():
             pages[place] = one
-        return PagesByTable(self._places, pages)
+        return PagesByTable(self.places, pages)
 
     def of(self, tables: TableGroups, known: Sequence[int]) -> PagesByTable:
         """What is known of other tables, at these of their places."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ class PageCacheSweep:
     `skipped_tables` were never asked for; what is known of the smaller ones is up to `sweeps_in_turn` sweeps old, 0 where all are new.
     """
 
-    pages: Mapping[TableName, TablePages]
+    pages: PagesByTable
     skipped_tables: int
     problems: tuple[Unknown, ...]
     seconds: float

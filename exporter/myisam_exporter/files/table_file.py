@@ -7,12 +7,15 @@ the file's times.
 from __future__ import annotations
 
 import struct
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from myisam_exporter.files.definition_reader import NOT_THERE
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definition
 from myisam_exporter.files.myi_header import (
+    PACKED_COUNTS,
+    PACKED_HEADER_BYTES,
     Header,
     packed_enabled_keys,
     packed_file_bytes,
@@ -25,6 +28,28 @@ _MODIFIED, _STATES = struct.Struct("<d"), struct.Struct("<qq")
 TableName = tuple[str, str]
 _HEADER_START = _STATES.size + _MODIFIED.size
 _IS_MODIFIED_KNOWN, _IS_STATE_KNOWN = 1, 2
+# Of many files at once: when the data file changed, and what the header counts.
+_COUNTS = struct.Struct(f"<{_STATES.size}xd{PACKED_COUNTS}")
+_NO_HEADER = bytes(PACKED_HEADER_BYTES)
+
+
+class FileCounts(NamedTuple):
+    """What the headers of many files count, column by column. Of a file without a header all is 0.
+
+    `row_format` is a place in ROW_FORMATS, `flags` are those of myi_header.py.
+    """
+
+    data_modified: Sequence[float | None]
+    rows: Sequence[int]
+    deleted_rows: Sequence[int]
+    data_blocks: Sequence[int]
+    index_bytes: Sequence[int]
+    data_bytes: Sequence[int]
+    free_bytes: Sequence[int]
+    auto_increment: Sequence[int]
+    open_count: Sequence[int]
+    row_format: Sequence[int]
+    flags: Sequence[int]
 
 
 class TableFile:
@@ -70,6 +95,11 @@ class TableFile:
     def has_header(self) -> bool:
         """Whether its header could be read."""
         return self._myi is not None
+
+    @property
+    def myi(self) -> Definition | None:
+        """What its header says of its columns and indexes."""
+        return self._myi
 
     @property
     def header(self) -> Header | None:
@@ -142,3 +172,14 @@ class TableFile:
             self._packed[_STATES.size :], self._myi, self.stem, self.directory, self.schema_name, self.table_name, self.partition, self.problem,
             self.definition, self._known & _IS_MODIFIED_KNOWN,
         )  # fmt: skip
+
+
+def counts_of(files: Sequence[TableFile]) -> FileCounts:
+    """What many files say, at least one: all headers are taken apart by one call, which takes a tenth of asking one by one."""
+    # Each file's own method would be most of the time.
+    packed = b"".join([file._packed if file._myi is not None else file._packed + _NO_HEADER for file in files])
+    modified, *counts = zip(*_COUNTS.iter_unpack(packed), strict=True)
+    known = [file._known & _IS_MODIFIED_KNOWN for file in files]
+    if 0 in known:
+        modified = tuple(moment if is_known else None for moment, is_known in zip(modified, known, strict=True))
+    return FileCounts(modified, *counts)

@@ -8,16 +8,17 @@ the rules ask whether a table was written within seconds or within the day. The 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Change, Key, Row, RowMaker, Value
+from myisam_exporter.facts.columns import Change, Key, Row, RowsByPlace, Value
 from myisam_exporter.facts.generation import new_generation
+from myisam_exporter.files.table_columns import table_columns
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups
-from myisam_exporter.files.table_rows import Sums, table_row
+from myisam_exporter.files.table_sums import Sums
 
 AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 # How far two readings of when the server started may lie apart: its uptime has whole seconds.
@@ -45,26 +46,21 @@ class Telling:
         return is_same_start and self.now >= before.now and (self.idle, self.merged) == (before.idle, before.merged)
 
 
-@dataclass(slots=True)
-class ToldTables:
-    """One row a table, in the order of the scan. `rates` has those of tables that were written, or of which nothing is known before."""
+class ToldTables(RowsByPlace):
+    """One row a table, in the order of the scan. `rates` has those of tables that were written, or of which nothing is known before.
 
-    groups: TableGroups
-    telling: Telling
-    maker: RowMaker
-    rates: Mapping[TableName, Row]
-    sums: Sums
-    # When each row's age was told.
-    moments: array[float]
-    generation: int = field(default_factory=new_generation)
-    change: Change | None = None
-    _due: list[float] = field(default_factory=list)
+    `moments` are when each row's age was told.
+    """
 
-    def __len__(self) -> int:
-        return len(self.groups)
-
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        return (self._row(name, place) for place, name in enumerate(self.groups))
+    def __init__(
+        self, columns: tuple[str, ...], groups: TableGroups, telling: Telling, rates: Mapping[TableName, Row], sums: Sums,
+        moments: array[float], due: Sequence[float] = (),
+    ) -> None:  # fmt: skip
+        self.columns, self.groups, self.telling, self.rates, self.sums = columns, groups, telling, rates, sums
+        self.moments = moments
+        self.generation = new_generation()
+        self.change: Change | None = None
+        self._due = list(due)
 
     @property
     def places(self) -> Mapping[Key, int]:
@@ -78,36 +74,36 @@ class ToldTables:
             self._due = [_first_due(self.groups, self.moments, start) for start in range(0, len(self.groups), STRETCH)]
         return self._due
 
-    def row_of(self, key: Key) -> tuple[Value, ...] | None:
-        """The row of one table; None where there is none of that name."""
-        place = self.places.get(key)
-        return None if place is None else self._row((str(key[0]), str(key[1])), place)
+    def columns_at(self, places: Sequence[int]) -> list[Sequence[Value]]:
+        """The columns of the tables at these places, at least one."""
+        now = [self.moments[place] for place in places]
+        found = table_columns(list(map(self.groups.at, places)), now, self.telling.server_started)
+        names = cast("list[TableName]", list(zip(found["schema_name"], found["table_name"], strict=True)))
+        found |= self._rates_of(names, found["row_format"])
+        merged = self.telling.merged
+        found["merge_tables"] = list(map(merged.get, names)) if merged else [None] * len(names)
+        return [found[name] for name in self.columns]
 
-    def _row(self, name: TableName, place: int) -> tuple[Value, ...]:
-        telling, moment, files = self.telling, self.moments[place], self.groups.at(place)
-        started, rates = telling.server_started, self.rates.get(name)
-        if rates is None:
-            # Of what is damaged nobody can say that nothing was written to it.
-            rates = telling.idle if all(file.has_header for file in files) else dict.fromkeys(telling.idle)
-        return self.maker.row(
-            table_row(
-                name,
-                files,
-                moment,
-                None if started is None else moment - started,
-                rates,
-                telling.merged.get(name),
-            )
-        )
+    def _rates_of(self, names: Sequence[TableName], row_formats: Sequence[Value]) -> dict[str, Sequence[Value]]:
+        idle = self.telling.idle
+        if not self.rates and None not in row_formats:
+            return {rate: [value] * len(names) for rate, value in idle.items()}
+        # Of what is damaged nobody can say that nothing was written to it.
+        unknown = dict.fromkeys(idle)
+        rows = [
+            self.rates.get(name) or (unknown if row_format is None else idle)
+            for name, row_format in zip(names, row_formats, strict=True)
+        ]
+        return {rate: [row[rate] for row in rows] for rate in idle}
 
 
-def told_anew(groups: TableGroups, telling: Telling, maker: RowMaker, rates: Mapping[TableName, Row]) -> ToldTables:
+def told_anew(
+    columns: tuple[str, ...], groups: TableGroups, telling: Telling, rates: Mapping[TableName, Row]
+) -> ToldTables:
     """All rows of a scan."""
     sums = Sums()
-    for files in groups.values():
-        sums.add(files)
-    moments = array("d", [telling.now]) * len(groups)
-    return ToldTables(groups, telling, maker, rates, sums, moments)
+    sums.add(groups.each())
+    return ToldTables(columns, groups, telling, rates, sums, array("d", [telling.now]) * len(groups))
 
 
 def told_again(
@@ -115,16 +111,15 @@ def told_again(
     groups: TableGroups,
     telling: Telling,
     rates: Mapping[TableName, Row],
-    changed: Iterable[TableName],
+    changed: Collection[TableName],
 ) -> ToldTables:
     """The rows of a scan with the same tables, of which these changed; the same generation where no row is another one."""
     sums, moments, due = _copy_of(before.sums), before.moments[:], list(before.due)
     # Two readings of when the server started differ a little: those of one start are all told by the first.
     telling = replace(telling, server_started=before.telling.server_started)
     places = groups.places
-    for name in changed:
-        sums.add(before.groups[name], -1)
-        sums.add(groups[name])
+    sums.add([before.groups[name] for name in changed], -1)
+    sums.add([groups[name] for name in changed])
     renewed = {*changed, *rates, *before.rates}
     too_old = _too_old(before, telling.now)
     renewed.update(map(groups.name_at, too_old))
@@ -132,7 +127,7 @@ def told_again(
         moments[places[name]] = telling.now
     for stretch in {places[name] // STRETCH for name in renewed}:
         due[stretch] = _first_due(groups, moments, stretch * STRETCH)
-    told = ToldTables(groups, telling, before.maker, rates, sums, moments, _due=due)
+    told = ToldTables(before.columns, groups, telling, rates, sums, moments, due)
     if renewed:
         told.change = Change(before.generation, frozenset(renewed))
     else:

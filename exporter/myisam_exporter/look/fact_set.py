@@ -8,7 +8,16 @@ from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, ColumnwiseRows, FactTable, Key, Value, WiderRows, table_named
+from myisam_exporter.facts.columns import (
+    ROWS_AT_ONCE,
+    Block,
+    ColumnwiseRows,
+    FactTable,
+    RowsByPlace,
+    Value,
+    WiderRows,
+    table_named,
+)
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.packed_rows import PackedRows
 from myisam_exporter.facts.unknown import Unknown
@@ -16,7 +25,6 @@ from myisam_exporter.facts.values import numbers_in
 from myisam_exporter.look.side_by_side import side_by_side
 
 Result = TypeVar("Result")
-ROWS_AT_ONCE = 1000
 
 
 @dataclass(slots=True)
@@ -201,8 +209,8 @@ def merge_table(table: FactTable, blocks: Iterable[Block]) -> FactRows:
     # Rows must be there before another collector can add to them.
     ordered = sorted(blocks, key=lambda block: block.extends)
     merged = FactRows(names, _merge(names, table.key, ordered))
-    if isinstance(merged.rows, PackedRows):
-        merged.memo.places = cast("Mapping[tuple[Value, Value], int] | None", ordered[0].places)
+    if isinstance(merged.rows, PackedRows) and isinstance(ordered[0].rows, RowsByPlace):
+        merged.memo.places = cast("Mapping[tuple[Value, Value], int]", ordered[0].rows.places)
     return merged
 
 
@@ -236,27 +244,6 @@ def _value_by_value(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequen
                 if value is not None:
                     known[place] = value
     return list(rows.values())
-
-
-class RowMerger:
-    """Merges rows one by one, of blocks that can be asked for them."""
-
-    def __init__(self, names: tuple[str, ...], blocks: Sequence[Block]) -> None:
-        self._width = len(names)
-        self._sources = [
-            (block.row_of, [names.index(column) for column in block.columns])
-            for block in blocks
-            if block.row_of is not None
-        ]
-
-    def row(self, key: Key) -> list[Value]:
-        """The row of this key."""
-        merged: list[Value] = [None] * self._width
-        for row_of, places in self._sources:
-            for place, value in zip(places, row_of(key) or (), strict=False):
-                if value is not None:
-                    merged[place] = value
-        return merged
 
 
 def known_counts(rows: Sequence[Sequence[Value]], width: int) -> list[int]:

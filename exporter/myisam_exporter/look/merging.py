@@ -13,9 +13,10 @@ from typing import Any
 
 from myisam_exporter.collectors.base import Collector, Pair
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import TABLES, Block, FactTable, Key
+from myisam_exporter.facts.columns import TABLES, Block, FactTable, Key, RowsByPlace
 from myisam_exporter.facts.generation import OfGeneration
-from myisam_exporter.look.fact_set import FactRows, RowMerger, merge_table
+from myisam_exporter.look.fact_set import FactRows, merge_table
+from myisam_exporter.look.side_by_side import rows_at
 
 
 @dataclass(slots=True, eq=False)
@@ -97,18 +98,18 @@ class Remembered:
         generations = tuple(block.generation for block in of_steady)
         if former is not None and alike and None not in generations and generations == former.generations:
             return former.table  # their collectors, too, know what did not change
-        merged = _renewed(former, of_steady) if former is not None and alike and not unsteady else None
+        merged = _renewed(table, former, of_steady) if former is not None and alike and not unsteady else None
         if merged is None:
             merged = merge_table(table, [block for one in given for block in one.blocks_of(table.name)])
         self._merged[table.name] = _Merged(collectors, unsteady, generations, merged)
         return merged
 
 
-def _renewed(former: _Merged, blocks: Sequence[Block]) -> FactRows | None:
+def _renewed(table: FactTable, former: _Merged, blocks: Sequence[Block]) -> FactRows | None:
     """The former table with the rows that differ; None where not all blocks tell which these are."""
     ordered = sorted(blocks, key=lambda block: block.extends)
-    known_places = ordered[0].places if ordered else None
-    if known_places is None or not all(block.row_of for block in blocks) or any(not one.extends for one in ordered[1:]):
+    first = ordered[0].rows if ordered else None
+    if not isinstance(first, RowsByPlace) or any(not one.extends for one in ordered[1:]):
         return None
     if len(blocks) != len(former.generations):
         return None
@@ -119,11 +120,11 @@ def _renewed(former: _Merged, blocks: Sequence[Block]) -> FactRows | None:
                 return None
             keys.update(block.change.keys)
     # Some know tables that are not among these.
-    places = {key: place for key in keys if (place := known_places.get(key)) is not None}
+    places = sorted(place for key in keys if (place := first.places.get(key)) is not None)
     if not places:
         return former.table
-    merge = RowMerger(former.table.columns, ordered)
-    return former.table.with_rows({place: merge.row(key) for key, place in places.items()})
+    rows = rows_at(former.table.columns, table.key, ordered, places)
+    return None if rows is None else former.table.with_rows(rows)
 
 
 def _generations(collector: Collector[Any], pair: Pair[Any]) -> tuple[int, int | None]:

@@ -15,7 +15,7 @@ from myisam_exporter.files.definition_reader import MAXIMUM_NAMES, DefinitionRea
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.file_state import signature
 from myisam_exporter.files.frm_definition import TableDefinition
-from myisam_exporter.files.table_rows import merged_into
+from myisam_exporter.files.merge_members import merged_into
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from tests.support.frm import DATETIME, LATIN1, definition, parsed
 from tests.support.myi import header

@@ -20,6 +20,7 @@ from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.facts.columns import Change, Value
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.pages_by_table import PagesByTable
 from myisam_exporter.files.sweeper import PageCacheSweep
 from myisam_exporter.kernel.residency import FilePages
 from myisam_exporter.look.fact_set import FactRows, FactSet
@@ -91,12 +92,11 @@ class Tables:
         self.chance.choice(self.files()).write_bytes(header(changed=2, rows=9))
 
 
-def pages_of(scan: DataDirectoryScan, chance: random.Random) -> dict[tuple[str, str], tuple[FilePages, FilePages]]:
-    return {
-        name: (FilePages(chance.randrange(3), 0, 0, 0, 0), FilePages(1))
-        for name in scan.groups()
-        if chance.random() < 0.9
-    }
+def pages_of(scan: DataDirectoryScan, chance: random.Random) -> PagesByTable:
+    pages = [
+        (FilePages(chance.randrange(3), 0, 0, 0, 0), FilePages(1)) if chance.random() < 0.9 else None for _ in scan.groups()
+    ]
+    return PagesByTable(scan.groups().places, pages)
 
 
 class Looks:
@@ -129,15 +129,16 @@ class Looks:
 
     def swept(self, scan: DataDirectoryScan, evicts: bool) -> PageCacheSweep:
         """The last one, or one of which some tables differ, as a sweeper tells it."""
-        last = self.sweep
-        if last is None or {name for name in last.pages if name not in scan.groups()}:
+        last, tables = self.sweep, scan.groups()
+        if last is None or list(last.pages.places) != list(tables):
             return PageCacheSweep(pages_of(scan, self.tables.chance), 0, (), 0.1)
         if not evicts:
             return last
-        changed = {
-            name: pages for name, pages in pages_of(scan, self.tables.chance).items() if last.pages.get(name) != pages
-        }
-        return PageCacheSweep({**last.pages, **changed}, 0, (), 0.1, 0, Change(last.generation, frozenset(changed)))
+        found = pages_of(scan, self.tables.chance)
+        changed = {name: pages for name, pages in found.items() if last.pages.get(name) != pages}
+        pages = last.pages.of(tables, [tables.places[name] for name in last.pages])
+        pages = pages.with_pages({tables.places[name]: one for name, one in changed.items()})
+        return PageCacheSweep(pages, 0, (), 0.1, 0, Change(last.generation, frozenset(changed)))
 
     def compare(self, evicts: bool) -> tuple[FactSet, FactSet]:
         mine, whole = self.look(evicts)

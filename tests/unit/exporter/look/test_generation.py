@@ -12,6 +12,7 @@ from myisam_exporter.facts.columns import TABLES, Block
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import parse_header
+from myisam_exporter.files.pages_by_table import PagesByTable
 from myisam_exporter.files.sweeper import PageCacheSweep
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.kernel.residency import FilePages
@@ -32,7 +33,7 @@ def scan_of(count: int, rows: int = 3) -> DataDirectoryScan:
 
 def sweep_of(scan: DataDirectoryScan, resident: int = 1) -> PageCacheSweep:
     pages = FilePages(resident, 0, 0, 0, 0)
-    return PageCacheSweep({(file.schema_name, file.table_name): (pages, pages) for file in scan.files}, 0, (), 0.1)
+    return PageCacheSweep(PagesByTable(scan.groups().places, [(pages, pages)] * len(scan.files)), 0, (), 0.1)
 
 
 def same_again(scan: DataDirectoryScan) -> DataDirectoryScan:

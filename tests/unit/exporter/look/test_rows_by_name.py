@@ -3,7 +3,7 @@
 import pytest
 
 from myisam_exporter.collectors.base import Pair, all_collectors, declared_columns
-from myisam_exporter.collectors.myi import COLLECTOR, TABLE_ROWS
+from myisam_exporter.collectors.myi import COLLECTOR, TABLE_COLUMNS
 from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, by_column, column_names
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_rows import COLUMNS
@@ -88,4 +88,4 @@ def test_an_index_is_described_under_the_names_that_are_declared() -> None:
 
 def test_every_column_of_a_table_is_filled_from_files_but_those_that_files_cannot_tell() -> None:
     declared = {name for collector in all_collectors() if collector.name == "myi" for name in column_names(collector.sections["tables"])}
-    assert declared - set(TABLE_ROWS.columns) == {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
+    assert declared - set(TABLE_COLUMNS) == {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.facts.columns import Block, Value
-from myisam_exporter.look.fact_set import ROWS_AT_ONCE, FactRows, _value_by_value, known_counts
+from myisam_exporter.facts.columns import ROWS_AT_ONCE, Block, Value
+from myisam_exporter.look.fact_set import FactRows, _value_by_value, known_counts
 from myisam_exporter.look.side_by_side import side_by_side
 
 NAMES = ("schema_name", "a", "table_name", "b", "c", "d")
