@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
@@ -17,6 +17,7 @@ from myisam_advisor.factbase.steady_parts import SteadyParts
 from myisam_advisor.factbase.storable import SMALL_TABLE_ROWS, all_storable, storable_rows
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, Value
+from myisam_exporter.facts.packed_rows import PackedRows
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import quote_identifier
 
@@ -160,15 +161,17 @@ def _insert(database: Filling, table: str, rows: FactRows, known: Sequence[int])
         index_tables.fill(database, rows)
         return
     names = ", ".join(quote_identifier(rows.columns[place]) for place in known)
-    pick: Callable[[Sequence[Value]], Sequence[Value]] = (
-        tuple
-        if len(known) == len(rows.columns)
-        else itemgetter(*known)
-        if len(known) > 1
-        else lambda row: (row[known[0]],)
-    )
     places = ", ".join("?" * len(known))
-    database.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", map(pick, rows.rows))
+    database.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", _rows_of(rows, known))
+
+
+def _rows_of(rows: FactRows, columns: Sequence[int]) -> Iterable[Sequence[Value]]:
+    if isinstance(rows.rows, PackedRows):
+        return rows.rows.rows_of(columns)
+    if len(columns) == len(rows.columns):
+        return rows.rows
+    pick = itemgetter(*columns)
+    return map(pick, rows.rows) if len(columns) > 1 else ((pick(row),) for row in rows.rows)
 
 
 def _renew(database: Filling, table: str, rows: FactRows, places: Sequence[int]) -> None:

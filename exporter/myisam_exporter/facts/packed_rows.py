@@ -152,6 +152,16 @@ class PackedRows(ColumnwiseRows):
             found[row] = others[place]
         return found
 
+    def rows_of(self, columns: Sequence[int]) -> Iterator[PackedRow]:
+        """Each row, of these columns alone, at least one."""
+        rows = chain.from_iterable(zip(*[cells[place] for place in columns], strict=True) for cells in self._slices)
+        if not self._beside:
+            return rows
+        return (
+            tuple([self._beside[place][column] for column in columns]) if place in self._beside else row
+            for place, row in enumerate(rows)
+        )
+
     def known_counts(self) -> list[int]:
         """How many rows know each column."""
         counts = [sum(cells.known() for cells in column) for column in zip(*self._slices, strict=True)] or [

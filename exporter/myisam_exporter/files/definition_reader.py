@@ -126,9 +126,11 @@ class DatabaseDefinitions:
 
     def of_table(self, stem: str, before: Noted) -> Noted:
         """What the .frm of a table, or of the table that this is a partition of, says; of one that is as before, without a read."""
+        if not self._stems:
+            return NOT_THERE  # from MySQL 8.0 on there is none, and MariaDB's are not looked for
         table = undivided(stem)
         if table not in self._stems:
-            return NOT_THERE  # from MySQL 8.0 on there is none
+            return NOT_THERE
         if table == stem:
             return Noted(*self._found(stem + DEFINITION, before, self._reader.definition_in))
         if table not in self._of_partitions:

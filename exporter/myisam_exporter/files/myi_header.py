@@ -69,10 +69,22 @@ _FILE_BYTES, _BEFORE_FILE_BYTES = struct.Struct("<2Q"), 3 * 8
 _ENABLED_KEYS, _BEFORE_ENABLED_KEYS = struct.Struct("<Q"), 9 * 8
 CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
 ROW_FORMATS = ("compressed", "dynamic", "fixed")
+COMPRESSED, DYNAMIC, FIXED = range(3)  # of these
 
 
-def packed_header(header: Header) -> bytes:
-    """A header without its definition, in 90 bytes."""
+class PackedHeader(NamedTuple):
+    """A header as it is kept: without its definition in 90 bytes."""
+
+    packed: bytes
+    definition: Definition
+
+    def header(self) -> Header:
+        """The header that was packed."""
+        return unpacked_header(self.packed, 0, self.definition)
+
+
+def packed_header(header: Header) -> PackedHeader:
+    """A header as it is kept."""
     flags = (
         header.crashed * CRASHED
         | header.recovery_failed * RECOVERY_FAILED
@@ -80,11 +92,11 @@ def packed_header(header: Header) -> bytes:
         | header.delay_key_write * DELAYS_KEY_WRITES
         | header.not_analyzed * NOT_ANALYZED
     )
-    return _PACKED.pack(
+    return PackedHeader(_PACKED.pack(
         header.rows, header.deleted_rows, header.data_blocks, header.index_bytes, header.data_bytes, header.free_bytes, header.free_index_bytes,
         header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.language, header.open_count,
         ROW_FORMATS.index(header.row_format), flags,
-    )  # fmt: skip
+    ), header.definition)  # fmt: skip
 
 
 def packed_file_bytes(packed: bytes, start: int) -> int:
@@ -124,20 +136,21 @@ def header_length(start: bytes) -> int:
     return int.from_bytes(start[6:8], "big")
 
 
-def parse_header(data: bytes, definitions: Definitions | None = None, length: int | None = None) -> Header:
-    """The header that DATA begins with; its definition shared with those in `definitions`. Its length, where it is known already.
+def parse_header(data: bytes, definitions: Definitions | None = None) -> Header:
+    """The header that DATA begins with; its definition shared with those in `definitions`.
 
     Raises HeaderError when it is truncated, contradicts itself, or tells of what no file can be.
     """
-    if length is None:
-        length = header_length(data)
+    return parse_packed(data, header_length(data), definitions or Definitions()).header()
+
+
+def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHeader:
+    """The same of a header of that length, as it is kept: a hundred thousand are never made into tuples. Raises as `parse_header` does."""
     if len(data) < length:
         raise HeaderError(f"it ends after {len(data)} bytes, within its header of {length}")
     (_, options, _, state_length, _, base_position, part_count, _, key_count, _, language, page_sizes, _, open_count, changed, _,
      rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, _, process, unique, _, update_count,
     ) = _STATE.unpack_from(data)  # fmt: skip
-    compressed = bool(options & OPTION_COMPRESS_RECORD)
-    dynamic = bool(options & OPTION_PACK_RECORD)
     if not STATE_FIXED_BYTES <= base_position <= length:
         raise HeaderError(f"its base information would begin at byte {base_position} of {length}")
     if data_bytes > INTEGER_MAXIMUM or index_bytes > INTEGER_MAXIMUM:
@@ -150,30 +163,36 @@ def parse_header(data: bytes, definitions: Definitions | None = None, length: in
         + 8 * (key_count + page_sizes)
         + KEY_MAP_AFTER_FREE_LISTS
     )
-    variable_rows = compressed or dynamic
-    definition = (definitions or Definitions()).of(bytes(data[base_position:length]), key_count, variable_rows)
-    return Header(
-        "compressed" if compressed else "dynamic" if dynamic else "fixed",
-        language,
-        open_count,
-        bool(changed & CHANGED_CRASHED),
-        bool(changed & CHANGED_CRASHED_ON_REPAIR),
-        rows if rows < INTEGER_MAXIMUM else INTEGER_MAXIMUM,
-        deleted if deleted < INTEGER_MAXIMUM else INTEGER_MAXIMUM,
-        split if split < INTEGER_MAXIMUM else INTEGER_MAXIMUM,
-        first_hole != NO_HOLE,
+    row_format = COMPRESSED if options & OPTION_COMPRESS_RECORD else DYNAMIC if options & OPTION_PACK_RECORD else FIXED
+    not_analyzed = rows > 0 and _lacks_statistics(
+        data[key_map + ROWS_PER_KEY_AFTER_KEY_MAP : base_position], part_count
+    )
+    flags = (
+        (CRASHED if changed & CHANGED_CRASHED else 0)
+        | (RECOVERY_FAILED if changed & CHANGED_CRASHED_ON_REPAIR else 0)
+        | (HAS_HOLES if first_hole != NO_HOLE else 0)
+        | (DELAYS_KEY_WRITES if options & OPTION_DELAY_KEY_WRITE else 0)
+        | (NOT_ANALYZED if not_analyzed else 0)
+    )
+    most = INTEGER_MAXIMUM
+    packed = _PACKED.pack(
+        rows if rows < most else most,
+        deleted if deleted < most else most,
+        split if split < most else most,
         index_bytes,
         data_bytes,
-        free_bytes if free_bytes < INTEGER_MAXIMUM else INTEGER_MAXIMUM,
-        free_index_bytes if free_index_bytes < INTEGER_MAXIMUM else INTEGER_MAXIMUM,
-        auto_increment if auto_increment < INTEGER_MAXIMUM else INTEGER_MAXIMUM,
+        free_bytes if free_bytes < most else most,
+        free_index_bytes if free_index_bytes < most else most,
+        auto_increment if auto_increment < most else most,
         process << 32 | unique,
-        update_count,
         int.from_bytes(data[key_map : key_map + 8], "big"),
-        bool(options & OPTION_DELAY_KEY_WRITE),
-        rows > 0 and _lacks_statistics(data[key_map + ROWS_PER_KEY_AFTER_KEY_MAP : base_position], part_count),
-        definition,
+        update_count,
+        language,
+        open_count,
+        row_format,
+        flags,
     )
+    return PackedHeader(packed, definitions.of(data[base_position:length], key_count, row_format != FIXED))
 
 
 def tree_pointers(data: bytes) -> tuple[tuple[int, ...], int, int]:

@@ -23,7 +23,7 @@ from myisam_exporter.files.definition_reader import (
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
-from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, header_length, parse_header
+from myisam_exporter.files.myi_header import FIRST_READ_BYTES, PackedHeader, header_length, parse_packed
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
@@ -31,6 +31,7 @@ from myisam_exporter.outside.numbers import bounded_sum
 from myisam_exporter.outside.shared_texts import SharedTexts
 
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
+NO_DATA = frozenset({".MYD", ".frm"})  # of which nothing is to be found out, or not here: most files
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 NOT_READ = "it cannot be read"  # said of a header where reading failed: nothing is known of what is in it
 NANOSECONDS = 1_000_000_000  # of a second
@@ -93,9 +94,10 @@ class SchemaReader:
                 listed = self._listed(directory, reading)
                 definitions = self._definitions.of(name, directory, listed, began_ns)
                 for file in listed:
-                    if file.endswith(".MYI"):
+                    ending = file[-4:]
+                    if ending == ".MYI":
                         self._table(directory, reading, file[:-4], before, definitions)
-                    elif file.endswith(OTHER_ENGINE_ENDINGS):
+                    elif ending not in NO_DATA and file.endswith(OTHER_ENGINE_ENDINGS):
                         reading.other_bytes += size_of(self._files, file, directory)
                 reading.merge_tables = definitions.merge_tables(reading.schema)
                 reading.merge_lists_left_out = definitions.lists_left_out
@@ -179,7 +181,7 @@ class SchemaReader:
         problem = known.problem if known is not None else None
         reading.settled = reading.settled and noted.state != UNREADABLE
         try:
-            header = known.header if known is not None else self._header(directory, stem)
+            header = known.packed if known is not None else self._header(directory, stem)
         except HeaderError as error:
             if self._clock.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
                 reading.settled = False
@@ -194,7 +196,7 @@ class SchemaReader:
         lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
         state = signature(status) if lasting and status is not None else None
         reading.settled = reading.settled and lasting
-        stem, table = self._names.once(stem), self._names.once(named[0])
+        stem, table = self._names.each_once((stem, named[0]))
         file = TableFile(reading.schema, table, named[1], reading.path, stem, header, problem, modified, *noted, state)
         reading.files.append(file)
         reading.differing += stem not in before or before[stem] != file
@@ -210,7 +212,7 @@ class SchemaReader:
             refuse_exhaustion(error)
         return None
 
-    def _header(self, directory: int, stem: str) -> Header:
+    def _header(self, directory: int, stem: str) -> PackedHeader:
         self.headers_read += 1
         descriptor = self._files.open(stem + ".MYI", directory)
         try:
@@ -220,7 +222,7 @@ class SchemaReader:
                 data += os.pread(descriptor, length - len(data), len(data))
         finally:
             os.close(descriptor)
-        return parse_header(data, self.definitions, length)
+        return parse_packed(data, length, self.definitions)
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition
 from myisam_exporter.files.myi_header import (
     CRASHED,
     DELAYS_KEY_WRITES,
+    DYNAMIC,
     HAS_HOLES,
     NOT_ANALYZED,
     RECOVERY_FAILED,
@@ -34,7 +35,6 @@ _FROM_DEFINITION = (
     "max_data_bytes", "max_index_bytes", "fixed_row_bytes", "blob_columns", "auto_increment_within_index", "auto_increment_maximum",
 )  # fmt: skip
 _OF_PARTITIONS = ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
-_DYNAMIC = ROW_FORMATS.index("dynamic")
 
 
 def table_columns(tables: Sequence[Files], now: Sequence[float], server_started: float | None) -> dict[str, Values]:
@@ -74,7 +74,7 @@ def _of_headers(counts: FileCounts, definitions: Sequence[Definition | None]) ->
         "index_bytes": counts.index_bytes,
         "free_bytes": counts.free_bytes,
         "fragments_per_row": [
-            blocks / rows if one == _DYNAMIC and rows else None
+            blocks / rows if one == DYNAMIC and rows else None
             for blocks, rows, one in zip(counts.data_blocks, counts.rows, counts.row_format, strict=True)
         ],
         "has_holes": _flagged(flags, HAS_HOLES),

@@ -17,16 +17,17 @@ from myisam_exporter.files.myi_header import (
     PACKED_COUNTS,
     PACKED_HEADER_BYTES,
     Header,
+    PackedHeader,
     packed_enabled_keys,
     packed_file_bytes,
     packed_header,
     unpacked_header,
 )
 
-# When the data file changed; and the states of the .MYI and of the .frm, which compare to nobody's.
-_MODIFIED, _STATES = struct.Struct("<d"), struct.Struct("<qq")
+# When the data file changed; and the states of the .frm and of the .MYI, which compare to nobody's.
+_MODIFIED, _STATES, _TIMES = struct.Struct("<d"), struct.Struct("<qq"), struct.Struct("<qqd")
 TableName = tuple[str, str]
-_HEADER_START = _STATES.size + _MODIFIED.size
+_HEADER_START = _TIMES.size
 _IS_MODIFIED_KNOWN, _IS_STATE_KNOWN = 1, 2
 # Of many files at once: when the data file changed, and what the header counts.
 _COUNTS = struct.Struct(f"<{_STATES.size}xd{PACKED_COUNTS}")
@@ -73,7 +74,8 @@ class TableFile:
     )
 
     def __init__(
-        self, schema_name: str, table_name: str, partition: str | None, directory: str, stem: str, header: Header | None, problem: str | None,
+        self, schema_name: str, table_name: str, partition: str | None, directory: str, stem: str, header: Header | PackedHeader | None,
+        problem: str | None,
         data_modified: float | None, definition: TableDefinition | None = None, definition_state: int = 0, state: int | None = None,
     ) -> None:  # fmt: skip
         self.schema_name: Final = schema_name
@@ -83,13 +85,12 @@ class TableFile:
         self.stem: Final = stem
         self.problem: Final = problem
         self.definition: Final = definition
+        if isinstance(header, Header):
+            header = packed_header(header)
         self._myi = header and header.definition
         self._known = (data_modified is not None) * _IS_MODIFIED_KNOWN | (state is not None) * _IS_STATE_KNOWN
-        self._packed = (
-            _STATES.pack(definition_state, state or 0)
-            + _MODIFIED.pack(data_modified or 0.0)
-            + (b"" if header is None else packed_header(header))
-        )
+        times = _TIMES.pack(definition_state, state or 0, data_modified or 0.0)
+        self._packed = times if header is None else times + header.packed
 
     @property
     def has_header(self) -> bool:
@@ -105,6 +106,11 @@ class TableFile:
     def header(self) -> Header | None:
         """What its header says."""
         return None if self._myi is None else unpacked_header(self._packed, _HEADER_START, self._myi)
+
+    @property
+    def packed(self) -> PackedHeader | None:
+        """The same as it is kept."""
+        return None if self._myi is None else PackedHeader(self._packed[_HEADER_START:], self._myi)
 
     @property
     def indexes(self) -> tuple[Definition, int] | None:

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import accumulate, compress, islice
 
-from myisam_exporter.files.table_file import TableFile, TableName
+from myisam_exporter.facts.columns import stretches
+from myisam_exporter.files.table_file import TableFile, TableName, counts_of
 
 Files = tuple[TableFile, ...]
 
@@ -94,6 +95,21 @@ class TableGroups(Mapping[TableName, Files]):
     def each(self) -> Iterator[Files]:
         """The same, to go through once."""
         return (files if isinstance(files, tuple) else (files,) for files in self._files)
+
+    def bytes_at(self, place: int) -> int:
+        """Bytes in the files of the table at this place, as far as their headers can be read."""
+        return sum(file.file_bytes for file in self.at(place))
+
+    def bytes_of_each(self) -> Iterator[int | None]:
+        """The same of each table, in order; None of one without any header."""
+        for some in stretches(len(self)):
+            whole = self._files[some.start : some.stop]
+            counts = counts_of([files[0] if isinstance(files, tuple) else files for files in whole])
+            for place, files, *known in zip(some, whole, counts.data_bytes, counts.index_bytes, strict=True):
+                if isinstance(files, tuple):
+                    yield self.bytes_at(place) if any(file.has_header for file in files) else None
+                else:
+                    yield sum(known) if files.has_header else None
 
     def with_files(self, changed: Iterable[TableFile]) -> TableGroups:
         """The same tables, with these files in the place of those that were where they are. Two names of files may stand for one table."""

@@ -7,13 +7,12 @@ from itertools import compress, islice
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.files.myi_header import CRASHED, ROW_FORMATS
+from myisam_exporter.files.myi_header import COMPRESSED, CRASHED
 from myisam_exporter.files.table_file import TableFile, counts_of
 from myisam_exporter.files.table_groups import Files
 from myisam_exporter.outside.numbers import bounded_sum
 
 _TABLES_AT_ONCE = 1024
-_COMPRESSED = ROW_FORMATS.index("compressed")
 
 
 @dataclass(slots=True)
@@ -43,7 +42,7 @@ class Sums:
         self.myisam_data_bytes += sign * sum(counts.data_bytes)
         self.myisam_index_bytes += sign * sum(counts.index_bytes)
         is_compressed = [
-            one == _COMPRESSED and file.has_header for one, file in zip(counts.row_format, files, strict=True)
+            one == COMPRESSED and file.has_header for one, file in zip(counts.row_format, files, strict=True)
         ]
         self.compressed_tables += sign * sum(is_compressed)
         self.compressed_data_bytes += sign * sum(compress(counts.data_bytes, is_compressed))

@@ -9,6 +9,7 @@ import ctypes
 import errno
 import os
 import platform
+import struct
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,8 +51,9 @@ class _Range(ctypes.Structure):
     _fields_ = (("off", ctypes.c_uint64), ("len", ctypes.c_uint64))
 
 
-class _Cachestat(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint64) for name in ("cache", "dirty", "writeback", "evicted", "recently_evicted"))
+# struct cachestat, in the order of FilePages.
+_CACHESTAT = struct.Struct("=5Q")
+_SYSCALL_ARGUMENTS = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
 
 
 def cachestat_syscall_number(machine: str) -> int:
@@ -69,7 +71,10 @@ class Prober:
         self.files = ForeignFiles()
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._libc.syscall.restype = ctypes.c_long
-        self._libc.syscall.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
+        self._libc.syscall.argtypes = _SYSCALL_ARGUMENTS
+        # The same without a look at errno, which takes as long as the call: it matters where the call fails alone.
+        self._syscall = ctypes.CDLL(None).syscall
+        self._syscall.restype, self._syscall.argtypes = ctypes.c_long, _SYSCALL_ARGUMENTS
         self._libc.mmap.restype = ctypes.c_void_p
         self._libc.mmap.argtypes = (
             ctypes.c_void_p,
@@ -82,9 +87,10 @@ class Prober:
         self._libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
         self._libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
         self._number = cachestat_syscall_number(platform.machine())
-        self._range, self._result = _Range(0, 0), _Cachestat()
+        self._range, self._result = _Range(0, 0), ctypes.create_string_buffer(_CACHESTAT.size)
         self._range_address, self._result_address = ctypes.addressof(self._range), ctypes.addressof(self._result)
         self._file_systems: dict[int, int] = {}
+        self._asked_by_cachestat: set[int] = set()  # devices
         self.problems: dict[str, Unknown] = {}
         self.has_cachestat, self._why_not = self._try_cachestat()
 
@@ -117,6 +123,11 @@ class Prober:
             self._note("open", Unknown(f"files cannot be opened ({error.strerror})", READ_FILES))
             return None
         try:
+            # Asked of each file of each table: no call that can be spared.
+            if status.st_dev in self._asked_by_cachestat and not self._syscall(
+                self._number, descriptor, self._range_address, self._result_address, 0
+            ):
+                return tuple.__new__(FilePages, _CACHESTAT.unpack(self._result))
             return self._probe_open(descriptor, status)
         finally:
             os.close(descriptor)
@@ -139,14 +150,14 @@ class Prober:
                     ),
                 )
                 return None
+            self._asked_by_cachestat.add(status.st_dev)
             return self._by_cachestat(descriptor)
         return self._by_mincore(descriptor, status)
 
     def _by_cachestat(self, descriptor: int) -> FilePages | None:
         error = self._cachestat(descriptor)
         if not error:
-            result = self._result
-            return FilePages(result.cache, result.dirty, result.writeback, result.evicted, result.recently_evicted)
+            return FilePages(*_CACHESTAT.unpack(self._result))
         self._note(
             "cachestat",
             Unknown(

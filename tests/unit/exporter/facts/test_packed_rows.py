@@ -48,6 +48,8 @@ def test_they_are_what_went_in(data: st.DataObject) -> None:
             known = [sum(row[place] is not None for row in rows) for place in range(len(columns))]
             assert packed.known_counts() == known
             assert [packed.knows(place) for place in range(len(columns))] == [count > 0 for count in known]
+            some = data.draw(st.lists(st.integers(0, len(columns) - 1), min_size=1, max_size=5))
+            assert exact(list(packed.rows_of(some))) == exact([tuple(row[place] for place in some) for row in rows])
             if not rows:
                 break
             former, kept = packed, list(rows)

@@ -51,6 +51,14 @@ def test_sums_are_those_of_the_rows_and_come_out_even(some: list[Files]) -> None
     assert sums == Sums()
 
 
+@given(tables())
+def test_bytes_of_many_tables_are_those_of_each(some: list[Files]) -> None:
+    groups = grouped(file for files in some for file in files)
+    assert [known or 0 for known in groups.bytes_of_each()] == [groups.bytes_at(place) for place in range(len(groups))]
+    is_known = [any(file.has_header for file in files) for files in some]
+    assert [known is not None for known in groups.bytes_of_each()] == is_known
+
+
 def test_a_table_without_a_header_says_nothing_of_what_others_beside_it_say() -> None:
     whole, damaged = (TableFile("db", name, None, "/", name, header, problem, 5.0) for name, header, problem in (("a", SAMPLE, None), ("b", None, "cut short")))
     found = {name: list(values) for name, values in table_columns([(whole,), (damaged,)], [9.0, 9.0], 1.0).items()}
