@@ -30,7 +30,7 @@ _NOT_BY_ROW = frozenset({"JOIN", "GROUP", "ORDER", "LIMIT", "DISTINCT", "UNION",
 _OPCODES_OVER_ROWS = ("Agg", "Sorter")
 Row = tuple[Value, ...]
 Word = tuple[str, int]
-Combine = Callable[[list[Value]], Value]
+Combine = Callable[[list[float]], Value]  # of the finite numbers that there are
 
 
 def words_of(statement: str) -> list[Word]:
@@ -85,12 +85,21 @@ class Summed:
     grouped: str
     columns: tuple[str, ...] = ()
     slices: dict[int, Row] = field(default_factory=dict)
+    # Slices whose sums are not of finite numbers alone: looked for when a slice is asked, not in all of them each time.
+    odd: set[int] = field(default_factory=set)
 
     def ask(self, database: GuardedDatabase, parameters: Mapping[str, Value], _maximum_rows: int) -> None:
         """Over all rows."""
         result = database.query(_with_places(f"{self.text} {self.grouped}", ""), parameters)
         self.columns = result.columns[1:]
-        self.slices = {int(str(row[0])): row[1:] for row in result.rows}
+        self.slices, self.odd = {}, set()
+        for row in result.rows:
+            self._keep(int(str(row[0])), row[1:])
+
+    def _keep(self, number: int, row: Row) -> None:
+        self.slices[number] = row
+        if not all(value is None or _is_finite(value) for value in row):
+            self.odd.add(number)
 
     def renew(
         self, database: GuardedDatabase, parameters: Mapping[str, Value], places: Collection[int], _maximum_rows: int
@@ -103,17 +112,18 @@ class Summed:
         for number in changed:
             own = {**parameters, FIRST: number * SLICE, LAST: (number + 1) * SLICE - 1}
             self.slices.pop(number, None)
+            self.odd.discard(number)
             for row in database.query(text, own).rows:
-                self.slices[number] = row[1:]
+                self._keep(number, row[1:])
         return True
 
     def result(self) -> Result | None:
         """One row; None where it is not of finite numbers alone: texts are ordered otherwise here, and infinities do not sum up."""
-        columns = list(zip(*self.slices.values(), strict=True)) if self.slices else [()] * len(self.combine)
-        if not all(value is None or _is_finite(value) for values in columns for value in values):
+        if self.odd:
             return None
+        columns = list(zip(*self.slices.values(), strict=True)) if self.slices else [()] * len(self.combine)
         try:
-            row = tuple(combine(list(values)) for combine, values in zip(self.combine, columns, strict=True))
+            row = tuple(combine(_known(values)) for combine, values in zip(self.combine, columns, strict=True))
         except OverflowError:
             return None
         return Result(self.columns, [row])
@@ -263,21 +273,20 @@ def _is_finite(value: Value) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def _known(values: Iterable[Value]) -> list[int | float]:
-    return [value for value in values if isinstance(value, int | float)]
+def _known(values: Iterable[Value]) -> list[float]:
+    return [value for value in values if value is not None]  # type: ignore[misc]  # no text is among them
 
 
-def _sum(values: list[Value]) -> Value:
-    known = _known(values)
+def _sum(known: list[float]) -> Value:
     if not known:
         return None
-    return sum(known) if all(isinstance(value, int) for value in known) else math.fsum(known)
+    return sum(known) if set(map(type, known)) == {int} else math.fsum(known)
 
 
 COMBINED: Mapping[str, Combine] = {
     "SUM": _sum,
-    "TOTAL": lambda values: math.fsum(_known(values)),
-    "COUNT": lambda values: sum(_known(values)),
-    "MAX": lambda values: max(_known(values), default=None),
-    "MIN": lambda values: min(_known(values), default=None),
+    "TOTAL": math.fsum,
+    "COUNT": sum,
+    "MAX": lambda known: max(known, default=None),
+    "MIN": lambda known: min(known, default=None),
 }

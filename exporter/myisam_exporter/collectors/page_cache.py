@@ -13,7 +13,8 @@ from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.columns import Block, Key, RowsByPlace, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages
-from myisam_exporter.files.sweeper import LARGEST_TABLES, PageCacheSweep, Sweeper
+from myisam_exporter.files.sweep_turns import LARGEST_TABLES, SWEEPS_OF_LARGEST
+from myisam_exporter.files.sweeper import PageCacheSweep, Sweeper
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END
 
@@ -70,8 +71,8 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         skipped = self.incomplete(sample)
         aged = [
             Unknown(
-                f"what the page cache holds of all but the {LARGEST_TABLES:,} largest tables is asked in turn: it is up to "
-                f"{sample.sweeps_in_turn} looks old",
+                f"what the page cache holds is asked in turn where nothing moves: of the {LARGEST_TABLES:,} largest tables it is up to "
+                f"{SWEEPS_OF_LARGEST} looks old, of the others up to {sample.sweeps_in_turn}",
                 off=True,
             )
         ]

@@ -1,7 +1,7 @@
 """Asking the kernel about every table's files within a time, the largest tables first; look after look only as many as it takes.
 
-The first sweep asks for all. Later ones ask for what was written meanwhile, for the largest tables and, in turn, for some of the others:
-the cost of a sweep does not grow with the number of tables. While nothing differs it is of the same generation: what is worked out
+The first sweep asks for all. Later ones ask for what was written meanwhile, for what moves and, in turn, for some of the others
+(sweep_turns.py): the cost of a sweep does not grow with the number of tables. While nothing differs it is of the same generation: what is worked out
 from it need not be worked out again. For that, differences that hardly matter are gathered, and told every ten sweeps.
 """
 
@@ -20,6 +20,7 @@ from myisam_exporter.facts.columns import Change
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages
+from myisam_exporter.files.sweep_turns import SweepTurns
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.kernel.residency import FilePages, Prober
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 CLOCK_EVERY_FILES = 64
 # Tables of one size lie in many databases: so many are asked for in the order in which they lie, so that few directories are opened.
 ASKED_TOGETHER = 4096
-# Of each later sweep: tables that are asked for always, and tables whose turn it is.
-LARGEST_TABLES, TABLES_IN_TURN = 1000, 2000
 # Pages that differ, of all that are known, and the sweeps after which less is told too.
 DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.01, 10
 
@@ -43,7 +42,8 @@ DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.01, 10
 class PageCacheSweep:
     """Pages of data and index file by (schema, table); partitions are summed.
 
-    `skipped_tables` were never asked for; what is known of the smaller ones is up to `sweeps_in_turn` sweeps old, 0 where all are new.
+    `skipped_tables` were never asked for; what is known of the smaller ones is up to `sweeps_in_turn` sweeps old, 0 where all are new,
+    and of the largest up to SWEEPS_OF_LARGEST.
     """
 
     pages: PagesByTable
@@ -63,11 +63,8 @@ class Sweeper:
         self._prober = prober or Prober()
         self._files_generation: int | None = None
         self._tables = grouped(())
-        self._order = array("l")  # of those with a header, the largest first
-        self._largest: frozenset[int] = frozenset()
+        self._turns = SweepTurns()
         self._least_of_largest = 0
-        self._turn = 0
-        self._never_asked: Sequence[int] = ()
         self._pages = PagesByTable(self._tables.places, ())
         self._untold: dict[int, TablePages] = {}
         self._silent_sweeps = 0
@@ -82,27 +79,39 @@ class Sweeper:
             self._prober.files = ForeignFiles(scan.owner)
         wanted = self._wanted(scan)
         self._prober.problems.clear()
-        for place, one in self._ask(wanted, started + budget_seconds):
-            if self._pages.at(place) != one:
-                self._untold[place] = one
-            else:
-                self._untold.pop(place, None)  # it is again as it was told
+        differing = self._see(wanted, started + budget_seconds)
+        is_whole = len(wanted) >= len(self._turns.order)
+        if not is_whole:
+            self._see(self._turns.after(wanted, differing), started + budget_seconds)
         self._silent_sweeps += 1
         tells = self._must_tell()
         change = self._tell() if tells or self._last is None else Change(self._last.generation, frozenset())
-        others = max(len(self._order) - LARGEST_TABLES, 0)
         sweep = PageCacheSweep(
             self._pages,
-            len(self._order) - len(self._pages),
+            len(self._turns.order) - len(self._pages),
             tuple(self._prober.problems.values()),
             self._clock.monotonic() - started,
-            -(-others // TABLES_IN_TURN) if len(wanted) < len(self._order) else 0,
+            0 if is_whole else self._turns.sweeps_in_turn,
             change,
         )
         last = self._last
         if last is None or tells or _told(sweep) != _told(last):
             self._last = last = sweep
         return last
+
+    def _see(self, wanted: Sequence[int], deadline: float) -> frozenset[int]:
+        """Gather what is not as it was told; the tables that are not as they were seen last."""
+        differing = set()
+        for place, one in self._ask(wanted, deadline):
+            told = self._pages.at(place)
+            seen = self._untold.get(place, told)
+            if seen is not None and seen != one:
+                differing.add(place)
+            if told != one:
+                self._untold[place] = one
+            else:
+                self._untold.pop(place, None)  # it is again as it was told
+        return frozenset(differing)
 
     def _tell(self) -> Change | None:
         """Take over what was gathered; how the pages differ from those that were told last, where tables are the same."""
@@ -115,8 +124,9 @@ class Sweeper:
             self._resident_pages += sum(resident_pages(one) - resident_pages(before) for before, one in differing)
             names = frozenset(map(self._tables.name_at, self._untold))
             change = Change(self._last.generation, names)
-        is_whole = len(self._pages) == len(self._order)
-        self._never_asked = () if is_whole else [place for place in self._order if self._pages.at(place) is None]
+        order = self._turns.order
+        is_whole = len(self._pages) == len(order)
+        self._turns.never_asked = () if is_whole else [place for place in order if self._pages.at(place) is None]
         self._untold, self._silent_sweeps, self._tables_differ = {}, 0, False
         return change
 
@@ -124,7 +134,7 @@ class Sweeper:
         """Whether a table came or went, or enough differs, or a little does for long enough; of few tables everything is told."""
         if self._tables_differ or any(self._pages.at(place) is None for place in self._untold):
             return True
-        if not self._untold or len(self._order) <= LARGEST_TABLES:
+        if not self._untold or self._turns.are_few:
             return bool(self._untold)
         pairs = ((self._pages.at(place), one) for place, one in self._untold.items())
         differing = sum(abs(resident_pages(before) - resident_pages(one)) for before, one in pairs)
@@ -136,23 +146,20 @@ class Sweeper:
         """The tables to ask for now, by their places, in the order of asking."""
         if self._files_generation is None:
             self._adopt(scan)
-            return self._order
-        written: Sequence[int] = ()
-        if scan.files_generation != self._files_generation:
-            written = self._follow(scan)
-        others = self._order[LARGEST_TABLES:]
-        turn = self._never_asked[:TABLES_IN_TURN]
-        if not turn:
-            turn = others[self._turn : self._turn + TABLES_IN_TURN]
-            self._turn = self._turn + TABLES_IN_TURN if self._turn + TABLES_IN_TURN < len(others) else 0
-        return list(dict.fromkeys([*self._order[:LARGEST_TABLES], *written, *turn]))
+            return self._turns.order
+        is_same = scan.files_generation == self._files_generation
+        return self._turns.of_next_sweep(() if is_same else self._follow(scan))
 
     def _follow(self, scan: DataDirectoryScan) -> Sequence[int]:
         """Take the tables of a further scan; those that are not as they were."""
         before, change, known_before = self._tables, scan.change, self._files_generation
         if change is None or change.since != known_before or self._is_of_other_order(before, scan, change.names):
             self._adopt(scan)
-            return [place for place in self._order if before.get(self._tables.name_at(place)) != self._tables.at(place)]
+            return [
+                place
+                for place in self._turns.order
+                if before.get(self._tables.name_at(place)) != self._tables.at(place)
+            ]
         self._files_generation, self._tables = scan.files_generation, scan.groups()
         places = map(self._tables.places.__getitem__, change.names)
         return [place for place in places if _has_header(self._tables, place)]
@@ -164,31 +171,29 @@ class Sweeper:
             place = groups.places[name]
             if _has_header(groups, place) != _has_header(before, before.places[name]):
                 return True
-            if place not in self._largest and groups.bytes_at(place) > self._least_of_largest:
+            if place not in self._turns.largest and groups.bytes_at(place) > self._least_of_largest:
                 return True
         return False
 
     def _adopt(self, scan: DataDirectoryScan) -> None:
         """Take tables that may be others, in their order; what is known of those that stay is kept."""
-        before, former = self._tables, self._order
+        before, former = self._tables, self._turns.order
         # Whose turn has not come yet: tables that are new are asked about at once, and take nobody's turn.
-        waiting = frozenset(map(before.name_at, self._never_asked))
+        waiting = frozenset(map(before.name_at, self._turns.never_asked))
         self._files_generation, self._tables = scan.files_generation, scan.groups()
         tables = self._tables
         bytes_of = enumerate(tables.bytes_of_each())
         sizes = {place: known for place, known in bytes_of if known is not None}
-        self._order = array("l", sorted(sizes, key=sizes.__getitem__, reverse=True))
-        largest = self._order[:LARGEST_TABLES]
-        self._largest = frozenset(largest)
-        self._least_of_largest = sizes[largest[-1]] if len(self._order) > LARGEST_TABLES else 0
+        order = array("l", sorted(sizes, key=sizes.__getitem__, reverse=True))
         if self._last is not None and not self._tables_differ:
             stay = (tables.places.get(before.name_at(place)) in sizes for place in former)
             self._tables_differ = len(former) != len(sizes) or not all(stay)
         untold = PagesByTable(before.places, [self._untold.get(place) for place in range(len(before))])
-        self._pages = self._pages.of(tables, self._order)
-        gathered = untold.of(tables, self._order)
-        self._untold = {place: one for place in self._order if (one := gathered.at(place)) is not None}
-        self._never_asked = [place for place in self._order if tables.name_at(place) in waiting] if waiting else ()
+        self._pages = self._pages.of(tables, order)
+        gathered = untold.of(tables, order)
+        self._untold = {place: one for place in order if (one := gathered.at(place)) is not None}
+        self._turns.take(order, [place for place in order if tables.name_at(place) in waiting] if waiting else ())
+        self._least_of_largest = 0 if self._turns.are_few else min(map(sizes.__getitem__, self._turns.largest))
 
     def _ask(self, wanted: Sequence[int], deadline: float) -> Iterator[tuple[int, TablePages]]:
         """What the kernel says of these tables, as far as the time reaches."""

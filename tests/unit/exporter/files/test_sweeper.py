@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_exporter.files import sweeper
+from myisam_exporter.files import sweep_turns, sweeper
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.sweeper import Sweeper
@@ -40,8 +40,9 @@ def tables(count: int) -> DataDirectoryScan:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    monkeypatch.setattr(sweeper, "LARGEST_TABLES", 10)
-    monkeypatch.setattr(sweeper, "TABLES_IN_TURN", 20)
+    monkeypatch.setattr(sweep_turns, "LARGEST_TABLES", 10)
+    monkeypatch.setattr(sweep_turns, "TABLES_IN_TURN", 20)
+    monkeypatch.setattr(sweep_turns, "NEVER_ASKED_IN_TURN", 20)
     return Told()
 
 
@@ -59,7 +60,7 @@ def test_the_first_sweep_asks_for_all_and_later_ones_in_turn(told: Told) -> None
     for _ in range(5):
         sweeps.sweep(scan, 10)
         names = asked(told)
-        assert len(names) <= 30
+        assert len(names) <= 23
         seen |= names
     assert len(seen) == 100
     assert sweeps.sweep(scan, 10).sweeps_in_turn == 5
@@ -74,7 +75,7 @@ def test_while_nothing_differs_sweeps_are_of_one_generation(told: Told) -> None:
     older = scan.again(99.0, 0, (), ())
     assert older.generation != scan.generation
     assert sweeps.sweep(older, 10).generation == second.generation  # ages are no matter of the page cache
-    assert len(asked(told)) <= 30
+    assert len(asked(told)) <= 23
     assert replace(second, skipped_tables=1).generation != second.generation
 
 
@@ -90,9 +91,44 @@ def test_little_is_told_late_and_much_at_once(told: Told) -> None:
     assert data is not None
     assert data.resident == 1
     told.resident["t1.MYD"] = 500
-    data, _ = sweeps.sweep(scan, 10).pages["db", "t1"]
+    data, _ = [sweeps.sweep(scan, 10) for _ in range(sweep_turns.SWEEPS_OF_LARGEST)][-1].pages["db", "t1"]
     assert data is not None
     assert data.resident == 500
+
+
+def test_a_table_that_moves_is_asked_about_each_time_until_it_is_calm(told: Told) -> None:
+    scan, sweeps = tables(1000), Sweeper(told)
+    sweeps.sweep(scan, 10)
+    times = []
+    for resident in (3, 4, 5, 6, 7, 7, 7, 7, 7):
+        told.resident["t1.MYD"] = resident
+        sweeps.sweep(scan, 10)
+        times.append("t1" in asked(told))
+    first = times.index(True)
+    assert first < sweep_turns.SWEEPS_OF_LARGEST
+    # Once more after it was found as it was; then it waits for its turn.
+    assert times[first:6] == [True] * (6 - first)
+    assert times.count(True) < len(times)
+
+
+def test_where_many_calm_tables_moved_the_others_are_asked_about_too(told: Told) -> None:
+    scan, sweeps = tables(1000), Sweeper(told)
+    sweeps.sweep(scan, 10)
+    sweeps.sweep(scan, 10)
+    asked(told)
+    told.resident = {f"t{number}.MYI": 0 for number in range(1000)}
+    moved = sweeps.sweep(scan, 10)
+    names = asked(told)
+    assert names >= {f"t{number}" for number in range(10)}
+    assert len(names) == 10 + 2 * 20
+    assert sum(index.resident == 0 for _, index in moved.pages.values() if index) == len(names)
+
+
+def test_few_tables_are_all_asked_about_each_time(told: Told) -> None:
+    scan, sweeps = tables(10), Sweeper(told)
+    for _ in range(3):
+        assert sweeps.sweep(scan, 10).sweeps_in_turn == 0
+        assert asked(told) == {f"t{number}" for number in range(10)}
 
 
 def test_of_few_tables_everything_is_told_at_once(told: Told) -> None:
