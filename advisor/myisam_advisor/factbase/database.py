@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
 from myisam_advisor.factbase import index_tables
+from myisam_advisor.factbase.changes import Changes, differing_columns
 from myisam_advisor.factbase.filling import Filling
 from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.factbase.index_tables import AFFINITY, INDEXES
@@ -22,7 +23,6 @@ from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import quote_identifier
 
 HEAP_LIMIT_BYTES = 1 << 30
-REMEMBERED_FILLINGS = 8  # a rule may not be asked for some looks
 KEPT_STATEMENTS = 512  # all rules' and those that fill, twice over
 
 
@@ -34,7 +34,7 @@ def open_database(facts: FactSet) -> GuardedDatabase:
 class FactDatabase:
     """A database that holds one set of facts after another: only tables that differ are filled anew.
 
-    `fillings` counts for each table how often that was; `steady_parts` is what queries of unchanged tables gave. Where facts `of_many`
+    `changes` says what differs, `steady_parts` is what queries of unchanged tables gave. Where facts `of_many`
     servers come in turn, all tables differ: what remains is that statements are prepared once, which takes most of the time with few tables.
     """
 
@@ -42,11 +42,8 @@ class FactDatabase:
         self.of_many = of_many
         self._database: GuardedDatabase | None = None
         self._filled: dict[str, int] = {}  # generations, by table
-        self.fillings = dict.fromkeys((table.name for table in TABLES), 0)
-        self._renewed: dict[
-            str, dict[int, tuple[int, ...]]
-        ] = {}  # by table and filling, the latest that follow each other
-        self.steady_parts = SteadyParts(self.changed_since)
+        self.changes = Changes()
+        self.steady_parts = SteadyParts(self.changes)
 
     def holding(self, facts: FactSet) -> GuardedDatabase:
         """The database, in memory, with these facts: the same one each time, until it is closed."""
@@ -66,37 +63,28 @@ class FactDatabase:
             rows = facts.tables[table.name]
             filled = self._filled.get(table.name)
             if filled != rows.generation:
-                self.fillings[table.name] += 1
                 if rows.change is not None and rows.change.since == filled and table.name != INDEXES:
-                    places = tuple(rows.change.before)
-                    _renew(database, table.name, rows, places)
-                    self._note(table.name, places)
+                    before = rows.change.before
+                    _renew(database, table.name, rows, tuple(before))
+                    pairs = ((former, rows.rows[place]) for place, former in before.items())
+                    self.changes.renewed(table.name, tuple(before), differing_columns(rows.columns, pairs))
                 else:
                     _empty(database, table.name)
                     _fill(database, table.name, rows)
-                    self._renewed.pop(table.name, None)
+                    self.changes.filled(table.name)
                 self._filled[table.name] = rows.generation
         database.execute("COMMIT")
 
-    def changed_since(self, table: str, filling: int) -> frozenset[int] | None:
-        """Which rows of a table are others than at that filling, by their numbers in SQLite; None where that is not known."""
-        renewed = self._renewed.get(table, {})
-        since = range(filling + 1, self.fillings[table] + 1)
-        if any(number not in renewed for number in since):
-            return None
-        return frozenset(place + 1 for number in since for place in renewed[number])
-
-    def _note(self, table: str, places: tuple[int, ...]) -> None:
-        known = self._renewed.setdefault(table, {})
-        known[self.fillings[table]] = places
-        for number in [one for one in known if one <= self.fillings[table] - REMEMBERED_FILLINGS]:
-            del known[number]
+    @property
+    def fillings(self) -> Mapping[str, int]:
+        """How often each table was filled."""
+        return self.changes.fillings
 
     def close(self) -> None:
         """Give its memory back; the next facts begin a new one."""
         if self._database is not None:
             self._database.close()
-        self._database, self._filled, self._renewed = None, {}, {}
+        self._database, self._filled = None, {}
 
 
 def _new() -> sqlite3.Connection:

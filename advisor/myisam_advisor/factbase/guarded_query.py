@@ -72,7 +72,7 @@ class GuardedDatabase:
         self._is_filled_now = False
         self._deadline = 0.0
         self._refused = ""
-        self._read: set[str] = set()
+        self._read: dict[str, set[str]] = {}
         self._asked_what_is_read = 0
         self._latest = math.inf
         # Where strings cannot be bounded, recursion, the one way to build them in a loop, is refused.
@@ -145,11 +145,17 @@ class GuardedDatabase:
 
         Raises QueryError as `query` does.
         """
-        self._read = set()
+        return frozenset(self.columns_read(statement, parameters))
+
+    def columns_read(
+        self, statement: str, parameters: Mapping[str, Value] | None = None
+    ) -> Mapping[str, frozenset[str]]:
+        """The same, each with the columns of it that are read: none where rows are counted alone."""
+        self._read = {}
         # SQLite asks what may be read when it prepares a statement: one that is known already it would not prepare again.
         self._asked_what_is_read += 1
         self.query(f"EXPLAIN /* {self._asked_what_is_read} */ {statement}", parameters)
-        return frozenset(self._read)
+        return {table: frozenset(columns) for table, columns in self._read.items()}
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
@@ -160,7 +166,8 @@ class GuardedDatabase:
             # A subquery or common table is read under its own name, an empty one among them.
             if first and first.startswith("sqlite_"):
                 return self._refuse("the query reads SQLite's own tables")
-            self._read.add(INDEXES if first in (NAMED, ENDINGS) else first or "")
+            columns = self._read.setdefault(INDEXES if first in (NAMED, ENDINGS) else first or "", set())
+            columns.update((second,) if second else ())
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             return (

@@ -1,16 +1,17 @@
 """Queries whose parts over per-table facts are asked again only when those facts changed.
 
 A rule that looks through a hundred thousand tables does so in a common table expression of `tables` and `indexes` alone, and holds its few
-rows against what differs in every look: status, host. While no table changed those rows are given to the query as they were; where some did,
-a part that can be put together (split_parts.py) is asked about those alone.
+rows against what differs in every look: status, host. While no table changed in a column that it reads, those rows are given to the query as
+they were; where some did, a part that can be put together (split_parts.py) is asked about those alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
+from myisam_advisor.factbase.changes import Changes
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
 from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, folded, split, words_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -37,60 +38,57 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Steady:
-    """A part that reads per-table facts and no others: these `tables` itself, and others through `former` parts.
+    """A part that reads per-table facts and no others: these columns of `tables` itself, and others through `former` parts.
 
     `split` tells whether it may be put together, and `columns` how its columns are called.
     """
 
     part: Part
-    tables: tuple[str, ...]
-    all_tables: tuple[str, ...]
+    tables: Mapping[str, frozenset[str]]
+    all_tables: Mapping[str, frozenset[str]]
     former: tuple[str, ...]
     parameters: tuple[str, ...]
     split: bool
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Answer:
-    """A part's rows, None where there are too many; and of what: fillings of tables, values of parameters, former parts' rows."""
+    """A part's rows, None where there are too many; and of what: fillings of tables, values of parameters, former parts' rows.
+
+    `fillings` are the latest that changed what it reads, and `asked_at` is the filling of TABLE of which it was known last that it holds.
+    """
 
     of: str
     fillings: tuple[int, ...]
+    asked_at: int
     result: Result | None
     whole: Chosen | Summed | None = None
-
-
-# Which rows of a fact table are others than at that filling, by their numbers in SQLite; None where that is not known.
-ChangedSince = Callable[[str, int], Collection[int] | None]
 
 
 @dataclass(slots=True)
 class SteadyParts:
     """What the parts of queries gave, look after look at the same server."""
 
-    changed_since: ChangedSince
+    changes: Changes
     _parts: dict[str, list[_Steady]] = field(default_factory=dict)
     _answers: dict[tuple[str, str], _Answer] = field(default_factory=dict)
 
     def query(
         self,
         database: GuardedDatabase,
-        fillings: Mapping[str, int],
         statement: str,
         parameters: Mapping[str, Value],
         maximum_rows: int,
     ) -> Result:
-        """As GuardedDatabase.query; `fillings` counts how often each fact table was filled. Each part has the query's time for itself."""
+        """As GuardedDatabase.query. Each part has the query's time for itself."""
         if statement not in self._parts:
             self._parts[statement] = list(_steady(database, statement, parameters))
         shortened, longer, values = statement, 0, dict(parameters)
         known: dict[str, Result] = {}
         for number, one in enumerate(self._parts[statement]):
             start, end = one.part.start + longer, one.part.end + longer
-            asking = _Asking(
-                database, fillings, f"{shortened[:end]}) SELECT * FROM {one.part.name}", shortened[start:end]
-            )
+            asking = _Asking(database, f"{shortened[:end]}) SELECT * FROM {one.part.name}", shortened[start:end])
             result = self._answer(asking, statement, one, values, known)
             if result is not None:
                 text, own = _as_values(result, f"_part_{number}_")
@@ -104,7 +102,8 @@ class SteadyParts:
         self, asking: _Asking, statement: str, one: _Steady, values: Mapping[str, Value], known: Mapping[str, Result]
     ) -> Result | None:
         through = bool(one.former) and all(name in known for name in one.former)
-        fillings = tuple(asking.fillings[table] for table in (one.tables if through else one.all_tables))
+        read = one.tables if through else one.all_tables
+        fillings = tuple(self.changes.latest(table, columns) for table, columns in read.items())
         parameters = [values.get(name) for name in one.parameters]
         # As text: to Python 2 and 2.0 are equal, and SQL divides them otherwise.
         of = repr((parameters, [known[name].rows for name in one.former if name in known]))
@@ -116,7 +115,8 @@ class SteadyParts:
             self._answers.pop((statement, one.part.name), None)
             result, whole = self._put_together(asking, last, of, values) if one.split else (asking.alone(values), None)
             named = None if result is None else replace(result, columns=one.columns)
-            last = self._answers[statement, one.part.name] = _Answer(of, fillings, named, whole)
+            last = self._answers[statement, one.part.name] = _Answer(of, fillings, 0, named, whole)
+        last.asked_at = self.changes.fillings[TABLE]
         return last.result
 
     def _put_together(
@@ -124,7 +124,7 @@ class SteadyParts:
     ) -> tuple[Result | None, Chosen | Summed | None]:
         """The rows that changed asked again, where it is known which; else all."""
         if last is not None and last.whole is not None and last.of == of:
-            changed = self.changed_since(TABLE, last.fillings[0])
+            changed = self.changes.since(TABLE, last.asked_at)
             if changed is not None and last.whole.renew(asking.database, values, changed, MAXIMUM_ROWS):
                 return last.whole.result(), last.whole
         whole = split(asking.database, asking.text, values)
@@ -146,7 +146,6 @@ class _Asking:
     """A part that is asked: its `text`, and the `statement` that asks it by itself, with the rows of former parts in their place."""
 
     database: GuardedDatabase
-    fillings: Mapping[str, int]
     statement: str
     text: str
 
@@ -196,26 +195,28 @@ def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, 
         start, end = part.start + longer, part.end + longer
         try:
             alone = f"{statement[: part.end]}) SELECT * FROM {part.name}"
-            read = database.tables_read(alone, parameters)
-            direct = database.tables_read(f"{emptied[:end]}) SELECT * FROM {part.name}", parameters) & _FACT_TABLES
-            if not read & _FACT_TABLES or not read & _FACT_TABLES <= PER_TABLE:
+            read = _of_facts(database.columns_read(alone, parameters))
+            direct = _of_facts(database.columns_read(f"{emptied[:end]}) SELECT * FROM {part.name}", parameters))
+            if not read or not read.keys() <= PER_TABLE:
                 continue
             columns = database.query(f"{alone} LIMIT 0", parameters).columns
         except QueryError:
             continue  # the whole query will say what is wrong
-        is_split = direct == {TABLE} and split(database, text, parameters) is not None
+        is_split = direct.keys() == {TABLE} and split(database, text, parameters) is not None
         # SQLite does not say which former parts are read: each whose name stands in it may be.
         own_words = {folded(word) for word, _ in words_of(text)}
         former = tuple(name for name in found if folded(name) in own_words)
         own = dict.fromkeys(_PARAMETER.findall(text if is_split else statement[: part.end]))
-        one = _Steady(
-            part, tuple(sorted(direct)), tuple(sorted(read & _FACT_TABLES)), former, tuple(own), is_split, columns
-        )
+        one = _Steady(part, direct, read, former, tuple(own), is_split, columns)
         stub = _as_values(Result(columns, []), "")[0]
         emptied = emptied[:start] + stub + emptied[end:]
         longer += len(stub) - (end - start)
         found[part.name] = one
         yield one
+
+
+def _of_facts(read: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    return {table: columns for table, columns in read.items() if table in _FACT_TABLES}
 
 
 def _as_values(result: Result, prefix: str) -> tuple[str, dict[str, Value]]:

@@ -154,8 +154,7 @@ class Inquiry:
     ) -> Result:
         if self.kept.of_many:
             return self.database.query(statement, parameters, maximum_rows=maximum_rows)
-        parts, fillings = self.kept.steady_parts, self.kept.fillings
-        return parts.query(self.database, fillings, statement, parameters, maximum_rows)
+        return self.kept.steady_parts.query(self.database, statement, parameters, maximum_rows)
 
 
 def _candidate(rule: Rule, row: Row) -> Candidate:

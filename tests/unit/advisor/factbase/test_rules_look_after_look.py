@@ -83,7 +83,7 @@ def test_what_is_kept_of_rules_gives_what_asking_everything_gives(seed: int) -> 
         for rule in RULES:
             if made.chance.random() < 0.9:  # a rule may not be asked in each look
                 values = {**rule.values(), "interval_seconds": 60.0}
-                answer: Result = kept.steady_parts.query(database, kept.fillings, rule.query, values, 1000)
+                answer: Result = kept.steady_parts.query(database, rule.query, values, 1000)
                 assert answer == other.query(rule.query, values, maximum_rows=1000), rule.id
                 found += len(answer.rows)
         fresh.close()

@@ -52,7 +52,7 @@ class Looks:
         self.statements = []
         guarded = self.database.holding(looked)
         guarded.query = self.noting(guarded)  # type: ignore[method-assign]
-        return self.database.steady_parts.query(guarded, self.database.fillings, statement, parameters, 1000).rows
+        return self.database.steady_parts.query(guarded, statement, parameters, 1000).rows
 
 
     def noting(self, guarded: GuardedDatabase) -> Callable[..., guard.Result]:
