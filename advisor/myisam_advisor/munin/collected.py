@@ -41,7 +41,9 @@ class Looking:
 def collected(target: Target, how: Looking, site: Site, state_file: Path | None) -> dict[str, Any]:
     """The document. Raises UserError when the server cannot be asked."""
     with Session(target, how.timeout_seconds) as session:
-        context = Context(target, session, key_caches=how.key_caches, page_cache_sweep_seconds=how.sweep_seconds)
+        context = Context(
+            target, session, key_caches=how.key_caches, page_cache_sweep_seconds=how.sweep_seconds, one_pass=True
+        )
         snapshot = take_snapshot(context)
     before = read_state(state_file) if state_file else None
     running = before.running if before else Running()

@@ -80,8 +80,8 @@ class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
     `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`,
-    a `sweeper` and `index_names`, which remember from look to look. `names` are those of the server's status and variables that are wanted, by
-    collector; without them all are.
+    a `sweeper` and `index_names`, which remember from look to look; in `one_pass` pages are asked about while headers are read.
+    `names` are those of the server's status and variables that are wanted, by collector; without them all are.
     """
 
     target: Target
@@ -94,6 +94,7 @@ class Context:
     threads_running: list[float] = field(default_factory=list)
     scanner: DirectoryScanner | None = None
     sweeper: Sweeper | None = None
+    one_pass: bool = False
     index_names: IndexNames = field(default_factory=IndexNames)
     clock: Clock = CLOCK
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)

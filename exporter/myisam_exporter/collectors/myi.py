@@ -18,6 +18,7 @@ from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.indexes_of_scan import indexes_of
 from myisam_exporter.files.merge_members import merged_into
+from myisam_exporter.files.pages_in_passing import PagesInPassing
 from myisam_exporter.files.schema_reader import LeftOut
 from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.table_file import TableName
@@ -222,11 +223,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
         try:
             owner = server.location.owner
             reads_frm = server.flavour != "mariadb" and server.version_number < KEEPS_FRM_BEFORE
-            scan = (
-                context.scanner.scan(directory, owner, reads_frm=reads_frm)
-                if context.scanner
-                else scan_data_directory(directory, owner, context.clock, reads_frm=reads_frm)
-            )
+            if context.scanner is not None:
+                scan = context.scanner.scan(directory, owner, reads_frm=reads_frm)
+            else:
+                pages = PagesInPassing(context.page_cache_sweep_seconds, context.clock) if context.one_pass else None
+                scan = scan_data_directory(directory, owner, context.clock, reads_frm=reads_frm, pages=pages)
         except OSError as error:
             return Unknown(f"{directory} cannot be read now ({error.strerror})")
         unread = self.incomplete(scan)

@@ -14,7 +14,7 @@ from myisam_exporter.facts.columns import Block, Key, RowsByPlace, Value, column
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages
 from myisam_exporter.files.sweep_turns import LARGEST_TABLES, SWEEPS_OF_LARGEST
-from myisam_exporter.files.sweeper import PageCacheSweep, Sweeper
+from myisam_exporter.files.sweeper import PageCacheSweep, Sweeper, swept_in_passing
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END
 
@@ -49,6 +49,8 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         scan = context.sample(MYI)
         if isinstance(scan, Unknown):
             return scan
+        if scan.pages is not None:
+            return swept_in_passing(scan, scan.pages)
         return (context.sweeper or Sweeper(clock=context.clock)).sweep(scan, context.page_cache_sweep_seconds)
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
@@ -83,7 +85,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         if not sample.skipped_tables:
             return None
         return Unknown(
-            f"{sample.skipped_tables} smaller tables were skipped: the sweep's time was over after {sample.seconds:.1f} s",
+            f"{sample.skipped_tables} tables were not asked about: the time for it was over after {sample.seconds:.1f} s",
             "--page-cache-seconds allows more",
         )
 

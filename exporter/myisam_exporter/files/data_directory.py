@@ -29,6 +29,7 @@ from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
 
 if TYPE_CHECKING:
+    from myisam_exporter.files.pages_in_passing import PagesInPassing
     from myisam_exporter.files.told_tables import ToldTables
 
 SYSTEM_SCHEMAS = frozenset({"mysql", "sys", "performance_schema", "information_schema"})
@@ -68,7 +69,7 @@ class DataDirectoryScan:
     """All MyISAM tables of the server, and whose files they are.
 
     A daemon's next scan has the same `generation` while nothing changes, the same `files_generation` while no table does: ages grow by
-    themselves. `memo` is filled by whoever works something out of it.
+    themselves. `pages` were asked about in the same pass, where somebody looks once. `memo` is filled by whoever works something out of it.
     """
 
     files: tuple[TableFile, ...]
@@ -79,6 +80,7 @@ class DataDirectoryScan:
     owner: int | None = None
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
+    pages: PagesInPassing | None = field(default=None, repr=False, compare=False)
     files_generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     change: FilesChange | None = field(default=None, init=False, repr=False, compare=False)
     generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
@@ -143,7 +145,12 @@ def _has_definition(file: TableFile) -> bool:
 
 
 def scan_data_directory(
-    directory: Path, owner: int | None = None, clock: Clock = CLOCK, *, reads_frm: bool = True
+    directory: Path,
+    owner: int | None = None,
+    clock: Clock = CLOCK,
+    *,
+    reads_frm: bool = True,
+    pages: PagesInPassing | None = None,
 ) -> DataDirectoryScan:
     """All MyISAM tables below a data directory; temporary tables and system schemas are left out.
 
@@ -152,12 +159,13 @@ def scan_data_directory(
         owner: whose the server's files are; as the directory itself says where it is not given.
         clock: the time.
         reads_frm: whether to read the definitions beside the tables too.
+        pages: who asks about the pages of each file while it is open.
 
     Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
     """
     owner = owner_of(directory) if owner is None else owner
     _definitions.begin_scan()
-    reader = SchemaReader(owner, _definitions, reads_frm=reads_frm, clock=clock)
+    reader = SchemaReader(owner, _definitions, reads_frm=reads_frm, clock=clock, pages=pages)
     root = read_root(directory, owner)
     schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
     return DataDirectoryScan(
@@ -169,6 +177,7 @@ def scan_data_directory(
         owner,
         tuple(table for schema in schemas for table in schema.merge_tables),
         sum(schema.merge_lists_left_out for schema in schemas),
+        pages,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups, TablePlaces
@@ -58,3 +59,19 @@ class PagesByTable(Mapping[TableName, TablePages]):
 def resident_pages(pages: TablePages | None) -> int:
     """Pages in memory; of a table that was not asked about none."""
     return sum(one.resident or 0 for one in pages or () if one is not None)
+
+
+def together(parts: Iterable[TablePages | None]) -> TablePages | None:
+    """The pages of all partitions, as far as any are known."""
+    found = [part for part in parts if part is not None]
+    return reduce(_add_both, found) if found else None
+
+
+def _add_both(one: TablePages, other: TablePages) -> TablePages:
+    return _add(one[0], other[0]), _add(one[1], other[1])
+
+
+def _add(one: FilePages | None, other: FilePages | None) -> FilePages | None:
+    if one is None or other is None:
+        return None
+    return FilePages(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.definition_reader import (
@@ -29,6 +29,10 @@ from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
 from myisam_exporter.outside.shared_texts import SharedTexts
+
+if TYPE_CHECKING:
+    from myisam_exporter.files.pages_in_passing import PagesInPassing
+    from myisam_exporter.kernel.residency import FilePages
 
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 NO_DATA = frozenset({".MYD", ".frm"})  # of which nothing is to be found out, or not here: most files
@@ -67,13 +71,15 @@ class SchemaReader:
     """Reads databases one by one, each file relative to its directory.
 
     It remembers what it read where it is to `remember`: then a header whose file did not change since is not read again. Where `reads_frm` is
-    False the definitions beside the tables are left alone: reading them takes as long again as reading the headers.
+    False the definitions beside the tables are left alone: reading them takes as long again as reading the headers. With `pages` those of each
+    file are asked about while it is open.
     """
 
     def __init__(
         self, owner: int, definitions: Definitions | None = None, *, remember: bool = False, reads_frm: bool = True,
-        clock: Clock = CLOCK,
+        clock: Clock = CLOCK, pages: PagesInPassing | None = None,
     ) -> None:  # fmt: skip
+        self._pages = pages
         self.definitions = definitions or Definitions()
         self._clock = clock
         self._files = ForeignFiles(owner)
@@ -165,7 +171,8 @@ class SchemaReader:
         definitions: DatabaseDefinitions,
     ) -> None:
         status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
-        modified = self._modified(directory, reading, stem, named[0])
+        asker = self._pages if self._pages is not None and self._pages.has_time else None
+        modified, data_pages = self._data_file(directory, reading, stem, named[0], asker)
         known = before.get(stem)
         noted = Noted(known.definition, known.definition_state) if known is not None else NOT_THERE
         if status is not None and known is not None and known.state != signature(status):
@@ -177,11 +184,14 @@ class SchemaReader:
             return
         # What is told of a definition does not change unless the table is made anew, and its .MYI with it.
         noted = noted if known is not None else definitions.of_table(stem, noted)
-        header, lasting = None, noted.state != YOUNG
+        header, index_pages, lasting = None, None, noted.state != YOUNG
         problem = known.problem if known is not None else None
         reading.settled = reading.settled and noted.state != UNREADABLE
         try:
-            header = known.packed if known is not None else self._header(directory, stem)
+            if known is not None:
+                header = known.packed
+            else:
+                header, index_pages = self._header(directory, stem, asker)
         except HeaderError as error:
             if self._clock.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
                 reading.settled = False
@@ -199,30 +209,50 @@ class SchemaReader:
         stem, table = self._names.each_once((stem, named[0]))
         file = TableFile(reading.schema, table, named[1], reading.path, stem, header, problem, modified, *noted, state)
         reading.files.append(file)
+        if asker is not None and header is not None:
+            asker.keep(file, data_pages, index_pages)
         reading.differing += stem not in before or before[stem] != file
 
-    def _modified(self, directory: int, reading: _Reading, stem: str, table: str) -> float | None:
-        """When the data file changed last; of one that is not the server's nothing is told."""
+    def _data_file(
+        self, directory: int, reading: _Reading, stem: str, table: str, asker: PagesInPassing | None
+    ) -> tuple[float | None, FilePages | None]:
+        """When the data file changed last, and its pages; of one that is not the server's nothing is told."""
+        file = stem + ".MYD"
         try:
-            return self._files.status(stem + ".MYD", directory).st_mtime
+            if asker is None:
+                return self._files.status(file, directory).st_mtime, None
+            return self._asked_data_file(directory, file, asker)
         except ForeignFileError as error:
             one = LeftOut(f"{reading.schema}.{table} (its data file)", str(error.strerror), False)
             reading.left_out.append(one)
         except OSError as error:
             refuse_exhaustion(error)
-        return None
+        return None, None
 
-    def _header(self, directory: int, stem: str) -> PackedHeader:
-        self.headers_read += 1
-        descriptor = self._files.open(stem + ".MYI", directory)
+    def _asked_data_file(self, directory: int, file: str, asker: PagesInPassing) -> tuple[float, FilePages | None]:
         try:
+            descriptor, status = self._files.opened(file, directory)
+        except PermissionError as error:
+            asker.refused(error)
+            return self._files.status(file, directory).st_mtime, None
+        try:
+            return status.st_mtime, asker.of(descriptor, status)
+        finally:
+            os.close(descriptor)
+
+    def _header(self, directory: int, stem: str, asker: PagesInPassing | None) -> tuple[PackedHeader, FilePages | None]:
+        """A table's header, and the pages of its file as they were before that was read."""
+        self.headers_read += 1
+        descriptor, status = self._files.opened(stem + ".MYI", directory)
+        try:
+            pages = None if asker is None else asker.of(descriptor, status)
             data = os.pread(descriptor, FIRST_READ_BYTES, 0)
             length = header_length(data)
             if length > len(data) == FIRST_READ_BYTES:
                 data += os.pread(descriptor, length - len(data), len(data))
         finally:
             os.close(descriptor)
-        return parse_packed(data, length, self.definitions)
+        return parse_packed(data, length, self.definitions), pages
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -19,16 +18,17 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Change
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages
+from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages, together
 from myisam_exporter.files.sweep_turns import SweepTurns
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups, grouped
-from myisam_exporter.kernel.residency import FilePages, Prober
+from myisam_exporter.kernel.residency import Prober
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 if TYPE_CHECKING:
     from myisam_exporter.files.data_directory import DataDirectoryScan
+    from myisam_exporter.files.pages_in_passing import PagesInPassing
     from myisam_exporter.files.table_file import TableFile
 
 CLOCK_EVERY_FILES = 64
@@ -209,9 +209,7 @@ class Sweeper:
     def _ask_table(self, files: Sequence[TableFile], directories: _Directories) -> TablePages | None:
         if len(files) == 1:
             return self._ask_file(files[0], directories)
-        parts = [self._ask_file(file, directories) for file in files if file.has_header]
-        found = [part for part in parts if part is not None]
-        return reduce(_add_both, found) if found else None
+        return together([self._ask_file(file, directories) for file in files if file.has_header])
 
     def _ask_file(self, file: TableFile, directories: _Directories) -> TablePages | None:
         directory = directories.opened(file.directory)
@@ -265,11 +263,9 @@ def _has_header(tables: TableGroups, place: int) -> bool:
     return any(file.has_header for file in tables.at(place))
 
 
-def _add_both(one: TablePages, other: TablePages) -> TablePages:
-    return _add(one[0], other[0]), _add(one[1], other[1])
-
-
-def _add(one: FilePages | None, other: FilePages | None) -> FilePages | None:
-    if one is None or other is None:
-        return None
-    return FilePages(*(None if a is None or b is None else a + b for a, b in zip(one, other, strict=True)))
+def swept_in_passing(scan: DataDirectoryScan, pages: PagesInPassing) -> PageCacheSweep:
+    """What was found of the scan's files while they were read."""
+    tables = scan.groups()
+    found = PagesByTable(tables.places, list(map(pages.of_table, tables.each())))
+    with_header = sum(known is not None for known in tables.bytes_of_each())
+    return PageCacheSweep(found, with_header - len(found), pages.problems, pages.seconds)

@@ -114,23 +114,29 @@ class Prober:
         """The file's pages; None when it cannot be known, with the reason in `problems`, or when the file is gone."""
         try:
             descriptor, status = self.files.opened(file, directory)
-        except FileNotFoundError:
-            return None
-        except ForeignFileError as error:
-            self._note("foreign", Unknown(f"files that are not the server's are not asked about ({error.strerror})"))
-            return None
         except OSError as error:
-            self._note("open", Unknown(f"files cannot be opened ({error.strerror})", READ_FILES))
+            self.note_refusal(error)
             return None
         try:
-            # Asked of each file of each table: no call that can be spared.
-            if status.st_dev in self._asked_by_cachestat and not self._syscall(
-                self._number, descriptor, self._range_address, self._result_address, 0
-            ):
-                return tuple.__new__(FilePages, _CACHESTAT.unpack(self._result))
-            return self._probe_open(descriptor, status)
+            return self.pages_of(descriptor, status)
         finally:
             os.close(descriptor)
+
+    def note_refusal(self, error: OSError) -> None:
+        """Why a file could not be opened, where it is not just gone."""
+        if isinstance(error, ForeignFileError):
+            self._note("foreign", Unknown(f"files that are not the server's are not asked about ({error.strerror})"))
+        elif not isinstance(error, FileNotFoundError):
+            self._note("open", Unknown(f"files cannot be opened ({error.strerror})", READ_FILES))
+
+    def pages_of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
+        """The pages of an open file, of which fstat(2) says this; None when they cannot be known."""
+        # Asked of each file of each table: no call that can be spared.
+        if status.st_dev in self._asked_by_cachestat and not self._syscall(
+            self._number, descriptor, self._range_address, self._result_address, 0
+        ):
+            return tuple.__new__(FilePages, _CACHESTAT.unpack(self._result))
+        return self._probe_open(descriptor, status)
 
     def _probe_open(self, descriptor: int, status: os.stat_result) -> FilePages | None:
         kind = self._file_systems.get(status.st_dev)

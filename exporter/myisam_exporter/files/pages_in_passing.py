@@ -1,0 +1,59 @@
+"""Asking about the pages of files that a scan opens anyway: who looks once goes through the data directory once.
+
+A file is asked about before its header is read, so that what is read here does not count as resident. A daemon asks by sweeps of their own
+(sweeper.py), as it seldom reads a header.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.pages_by_table import TablePages, together
+from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.kernel.residency import FilePages, Prober
+from myisam_exporter.outside.clock import CLOCK, Clock
+
+
+class PagesInPassing:
+    """What the kernel says of the files of one scan, for at most so many seconds of asking; `seconds` are those that it took."""
+
+    def __init__(self, budget_seconds: float, clock: Clock = CLOCK, prober: Prober | None = None) -> None:
+        self._prober = prober or Prober()
+        self._budget_seconds, self._clock = budget_seconds, clock
+        self.seconds = 0.0
+        self._pages: dict[int, TablePages] = {}  # by file
+        self._alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
+
+    @property
+    def has_time(self) -> bool:
+        """Whether any is left."""
+        return self.seconds <= self._budget_seconds
+
+    def of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
+        """The pages of an open file; None where they cannot be known."""
+        began = self._clock.monotonic()
+        found = self._prober.pages_of(descriptor, status)
+        self.seconds += self._clock.monotonic() - began
+        return found
+
+    def refused(self, error: OSError) -> None:
+        """A file that could not be opened for it."""
+        self._prober.note_refusal(error)
+
+    def keep(self, file: TableFile, data: FilePages | None, index: FilePages | None) -> None:
+        """What was found of a table's two files, or of one partition's."""
+        both = data, index
+        self._pages[id(file)] = self._alike.setdefault(both, both)
+
+    def of_table(self, files: Sequence[TableFile]) -> TablePages | None:
+        """What was found of a table; None of one that was not asked about."""
+        if len(files) == 1:
+            return self._pages.get(id(files[0]))
+        return together(self._pages.get(id(file)) for file in files)
+
+    @property
+    def problems(self) -> tuple[Unknown, ...]:
+        """Why files could not be asked about, one reason a kind."""
+        return tuple(self._prober.problems.values())
