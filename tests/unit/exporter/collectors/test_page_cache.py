@@ -7,10 +7,11 @@ import pytest
 
 from myisam_exporter.collectors.page_cache import COLLECTOR
 from myisam_exporter.files.data_directory import scan_data_directory
-from myisam_exporter.files.pages_in_passing import PagesInPassing
+from myisam_exporter.files.pages_in_passing import TIMED_EVERY, PagesInPassing
 from myisam_exporter.files.sweeper import Sweeper, swept_in_passing
-from myisam_exporter.kernel.residency import PAGE_BYTES
+from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages, Prober
 from myisam_exporter.outside.foreign_files import ForeignFiles
+from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
 
 
@@ -60,6 +61,31 @@ def test_in_one_pass_too_what_there_was_no_time_for_is_told(tmp_path: Path) -> N
     scan = scan_data_directory(tmp_path, pages=pages)
     assert len(scan.files) == 3
     assert swept_in_passing(scan, pages).skipped_tables == 3
+
+
+class Slow(Prober):
+    """Each question takes a second of a clock that nobody waits for."""
+
+    def __init__(self, clock: MovedClock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def pages_of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
+        self.clock.move(1)
+        return super().pages_of(descriptor, status)
+
+
+def test_in_one_pass_asking_ends_when_its_time_is_over_and_the_headers_are_read_all_the_same(tmp_path: Path) -> None:
+    make_tables(tmp_path, 100)
+    clock = MovedClock()
+    pages = PagesInPassing(60, clock, Slow(clock))
+    scan = scan_data_directory(tmp_path, pages=pages)
+    assert len(scan.files) == 100
+    swept = swept_in_passing(scan, pages)
+    # Data and index file of a table: two seconds.
+    assert len(swept.pages) == pytest.approx(30, abs=TIMED_EVERY)
+    assert swept.skipped_tables == 100 - len(swept.pages)
+    assert swept.seconds == pytest.approx(2 * len(swept.pages), abs=TIMED_EVERY)
 
 
 def test_in_one_pass_a_data_file_that_cannot_be_opened_has_its_age_and_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
