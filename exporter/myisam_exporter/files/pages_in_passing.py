@@ -31,8 +31,8 @@ class PagesInPassing:
 
     @property
     def has_time(self) -> bool:
-        """Whether any is left."""
-        return self.seconds <= self._budget_seconds
+        """Whether any is left; of no seconds at all there never is."""
+        return self.seconds < self._budget_seconds
 
     def of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
         """The pages of an open file; None where they cannot be known."""

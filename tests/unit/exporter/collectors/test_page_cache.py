@@ -57,7 +57,7 @@ def test_in_one_pass_the_same_is_found(tmp_path: Path) -> None:
 
 def test_in_one_pass_too_what_there_was_no_time_for_is_told(tmp_path: Path) -> None:
     make_tables(tmp_path, 3)
-    pages = PagesInPassing(-1)
+    pages = PagesInPassing(0)  # --page-cache-seconds 0
     scan = scan_data_directory(tmp_path, pages=pages)
     assert len(scan.files) == 3
     assert swept_in_passing(scan, pages).skipped_tables == 3
