@@ -53,11 +53,11 @@ def differing_columns(
     columns: Sequence[str], pairs: Iterable[tuple[Sequence[Value], Sequence[Value]]]
 ) -> frozenset[str]:
     """The columns in which any of these rows differ from what they were; 2 and 2.0 are not the same, as SQL divides them otherwise."""
-    places: set[int] = set()
-    for before, after in pairs:
-        places.update(
-            place
-            for place, (then, now) in enumerate(zip(before, after, strict=True))
-            if then is not now and (then != now or type(then) is not type(now))
-        )
-    return frozenset(columns[place] for place in places)
+    both = [zip(*rows, strict=True) for rows in zip(*pairs, strict=True)]
+    if not both:
+        return frozenset()
+    return frozenset(
+        column
+        for column, then, now in zip(columns, *both, strict=True)
+        if then != now or list(map(type, then)) != list(map(type, now))
+    )

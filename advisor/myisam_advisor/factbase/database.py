@@ -64,10 +64,10 @@ class FactDatabase:
             filled = self._filled.get(table.name)
             if filled != rows.generation:
                 if rows.change is not None and rows.change.since == filled and table.name != INDEXES:
-                    before = rows.change.before
-                    _renew(database, table.name, rows, tuple(before))
-                    pairs = ((former, rows.rows[place]) for place, former in before.items())
-                    self.changes.renewed(table.name, tuple(before), differing_columns(rows.columns, pairs))
+                    places, differing = tuple(rows.change.before), rows.rows_that_differ()
+                    _renew(database, table.name, differing, places)
+                    pairs = zip(rows.change.before.values(), differing.rows, strict=True)
+                    self.changes.renewed(table.name, places, differing_columns(rows.columns, pairs))
                 else:
                     _empty(database, table.name)
                     _fill(database, table.name, rows)
@@ -163,10 +163,10 @@ def _rows_of(rows: FactRows, columns: Sequence[int]) -> Iterable[Sequence[Value]
 
 
 def _renew(database: Filling, table: str, rows: FactRows, places: Sequence[int]) -> None:
-    """Put the rows of these places in the place of those that were: the first was filled in as row 1."""
+    """Put these rows in the places of those that were: the first was filled in as row 1."""
     names = ", ".join(map(quote_identifier, rows.columns))
     insert = f"REPLACE INTO {table} (rowid, {names}) VALUES ({', '.join('?' * (len(rows.columns) + 1))})"
-    others = all_storable(FactRows(rows.columns, [rows.rows[place] for place in places])).rows
+    others = all_storable(rows).rows
     database.executemany(insert, ((place + 1, *row) for place, row in zip(places, others, strict=True)))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import chain
 
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactRows
@@ -52,13 +51,21 @@ def storable_rows(rows: FactRows) -> FactRows:
 
 def all_storable(rows: FactRows) -> FactRows:
     """The rows with every value made storable."""
-    if all(map(_is_storable, chain.from_iterable(rows.rows))):
+    if all(map(_are_storable, zip(*rows.rows, strict=True))):
         return rows
     return FactRows(rows.columns, [[storable(value) for value in row] for row in rows.rows])
 
 
+def _are_storable(column: tuple[Value, ...]) -> bool:
+    """Whether `storable` would give the same of each value of a column: asked of every fact of every look, it makes nothing."""
+    kinds = set(map(type, column))
+    if kinds <= {int, type(None)}:
+        numbers = [value for value in column if isinstance(value, int)]
+        return not numbers or -LARGEST_INTEGER <= min(numbers) <= max(numbers) <= LARGEST_INTEGER
+    return all(map(_is_storable, column))
+
+
 def _is_storable(value: Value) -> bool:
-    """Whether `storable` would give the same: asked of every fact of every look, it makes nothing."""
     if isinstance(value, str):
         return len(value) <= MAXIMUM_TEXT_CHARACTERS and (value.isascii() or storable(value) == value)
     return value is None or -LARGEST_INTEGER <= value <= LARGEST_INTEGER or storable(value) == value

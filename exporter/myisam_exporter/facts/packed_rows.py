@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from itertools import chain, groupby, islice, repeat
 from typing import Protocol, cast, overload
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -18,6 +18,7 @@ from myisam_exporter.facts.columns import ROWS_AT_ONCE, ColumnwiseRows, Value
 SLICE_ROWS = ROWS_AT_ONCE
 # Where more than so many rows lie beside, and more than this part of all, their slices are packed anew.
 FEWEST_BESIDE, PART_BESIDE = 256, 32
+FEW_OF_SLICE = 32  # the part of a slice below which its rows are looked up one by one
 _FEW = 128  # of values that a byte tells apart
 PackedRow = tuple[Value, ...]
 
@@ -151,6 +152,18 @@ class PackedRows(ColumnwiseRows):
         for row, others in self._beside.items():
             found[row] = others[place]
         return found
+
+    def rows_at(self, places: Sequence[int]) -> list[PackedRow]:
+        """The rows at these places, in their order: where many are of one slice, it is unpacked once."""
+        found = {place: self._beside[place] for place in places if place in self._beside}
+        for number, some in groupby(sorted(set(places).difference(found)), key=lambda place: place // SLICE_ROWS):
+            of_slice = list(some)
+            if len(of_slice) < SLICE_ROWS // FEW_OF_SLICE:
+                found.update((place, self._packed_row(place)) for place in of_slice)
+            else:
+                rows = list(zip(*self._slices[number], strict=True))
+                found.update((place, rows[place % SLICE_ROWS]) for place in of_slice)
+        return [found[place] for place in places]
 
     def rows_of(self, columns: Sequence[int]) -> Iterator[PackedRow]:
         """Each row, of these columns alone, at least one."""

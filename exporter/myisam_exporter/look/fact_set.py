@@ -68,21 +68,25 @@ class FactRows:
 
     def with_rows(self, rows: Mapping[int, Sequence[Value]]) -> FactRows:
         """The same table with other rows in some places. What was worked out of this one is taken over, as far as that is cheap."""
-        before = {place: self.rows[place] for place in rows}
+        before = dict(zip(rows, self.rows_at(list(rows)), strict=True))
         made = FactRows(self.columns, _with_rows(self.rows, rows))
         object.__setattr__(made, "change", RowsChange(self.generation, before))  # nobody has seen it yet
         made.memo.clean_before = frozenset(self.memo.clean)
         _take_over(self, made, before, rows)
         return made
 
+    def rows_at(self, places: Sequence[int]) -> Sequence[Sequence[Value]]:
+        """The rows at these places, in their order."""
+        if isinstance(self.rows, PackedRows):
+            return self.rows.rows_at(places)
+        return [self.rows[place] for place in places]
+
     def rows_that_differ(self) -> FactRows:
         """Those that are not as they were in the table of which `change` tells; all, where it does not."""
         change = self.change
         if change is None:
             return self
-        return self.once(
-            "rows that differ", lambda _: FactRows(self.columns, [self.rows[place] for place in change.before])
-        )
+        return self.once("rows that differ", lambda _: FactRows(self.columns, self.rows_at(list(change.before))))
 
     def found_by_row(self, key: Hashable, work: Callable[[FactRows], list[Result]]) -> list[Result]:
         """As `once`, for work that looks at each row by itself: where it had found nothing, rows that are as they were are not looked at again."""
@@ -153,22 +157,26 @@ def _with_rows(whole: Sequence[Sequence[Value]], rows: Mapping[int, Sequence[Val
     return changed
 
 
+def _columns_of(rows: Mapping[int, Sequence[Value]], width: int) -> list[tuple[Value, ...]]:
+    return list(zip(*rows.values(), strict=True)) if rows else [()] * width
+
+
 def _take_over(
     former: FactRows, made: FactRows, before: Mapping[int, Sequence[Value]], rows: Mapping[int, Sequence[Value]]
 ) -> None:
     """Sums and counts of the former table, less the rows that were and more those that are. Whole numbers alone: others would not come out even."""
     made.memo.places = former.memo.places
-    for column, known in former.memo.known.items():
-        place = former.columns.index(column)
-        gone = sum(row[place] is not None for row in before.values())
-        made.memo.known[column] = known - gone + sum(row[place] is not None for row in rows.values())
-    for column, (total, count) in former.memo.sums.items():
-        place = former.columns.index(column)
-        gone_numbers = numbers_in(row[place] for row in before.values())
-        come_numbers = numbers_in(row[place] for row in rows.values())
-        summed = total - sum(gone_numbers) + sum(come_numbers)
-        if isinstance(summed, int):
-            made.memo.sums[column] = summed, count - len(gone_numbers) + len(come_numbers)
+    width = len(former.columns)
+    pairs = zip(_columns_of(before, width), _columns_of(rows, width), strict=True)
+    for column, (gone, come) in zip(former.columns, pairs, strict=True):
+        if column in former.memo.known:
+            made.memo.known[column] = former.memo.known[column] + gone.count(None) - come.count(None)
+        if column in former.memo.sums:
+            total, count = former.memo.sums[column]
+            gone_numbers, come_numbers = numbers_in(gone), numbers_in(come)
+            summed = total - sum(gone_numbers) + sum(come_numbers)
+            if isinstance(summed, int):
+                made.memo.sums[column] = summed, count - len(gone_numbers) + len(come_numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class TableChooser:
             return self._choose(tables)
         shown.update(by_size)
         ordered = sorted(shown, key=lambda place: _name_of(tables, place))
-        return Choice(FactRows(tables.columns, [tables.rows[place] for place in ordered]), tables)
+        return Choice(FactRows(tables.columns, tables.rows_at(ordered)), tables)
 
     def _gathered(self, tables: FactRows) -> Candidates:
         """What the choice is made among, looked for in all tables."""
@@ -127,7 +127,7 @@ class TableChooser:
         places = {} if tables.change is None else tables.change.before.keys()
         known.places.update(zip(names_of(changed), places, strict=True))
         lively = {**known.places}
-        rows = FactRows(tables.columns, [tables.rows[place] for place in lively.values()])
+        rows = FactRows(tables.columns, tables.rows_at(list(lively.values())))
         self._observe(zip(lively, _rates_of(rows), strict=True))
         known.places = {name: place for name, place in lively.items() if name in self.activity}
         sizes = map(_sum, changed.values("data_bytes"), changed.values("index_bytes"))

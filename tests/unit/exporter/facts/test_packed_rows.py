@@ -37,6 +37,7 @@ def test_they_are_what_went_in(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packed_rows, "SLICE_ROWS", data.draw(st.integers(1, 9)))
         patch.setattr(packed_rows, "FEWEST_BESIDE", data.draw(st.integers(0, 4)))
+        patch.setattr(packed_rows, "FEW_OF_SLICE", data.draw(st.integers(1, 9)))
         patch.setattr(packed_rows, "_FEW", data.draw(st.integers(1, 9)))
         packed = PackedRows(iter(rows), len(columns))
         for _ in range(3):
@@ -50,6 +51,8 @@ def test_they_are_what_went_in(data: st.DataObject) -> None:
             assert [packed.knows(place) for place in range(len(columns))] == [count > 0 for count in known]
             some = data.draw(st.lists(st.integers(0, len(columns) - 1), min_size=1, max_size=5))
             assert exact(list(packed.rows_of(some))) == exact([tuple(row[place] for place in some) for row in rows])
+            places = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=12)) if rows else []
+            assert exact(packed.rows_at(places)) == exact([rows[place] for place in places])
             if not rows:
                 break
             former, kept = packed, list(rows)
