@@ -63,6 +63,8 @@ LABELS = {
     "status.Slow_queries": "slow statements since the start",
     "status.Slow_queries.per_second": "slow statements",
     "status.Table_locks_waited.per_second": "waits for table locks",
+    "status.Table_open_cache_hits.per_second": "uses of a table that found it open",
+    "status.Table_open_cache_misses.per_second": "uses of a table that found it closed",
     "status.Table_open_cache_overflows.per_second": "tables closed to make room",
     "tables.crashed": "marked crashed",
     "tables.crashed_partitions": "crashed partitions",

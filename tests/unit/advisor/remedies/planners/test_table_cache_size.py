@@ -1,9 +1,11 @@
 """A size for the table cache, under the name that the version has for it."""
 
+from typing import Any
+
 import pytest
 
 from myisam_advisor.remedies.planners.base import PlanNeeds
-from tests.support.planning import MYSQL, OLD_MYSQL, asked, facts, planned, texts
+from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, asked, facts, planned, texts
 from tests.support.recorded import RecordedLook
 
 
@@ -13,6 +15,24 @@ def test_twice_what_there_is_and_four_hundred_at_least(present: int, wanted: int
     assert texts(plan.commands) == [f"SET GLOBAL table_open_cache = {wanted};"]
     assert texts(plan.undo_commands) == [f"SET GLOBAL table_open_cache = {present};"]
     assert texts(plan.my_cnf) == [f"table_open_cache = {wanted}"]
+
+
+@pytest.mark.parametrize(
+    ("present", "misses", "hits", "server", "wanted"),
+    [
+        (100, 10_000, 2000, MARIADB, 800),  # 600 tables in turn, by what was measured
+        (400, 60, 3000, MARIADB, 800),  # few misses: what is used more seldom may be many
+        (400, 0, 0, MARIADB, 800),
+        (2000, 1000, 1, MARIADB, 32_000),  # hardly any hit says nothing of how many there are: one step
+        (100, 10_000, 2000, OLD_MYSQL, 800),
+        (1000, 900, 100, OLD_MYSQL, 2000),  # a list of all open tables is searched there
+        (1500, 900, 100, OLD_MYSQL, 3000),
+    ],
+)
+def test_misses_tell_how_many_tables_are_used_in_turn(present: int, misses: int, hits: int, server: dict[str, Any], wanted: int) -> None:
+    row = {"cache_size": present, "misses_per_second": misses, "hits_per_second": hits}
+    (command,) = texts(planned("table_cache_size", row, facts(server=server)).commands)
+    assert command.endswith(f" = {wanted};")
 
 
 def test_its_old_name() -> None:
