@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 
@@ -74,11 +74,6 @@ class FactDatabase:
                     self.changes.filled(table.name)
                 self._filled[table.name] = rows.generation
         database.execute("COMMIT")
-
-    @property
-    def fillings(self) -> Mapping[str, int]:
-        """How often each table was filled."""
-        return self.changes.fillings
 
     def close(self) -> None:
         """Give its memory back; the next facts begin a new one."""

@@ -140,17 +140,13 @@ class GuardedDatabase:
         names = tuple(column[0] for column in cursor.description)
         return Result(names, rows[:maximum_rows], len(rows) > maximum_rows)
 
-    def tables_read(self, statement: str, parameters: Mapping[str, Value] | None = None) -> frozenset[str]:
-        """The tables, and the subqueries with a name, that a SELECT reads; it is not run.
-
-        Raises QueryError as `query` does.
-        """
-        return frozenset(self.columns_read(statement, parameters))
-
     def columns_read(
         self, statement: str, parameters: Mapping[str, Value] | None = None
     ) -> Mapping[str, frozenset[str]]:
-        """The same, each with the columns of it that are read: none where rows are counted alone."""
+        """The tables, and the subqueries with a name, that a SELECT reads, each with its columns: none where rows are counted alone.
+
+        It is not run. What a join by USING or NATURAL compares SQLite does not tell. Raises QueryError as `query` does.
+        """
         self._read = {}
         # SQLite asks what may be read when it prepares a statement: one that is known already it would not prepare again.
         self._asked_what_is_read += 1

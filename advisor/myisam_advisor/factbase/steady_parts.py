@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from myisam_advisor.factbase.changes import Changes
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
 from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, folded, split, words_of
+from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.server.sql import quote_identifier
@@ -24,6 +25,7 @@ MAXIMUM_ROWS = 100
 # A part that gave more is not asked again by itself for so many fillings: the query finds its rows, whatever they are.
 TRIED_AGAIN_AFTER = 30
 _PARAMETER = re.compile(r"[:@$](\w+)")
+_COMPARES_UNTOLD = frozenset({"using", "natural"})
 _FACT_TABLES = frozenset(table.name for table in TABLES)
 
 
@@ -195,8 +197,8 @@ def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, 
         start, end = part.start + longer, part.end + longer
         try:
             alone = f"{statement[: part.end]}) SELECT * FROM {part.name}"
-            read = _of_facts(database.columns_read(alone, parameters))
-            direct = _of_facts(database.columns_read(f"{emptied[:end]}) SELECT * FROM {part.name}", parameters))
+            read = _of_facts(database, alone, parameters)
+            direct = _of_facts(database, f"{emptied[:end]}) SELECT * FROM {part.name}", parameters)
             if not read or not read.keys() <= PER_TABLE:
                 continue
             columns = database.query(f"{alone} LIMIT 0", parameters).columns
@@ -215,7 +217,12 @@ def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, 
         yield one
 
 
-def _of_facts(read: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+def _of_facts(database: GuardedDatabase, statement: str, parameters: Mapping[str, Value]) -> dict[str, frozenset[str]]:
+    """The fact tables that a statement reads, with their columns: all of them where SQLite may not tell."""
+    read = database.columns_read(statement, parameters)
+    if not _COMPARES_UNTOLD.isdisjoint(folded(word) for word, _ in words_of(statement)):
+        declared = declared_columns()
+        read = {table: frozenset(column.name for column in declared.get(table, ())) for table in read}
     return {table: columns for table, columns in read.items() if table in _FACT_TABLES}
 
 

@@ -78,7 +78,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
                 off=True,
             )
         ]
-        return [*([skipped] if skipped else []), *(aged if sample.sweeps_in_turn > 1 else []), *sample.problems]
+        return [*([skipped] if skipped else []), *(aged if sample.sweeps_in_turn else []), *sample.problems]
 
     def incomplete(self, sample: PageCacheSweep) -> Unknown | None:
         """Tables skipped for want of time."""
@@ -103,7 +103,7 @@ class SweptRows(RowsByPlace):
 
     def columns_at(self, places: Sequence[int]) -> list[Sequence[Value]]:
         """The columns of the tables at these places, at least one."""
-        names = list(self._pages.places.names_of(places))
+        names = list(map(self._pages.places.name_at, places))
         pages = list(map(self._pages.at, places))
         # Small tables are much alike, and what is known of those is one object.
         told = {id(one): _told(one) for one in pages}

@@ -15,7 +15,10 @@ from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.kernel.residency import FilePages, Prober
 from myisam_exporter.outside.clock import CLOCK, Clock
 
-TIMED_EVERY = 16  # files: to time each question would take a tenth of the pass
+# Of small files every so-manieth question is timed, as to time each would take a tenth of the pass; not an even number, as data and index
+# files alternate. What a question takes beyond the usual counts once: the process may have waited for its turn.
+TIMED_EVERY, USUAL_SECONDS = 17, 0.001
+LARGE_BYTES = 1 << 20  # of these each question is timed: mincore(2) takes the longer the larger a file is
 
 
 class PagesInPassing:
@@ -26,7 +29,8 @@ class PagesInPassing:
         self._budget_seconds, self._clock = budget_seconds, clock
         self.seconds = 0.0
         self._asked = 0
-        self._pages: dict[int, TablePages] = {}  # by file
+        # By the file's id; the file is kept with it, so that no other one can get the same.
+        self._pages: dict[int, tuple[TableFile, TablePages]] = {}
         self._alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
 
     @property
@@ -37,11 +41,13 @@ class PagesInPassing:
     def of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
         """The pages of an open file; None where they cannot be known."""
         self._asked += 1
-        if self._asked % TIMED_EVERY:
+        is_large = status.st_size >= LARGE_BYTES
+        if self._asked % TIMED_EVERY and not is_large:
             return self._prober.pages_of(descriptor, status)
         began = self._clock.monotonic()
         found = self._prober.pages_of(descriptor, status)
-        self.seconds += (self._clock.monotonic() - began) * TIMED_EVERY
+        taken = self._clock.monotonic() - began
+        self.seconds += taken if is_large else taken + min(taken, USUAL_SECONDS) * (TIMED_EVERY - 1)
         return found
 
     def refused(self, error: OSError) -> None:
@@ -51,13 +57,15 @@ class PagesInPassing:
     def keep(self, file: TableFile, data: FilePages | None, index: FilePages | None) -> None:
         """What was found of a table's two files, or of one partition's."""
         both = data, index
-        self._pages[id(file)] = self._alike.setdefault(both, both)
+        self._pages[id(file)] = file, self._alike.setdefault(both, both)
 
     def of_table(self, files: Sequence[TableFile]) -> TablePages | None:
-        """What was found of a table; None of one that was not asked about."""
-        if len(files) == 1:
-            return self._pages.get(id(files[0]))
-        return together(self._pages.get(id(file)) for file in files)
+        """What was found of a table; None of one that was not asked about, or of which a partition was not: a part is not the whole."""
+        found = [self._pages.get(id(file)) for file in files if file.has_header]
+        known = [one[1] for one in found if one is not None]
+        if len(known) < len(found):
+            return None
+        return known[0] if len(known) == 1 else together(known)
 
     @property
     def problems(self) -> tuple[Unknown, ...]:

@@ -232,8 +232,11 @@ class SchemaReader:
     def _asked_data_file(self, directory: int, file: str, asker: PagesInPassing) -> tuple[float, FilePages | None]:
         try:
             descriptor, status = self._files.opened(file, directory)
-        except PermissionError as error:
+        except OSError as error:
+            refuse_exhaustion(error)
             asker.refused(error)
+            if isinstance(error, (ForeignFileError, FileNotFoundError)):
+                raise
             return self._files.status(file, directory).st_mtime, None
         try:
             return status.st_mtime, asker.of(descriptor, status)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 # Of these the calm ones are asked about once in so many sweeps, and so many of all others in each.
 LARGEST_TABLES, SWEEPS_OF_LARGEST, TABLES_IN_TURN = 1000, 4, 1000
-# Tables that no sweep had the time for come sooner.
+# Of tables that no sweep had the time for, so many more.
 NEVER_ASKED_IN_TURN = 2000
 # Of the calm tables that are asked about, so many changed where much moves: one in eight.
 CALM_BY_MOVED = 8
@@ -27,6 +27,8 @@ class SweepTurns:
         self._restless: frozenset[int] = frozenset()
         self._calm: frozenset[int] = frozenset()
         self._sweep = self._turn = 0
+        # Of the others so many are asked about in a sweep: fewer where there was no time for them.
+        self._in_turn = TABLES_IN_TURN
 
     def take(self, order: array[int], never_asked: Sequence[int]) -> None:
         """Other tables, or the same in another order."""
@@ -42,7 +44,7 @@ class SweepTurns:
     @property
     def sweeps_in_turn(self) -> int:
         """How many sweeps it takes until each of the smaller tables was asked about."""
-        return -(-max(len(self.order) - LARGEST_TABLES, 0) // TABLES_IN_TURN)
+        return -(-max(len(self.order) - LARGEST_TABLES, 0) // self._in_turn)
 
     def of_next_sweep(self, written: Sequence[int]) -> list[int]:
         """The tables that a further sweep asks about first."""
@@ -51,21 +53,28 @@ class SweepTurns:
         if not self.are_few:
             largest = largest[self._sweep % SWEEPS_OF_LARGEST :: SWEEPS_OF_LARGEST]
         new, turn = self.never_asked[:NEVER_ASKED_IN_TURN], self._of_turn()
-        self._calm = frozenset(largest).union(turn).difference(self._restless, written)
-        return list(dict.fromkeys([*self._restless, *largest, *written, *(new or turn)]))
+        self._calm = frozenset(largest).union(turn).difference(self._restless, written, new)
+        return list(dict.fromkeys([*self._restless, *largest, *written, *new, *turn]))
 
     def after(self, asked: Collection[int], differing: frozenset[int]) -> list[int]:
-        """What the same sweep asks about too, now that of those `asked` these were found not to be as before."""
+        """What the same sweep asks about too, now that all those `asked` were, and these were found not to be as before."""
         self._restless = differing & self.largest
+        # Only now: those whose turn it was keep it where there was no time for them.
+        behind = self._turn + self._in_turn
+        self._turn = behind if behind < len(self.order) - LARGEST_TABLES else 0
+        self._in_turn = min(2 * self._in_turn, TABLES_IN_TURN)
         if len(differing & self._calm) * CALM_BY_MOVED <= len(self._calm):
             return []
         known = frozenset(asked)
         return [place for place in (*self.order[:LARGEST_TABLES], *self._of_turn()) if place not in known]
 
+    def had_too_little_time(self) -> None:
+        """The time was over before all of them were asked about."""
+        self._in_turn = max(self._in_turn // 2, 1)
+
+    def are_restless(self, differing: frozenset[int]) -> None:
+        """These were found not to be as before, too."""
+        self._restless |= differing & self.largest
+
     def _of_turn(self) -> Sequence[int]:
-        if self.never_asked:
-            return ()
-        others = self.order[LARGEST_TABLES:]
-        turn = others[self._turn : self._turn + TABLES_IN_TURN]
-        self._turn = self._turn + TABLES_IN_TURN if self._turn + TABLES_IN_TURN < len(others) else 0
-        return turn
+        return self.order[LARGEST_TABLES:][self._turn : self._turn + self._in_turn]

@@ -1,4 +1,4 @@
-"""Asking the kernel about every table's files within a time, the largest tables first; look after look only as many as it takes.
+"""Asking the kernel about every table's files within a time, the largest thousands of tables first; look after look only as many as it takes.
 
 The first sweep asks for all. Later ones ask for what was written meanwhile, for what moves and, in turn, for some of the others
 (sweep_turns.py): the cost of a sweep does not grow with the number of tables. While nothing differs it is of the same generation: what is worked out
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 CLOCK_EVERY_FILES = 64
 # Tables of one size lie in many databases: so many are asked for in the order in which they lie, so that few directories are opened.
 ASKED_TOGETHER = 4096
+LATE = Unknown(
+    "the time for asking about the page cache was over in a later look: what is known of some tables is older than is said",
+    "--page-cache-seconds allows more",
+)
 # Pages that differ, of all that are known, and the sweeps after which less is told too.
 DIFFERENCE_THAT_MATTERS, LONGEST_SILENCE_SWEEPS = 0.01, 10
 
@@ -71,6 +75,9 @@ class Sweeper:
         self._resident_pages = 0
         self._tables_differ = False
         self._last: PageCacheSweep | None = None
+        # The place at which this sweep's time was over, and the one that the next one begins at, so that it is not the same tables each time.
+        self._ended_at: int | None = None
+        self._begins_at = 0
 
     def sweep(self, scan: DataDirectoryScan, budget_seconds: float) -> PageCacheSweep:
         """Residency of the tables that a scan found, for at most `budget_seconds`; of its owner's files only, where it has one."""
@@ -79,10 +86,16 @@ class Sweeper:
             self._prober.files = ForeignFiles(scan.owner)
         wanted = self._wanted(scan)
         self._prober.problems.clear()
-        differing = self._see(wanted, started + budget_seconds)
+        deadline = started + budget_seconds
+        self._ended_at = None
+        differing = self._see(wanted, deadline)
         is_whole = len(wanted) >= len(self._turns.order)
-        if not is_whole:
-            self._see(self._turns.after(wanted, differing), started + budget_seconds)
+        if not is_whole and self._ended_at is None:
+            self._turns.are_restless(self._see(self._turns.after(wanted, differing), deadline))
+        if self._ended_at is not None and self._last is not None:
+            self._begins_at = self._ended_at
+            self._turns.had_too_little_time()
+            self._prober.problems["time"] = LATE
         self._silent_sweeps += 1
         tells = self._must_tell()
         change = self._tell() if tells or self._last is None else Change(self._last.generation, frozenset())
@@ -199,8 +212,9 @@ class Sweeper:
         """What the kernel says of these tables, as far as the time reaches."""
         alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
         with _Directories(self._prober.files) as directories:
-            for number, place in enumerate(_as_they_lie(wanted)):
+            for number, place in enumerate(_as_they_lie(wanted, self._begins_at)):
                 if number % CLOCK_EVERY_FILES == 0 and self._clock.monotonic() > deadline:
+                    self._ended_at = place
                     break
                 found = self._ask_table(self._tables.at(place), directories)
                 if found is not None:
@@ -219,10 +233,13 @@ class Sweeper:
         return probe(file.stem + ".MYD", directory), probe(file.stem + ".MYI", directory)
 
 
-def _as_they_lie(wanted: Sequence[int]) -> Iterator[int]:
-    """The tables that are wanted, the first of them first, but some thousand at a time in the order of their places."""
-    starts = range(0, len(wanted), ASKED_TOGETHER)
-    return chain.from_iterable(sorted(wanted[start : start + ASKED_TOGETHER]) for start in starts)
+def _as_they_lie(wanted: Sequence[int], begin: int) -> Iterator[int]:
+    """The tables that are wanted, the first of them first, but some thousand at a time in the order of their places, from one on."""
+    for start in range(0, len(wanted), ASKED_TOGETHER):
+        places = sorted(wanted[start : start + ASKED_TOGETHER])
+        first = bisect_left(places, begin)
+        yield from places[first:]
+        yield from places[:first]
 
 
 class _Directories:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
-from itertools import accumulate, compress, islice
+from itertools import accumulate, compress
 
 from myisam_exporter.facts.columns import stretches
 from myisam_exporter.files.table_file import TableFile, TableName, counts_of
@@ -21,8 +21,9 @@ class TablePlaces(Mapping[TableName, int]):
         # Of each database the place of its first table, and how far behind that the others stand.
         self._order, self._starts_in_order = tuple(schemas), [0, *ends][: len(schemas)]
         self._starts = dict(zip(self._order, self._starts_in_order, strict=True))
+        self._names = {schema: tuple(tables) for schema, tables in schemas.items()}
         self._schemas = {
-            schema: {table: number for number, table in enumerate(tables)} for schema, tables in schemas.items()
+            schema: {table: number for number, table in enumerate(tables)} for schema, tables in self._names.items()
         }
 
     def __getitem__(self, name: TableName) -> int:
@@ -36,19 +37,10 @@ class TablePlaces(Mapping[TableName, int]):
         return self._length
 
     def name_at(self, place: int) -> TableName:
-        """The table that stands there; found among those of its database."""
+        """The table that stands there."""
         number = bisect_right(self._starts_in_order, place) - 1
         schema = self._order[number]
-        return schema, next(islice(self._schemas[schema], place - self._starts_in_order[number], None))
-
-    def names_of(self, places: Sequence[int]) -> Iterator[TableName]:
-        """The tables at these places, in their order: of a range without looking for each."""
-        if not isinstance(places, range) or places.step != 1 or not places:
-            return map(self.name_at, places)
-        number = bisect_right(self._starts_in_order, places.start) - 1
-        behind = ((schema, table) for schema in self._order[number:] for table in self._schemas[schema])
-        skipped = places.start - self._starts_in_order[number]
-        return islice(behind, skipped, skipped + len(places))
+        return schema, self._names[schema][place - self._starts_in_order[number]]
 
     def names_at(self, places: Iterable[int]) -> Iterator[TableName]:
         """The tables that stand at these places, in the order of all."""

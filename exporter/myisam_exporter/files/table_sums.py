@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from itertools import compress, islice
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.columns import ROWS_AT_ONCE, Value
 from myisam_exporter.files.myi_header import COMPRESSED, CRASHED
 from myisam_exporter.files.table_file import TableFile, counts_of
 from myisam_exporter.files.table_groups import Files
 from myisam_exporter.outside.numbers import bounded_sum
-
-_TABLES_AT_ONCE = 1024
 
 
 @dataclass(slots=True)
@@ -30,11 +28,11 @@ class Sums:
     def add(self, tables: Iterable[Files], sign: int = 1) -> None:
         """More tables; with -1 fewer."""
         given = iter(tables)
-        some = list(islice(given, _TABLES_AT_ONCE))
+        some = list(islice(given, ROWS_AT_ONCE))
         while some:
             self.myisam_tables += sign * len(some)
             self._add_files([file for files in some for file in files], sign)
-            some = list(islice(given, _TABLES_AT_ONCE))
+            some = list(islice(given, ROWS_AT_ONCE))
 
     def _add_files(self, files: list[TableFile], sign: int) -> None:
         counts = counts_of(files)

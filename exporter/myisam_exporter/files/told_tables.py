@@ -17,7 +17,7 @@ from myisam_exporter.facts.columns import Change, Key, Row, RowsByPlace, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.table_columns import table_columns
 from myisam_exporter.files.table_file import TableName
-from myisam_exporter.files.table_groups import TableGroups
+from myisam_exporter.files.table_groups import Files, TableGroups
 from myisam_exporter.files.table_sums import Sums
 
 AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
@@ -76,23 +76,24 @@ class ToldTables(RowsByPlace):
 
     def columns_at(self, places: Sequence[int]) -> list[Sequence[Value]]:
         """The columns of the tables at these places, at least one."""
-        now = [self.moments[place] for place in places]
-        found = table_columns(list(map(self.groups.at, places)), now, self.telling.server_started)
+        now, tables = [self.moments[place] for place in places], list(map(self.groups.at, places))
+        found = table_columns(tables, now, self.telling.server_started)
         names = cast("list[TableName]", list(zip(found["schema_name"], found["table_name"], strict=True)))
-        found |= self._rates_of(names, found["row_format"])
+        found |= self._rates_of(names, tables)
         merged = self.telling.merged
         found["merge_tables"] = list(map(merged.get, names)) if merged else [None] * len(names)
         return [found[name] for name in self.columns]
 
-    def _rates_of(self, names: Sequence[TableName], row_formats: Sequence[Value]) -> dict[str, Sequence[Value]]:
+    def _rates_of(self, names: Sequence[TableName], tables: Sequence[Files]) -> dict[str, Sequence[Value]]:
         idle = self.telling.idle
-        if not self.rates and None not in row_formats:
+        # Of what is damaged, be it one partition, nobody can say that nothing was written to it.
+        are_whole = [all(file.has_header for file in files) for files in tables]
+        if not self.rates and all(are_whole):
             return {rate: [value] * len(names) for rate, value in idle.items()}
-        # Of what is damaged nobody can say that nothing was written to it.
         unknown = dict.fromkeys(idle)
         rows = [
-            self.rates.get(name) or (unknown if row_format is None else idle)
-            for name, row_format in zip(names, row_formats, strict=True)
+            self.rates.get(name) or (idle if is_whole else unknown)
+            for name, is_whole in zip(names, are_whole, strict=True)
         ]
         return {rate: [row[rate] for row in rows] for rate in idle}
 

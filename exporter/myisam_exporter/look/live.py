@@ -42,11 +42,11 @@ def collect_facts(
     """
     with Session(target, timeout_seconds) as session:
         context = Context(target, session, key_caches=key_caches, page_cache_sweep_seconds=page_cache_sweep_seconds)
+        # Of two snapshots only the second asks about pages: in one pass it would read headers later than the first did, and rates be too high.
         context.one_pass = not interval_seconds
         if not interval_seconds:
             return Interval(take_snapshot(context)).facts()
         before = take_snapshot(context, begins_interval=True)
-        context.one_pass = True
         readings = max(1, min(READINGS, int(interval_seconds / MINIMUM_STEP_SECONDS)))
         try:
             observe(interval_seconds, readings, lambda: _note_threads_running(context))

@@ -255,7 +255,7 @@ def test_of_every_rule_what_looks_through_all_tables_is_put_together(guarded: Gu
     for rule in shipped_rules():
         values = {**rule.values(), "interval_seconds": 60.0}
         steady = list(_steady(guarded, rule.query, values))
-        rest = guarded.tables_read(_emptied(guarded, rule.query, steady, values), values)
+        rest = guarded.columns_read(_emptied(guarded, rule.query, steady, values), values)
         if "tables" in rest or any("tables" in one.tables and not one.split for one in steady):
             whole.add(rule.id)
     assert whole <= RARELY

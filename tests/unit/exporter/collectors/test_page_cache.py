@@ -7,8 +7,10 @@ import pytest
 
 from myisam_exporter.collectors.page_cache import COLLECTOR
 from myisam_exporter.files.data_directory import scan_data_directory
-from myisam_exporter.files.pages_in_passing import TIMED_EVERY, PagesInPassing
-from myisam_exporter.files.sweeper import Sweeper, swept_in_passing
+from myisam_exporter.files.pages_by_table import PagesByTable
+from myisam_exporter.files.pages_in_passing import LARGE_BYTES, TIMED_EVERY, USUAL_SECONDS, PagesInPassing
+from myisam_exporter.files.sweeper import PageCacheSweep, Sweeper, swept_in_passing
+from myisam_exporter.files.table_groups import grouped
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages, Prober
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from tests.support.moved_clock import MovedClock
@@ -77,15 +79,84 @@ class Slow(Prober):
 
 def test_in_one_pass_asking_ends_when_its_time_is_over_and_the_headers_are_read_all_the_same(tmp_path: Path) -> None:
     make_tables(tmp_path, 100)
+    for path in tmp_path.glob("db/*.MYD"):
+        os.truncate(path, LARGE_BYTES)
     clock = MovedClock()
-    pages = PagesInPassing(60, clock, Slow(clock))
+    pages = PagesInPassing(30, clock, Slow(clock))
     scan = scan_data_directory(tmp_path, pages=pages)
     assert len(scan.files) == 100
     swept = swept_in_passing(scan, pages)
-    # Data and index file of a table: two seconds.
-    assert len(swept.pages) == pytest.approx(30, abs=TIMED_EVERY)
+    assert len(swept.pages) == pytest.approx(30, abs=4)
     assert swept.skipped_tables == 100 - len(swept.pages)
-    assert swept.seconds == pytest.approx(2 * len(swept.pages), abs=TIMED_EVERY)
+
+
+class SlowFor(Slow):
+    """Only files of this size take long."""
+
+    def __init__(self, clock: MovedClock, size_bytes: int, seconds: float) -> None:
+        super().__init__(clock)
+        self.size_bytes, self.seconds = size_bytes, seconds
+
+    def pages_of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
+        self.clock.move(self.seconds if status.st_size == self.size_bytes else 0)
+        return Prober.pages_of(self, descriptor, status)
+
+
+@pytest.mark.parametrize("size_bytes", [PAGE_BYTES, 2 * LARGE_BYTES])
+def test_data_files_that_take_long_are_timed_too(tmp_path: Path, size_bytes: int) -> None:
+    make_tables(tmp_path, 100)
+    for path in tmp_path.glob("db/*.MYD"):
+        os.truncate(path, size_bytes)
+    clock = MovedClock()
+    pages = PagesInPassing(60, clock, SlowFor(clock, size_bytes, USUAL_SECONDS if size_bytes < LARGE_BYTES else 1))
+    scan_data_directory(tmp_path, pages=pages)
+    expected = 100 * USUAL_SECONDS if size_bytes < LARGE_BYTES else 61
+    assert pages.seconds == pytest.approx(expected, rel=0.25)
+
+
+def test_a_question_that_waited_for_its_turn_is_no_measure_of_the_others(tmp_path: Path) -> None:
+    make_tables(tmp_path, 30)
+    clock = MovedClock()
+    pages = PagesInPassing(60, clock, Slow(clock))
+    scan_data_directory(tmp_path, pages=pages)
+    assert pages.seconds == pytest.approx(60 // TIMED_EVERY, abs=0.1)
+
+
+def test_a_part_of_a_partitioned_table_does_not_pass_for_the_whole(tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    for number in range(40):
+        (tmp_path / "db" / f"t#P#p{number}.MYI").write_bytes(header())
+        (tmp_path / "db" / f"t#P#p{number}.MYD").write_bytes(b"x" * 2 * LARGE_BYTES)
+    clock = MovedClock()
+    pages = PagesInPassing(10, clock, Slow(clock))
+    swept = swept_in_passing(scan_data_directory(tmp_path, pages=pages), pages)
+    assert (dict(swept.pages), swept.skipped_tables) == ({}, 1)
+
+
+def test_pages_are_asked_about_before_the_header_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_tables(tmp_path, 1)
+    done: list[str] = []
+    read = os.pread
+
+    def reading(*arguments: int) -> bytes:
+        done.append("read")
+        return read(*arguments)
+
+    class Noting(Prober):
+        def pages_of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
+            done.append("asked")
+            return super().pages_of(descriptor, status)
+
+    pages = PagesInPassing(10, prober=Noting())
+    monkeypatch.setattr(os, "pread", reading)
+    scan_data_directory(tmp_path, pages=pages, reads_frm=False)
+    assert done == ["asked", "asked", "read"]
+
+
+@pytest.mark.parametrize(("sweeps_in_turn", "is_told"), [(0, False), (1, True), (7, True)])
+def test_how_old_what_is_known_may_be_is_told(sweeps_in_turn: int, is_told: bool) -> None:
+    sweep = PageCacheSweep(PagesByTable(grouped(()).places, ()), 0, (), 0.1, sweeps_in_turn)
+    assert any("looks old" in note.reason for note in COLLECTOR.notes(sweep)) == is_told
 
 
 def test_in_one_pass_a_data_file_that_cannot_be_opened_has_its_age_and_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,3 +206,19 @@ def test_a_sweep_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(sweep.pages) == pytest.approx(11, abs=2)
     assert sweep.skipped_tables == 100 - len(sweep.pages)
     assert sweep.seconds == pytest.approx(len(sweep.pages), abs=2)
+
+
+def test_where_later_sweeps_have_too_little_time_other_tables_come_and_it_is_told(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeper, "CLOCK_EVERY_FILES", 1)
+    clock = MovedClock()
+    slow = Slow(clock)
+    sweeps, scan = Sweeper(slow, clock), tables(100)
+    assert sweeps.sweep(scan, 1000).problems == ()
+    seen: set[str] = set()
+    for _ in range(200):
+        slow.asked.clear()
+        swept = sweeps.sweep(scan, 4)
+        seen |= asked(slow)
+    assert any("older than is said" in problem.reason for problem in swept.problems)
+    assert len(seen) == 100
+    assert not any("older than is said" in problem.reason for problem in sweeps.sweep(scan, 1000).problems)

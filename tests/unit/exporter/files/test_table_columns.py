@@ -4,13 +4,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from myisam_exporter.files.frm_definition import TableDefinition
+from myisam_exporter.files.myi_definition import Definition
 from myisam_exporter.files.table_columns import table_columns
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.files.table_groups import Files, grouped
 from myisam_exporter.files.table_sums import Sums
+from myisam_exporter.outside.numbers import bounded_sum
 
 from .test_table_file import ANY_HEADER, SAMPLE
 
+SHAPES = [
+    Definition(2**48, 2**40, 60, 3, 0, True, None, 0, (), ()),
+    Definition(2**62, 2**62, 9, 1, 2, False, 2**64 - 1, 1, (), ()),
+    Definition(0, 0, 7, 1, 0, False, 127, 1, (), ()),
+]
 FRM = TableDefinition(50624, 9, False, 8, 1, 0, 3)
 MOMENTS = st.none() | st.floats(0, 2**31)
 
@@ -21,7 +28,9 @@ def tables(draw: st.DrawFn) -> list[Files]:
     for number, partitions in enumerate(draw(st.lists(st.sampled_from([0, 0, 0, 1, 3]), min_size=1, max_size=5))):
         names: list[str | None] = [f"p{one}" for one in range(partitions)]
         for partition in names or [None]:
+            shape = draw(st.sampled_from([SAMPLE.definition, *SHAPES]))
             header, problem = draw(st.tuples(ANY_HEADER, st.none()) | st.tuples(st.none() | ANY_HEADER, st.just("cut short")))
+            header = header and header._replace(definition=shape)
             definition = draw(st.sampled_from([None, FRM]))
             name = f"t{number}"
             files.append(TableFile("db", name, partition, "/data/db", name + (partition or ""), header, problem, draw(MOMENTS), definition))
@@ -35,6 +44,36 @@ def test_a_table_says_the_same_beside_others_as_alone(some: list[Files], started
     for place, files in enumerate(some):
         alone = table_columns([files], [moments[place]], started)
         assert {name: values[place] for name, values in together.items()} == {name: value for name, (value,) in alone.items()}
+
+
+@given(tables())
+def test_a_table_says_what_its_header_says(some: list[Files]) -> None:
+    columns = table_columns(some, [1e9] * len(some), None)
+    for place, files in enumerate(some):
+        headers = [file.header for file in files if file.header]
+        row = {name: values[place] for name, values in columns.items()}
+        problem = next((file.problem for file in files if file.problem), None)
+        told = (row["header_problem"], row["partitions"], row["created_version"])
+        assert told == (problem, len(files) if files[0].partition else None, files[0].definition and files[0].definition.created_version)
+        if not headers:
+            assert (row["crashed"], row["rows"], row["open_count"]) == (1, None, None)
+            continue
+        first, definition = headers[0], headers[0].definition
+        assert (row["row_format"], row["delay_key_write"]) == (first.row_format, int(first.delay_key_write))
+        for name in ("rows", "deleted_rows", "data_bytes", "index_bytes", "free_bytes"):
+            assert row[name] == bounded_sum(getattr(header, name) for header in headers)
+        for name in ("has_holes", "recovery_failed", "not_analyzed"):
+            assert row[name] == int(any(getattr(header, name) for header in headers))
+        assert row["crashed"] == int(any(header.crashed for header in headers) or problem is not None)
+        assert row["open_count"] == max(header.open_count for header in headers)
+        limit = definition.auto_increment_maximum
+        assert row["auto_increment_maximum"] == (None if limit is None else min(limit, 2**63 - 1))
+        assert row["auto_increment_value"] == (None if limit is None else max(header.auto_increment for header in headers))
+        for column, name in (("max_data_bytes", "maximum_data_bytes"), ("max_index_bytes", "maximum_index_bytes")):
+            assert row[column] == bounded_sum(getattr(header.definition, name) for header in headers)
+        assert (row["blob_columns"], row["fixed_row_bytes"]) == (definition.blob_columns, None if definition.blob_columns else definition.record_bytes)
+        blocks, rows = bounded_sum(header.data_blocks for header in headers), bounded_sum(header.rows for header in headers)
+        assert row["fragments_per_row"] == (blocks / rows if first.row_format == "dynamic" and rows else None)
 
 
 @given(tables())

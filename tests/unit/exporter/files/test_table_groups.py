@@ -32,9 +32,6 @@ def test_tables_stand_database_after_database_in_the_order_in_which_their_files_
     assert found == sorted(names, key=lambda name: expected.index(name[:2]))
     chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(expected)))))) if expected else []
     assert list(groups.places.names_at(chosen)) == [expected[place] for place in chosen]
-    some = range(len(expected))[slice(*sorted(data.draw(st.tuples(st.integers(0, 9), st.integers(0, 9)))))]
-    assert list(groups.places.names_of(some)) == [expected[place] for place in some]
-    assert list(groups.places.names_of(chosen[::-1])) == [expected[place] for place in chosen[::-1]]
 
 
 def test_a_table_that_is_not_there_has_no_place() -> None:

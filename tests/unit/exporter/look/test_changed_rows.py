@@ -56,9 +56,11 @@ class Tables:
     def create(self) -> None:
         folder = self.root / f"db{self.chance.randrange(3)}"
         folder.mkdir(exist_ok=True)
-        path = folder / f"t{self.made}.MYI"
-        path.write_bytes(header(keys=KEYS[: self.chance.randrange(3)], rows=self.chance.randrange(5)))
-        path.with_suffix(".MYD").write_bytes(b"x")
+        keys = KEYS[: self.chance.randrange(3)]
+        for partition in self.chance.choice(("", "", "", "#P#p0 #P#p1")).split(" "):
+            path = folder / f"t{self.made}{partition}.MYI"
+            path.write_bytes(header(keys=keys, rows=self.chance.randrange(5)))
+            path.with_suffix(".MYD").write_bytes(b"x")
         self.made += 1
 
     def write(self) -> None:

@@ -123,7 +123,7 @@ def test_the_choice_is_made_again_for_another_generation_only() -> None:
 
 
 def filled(database: FactDatabase) -> Iterable[str]:
-    return sorted(name for name, times in database.fillings.items() if times > 1)
+    return sorted(name for name, times in database.changes.fillings.items() if times > 1)
 
 
 def test_only_tables_of_another_generation_are_filled_again() -> None:
