@@ -35,6 +35,23 @@ def test_misses_tell_how_many_tables_are_used_in_turn(present: int, misses: int,
     assert command.endswith(f" = {wanted};")
 
 
+@pytest.mark.parametrize(
+    ("tables", "misses", "hits", "server", "wanted"),
+    [
+        (600, 38_773, 37_545, MARIADB, 800),  # as counted on MariaDB 10.11, half of the hits are its own tables of statistics
+        (600, 100, 900, MARIADB, 400),  # few uses find a table closed
+        (5000, 500, 500, MARIADB, 400),  # too many to keep all of them open without more ado
+        (1900, 500, 500, OLD_MYSQL, 400),  # a list of so many would be searched
+        (None, 500, 500, MARIADB, 400),
+    ],
+)
+def test_few_tables_may_all_stay_open(tables: int | None, misses: int, hits: int, server: dict[str, Any], wanted: int) -> None:
+    row = {"cache_size": 100, "misses_per_second": misses, "hits_per_second": hits, "tables": tables}
+    plan = planned("table_cache_size", row, facts(server=server))
+    assert texts(plan.commands)[0].endswith(f" = {wanted};")
+    assert ("all 600 MyISAM tables have room then" in str(plan.values["advice"])) == (wanted == 800)
+
+
 def test_its_old_name() -> None:
     assert texts(planned("table_cache_size", {"cache_size": 64}, facts(server=OLD_MYSQL)).commands) == ["SET GLOBAL table_cache = 400;"]
 
