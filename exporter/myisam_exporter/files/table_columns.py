@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.files.frm_definition import TableDefinition
@@ -34,6 +34,9 @@ FROM_FRM = ("created_version", "old_temporal_columns", "obsolete_columns", "utf8
 _FROM_DEFINITION = (
     "max_data_bytes", "max_index_bytes", "fixed_row_bytes", "blob_columns", "auto_increment_within_index", "auto_increment_maximum",
 )  # fmt: skip
+# What the headers of a table's partitions are together.
+_SUMMED = ("rows", "deleted_rows", "data_blocks", "data_bytes", "index_bytes", "free_bytes")
+_IN_ANY, _THE_MOST = ("has_holes", "crashed", "recovery_failed", "not_analyzed"), ("auto_increment", "open_count")
 _OF_PARTITIONS = ("partitions", "crashed_partitions", "fullest_partition", "fullest_partition_used_ratio")
 
 
@@ -178,21 +181,12 @@ def _whole_header(headers: list[Header]) -> Header | None:
         maximum_data_bytes=bounded_sum(definition.maximum_data_bytes for definition in definitions),
         maximum_index_bytes=bounded_sum(definition.maximum_index_bytes for definition in definitions),
     )
-    return headers[0]._replace(
-        definition=limits,
-        rows=bounded_sum(header.rows for header in headers),
-        deleted_rows=bounded_sum(header.deleted_rows for header in headers),
-        data_blocks=bounded_sum(header.data_blocks for header in headers),
-        data_bytes=bounded_sum(header.data_bytes for header in headers),
-        index_bytes=bounded_sum(header.index_bytes for header in headers),
-        free_bytes=bounded_sum(header.free_bytes for header in headers),
-        has_holes=any(header.has_holes for header in headers),
-        crashed=any(header.crashed for header in headers),
-        recovery_failed=any(header.recovery_failed for header in headers),
-        auto_increment=max(header.auto_increment for header in headers),
-        open_count=max(header.open_count for header in headers),
-        not_analyzed=any(header.not_analyzed for header in headers),
-    )
+    together: dict[str, Any] = {
+        **{name: bounded_sum(getattr(header, name) for header in headers) for name in _SUMMED},
+        **{name: any(getattr(header, name) for header in headers) for name in _IN_ANY},
+        **{name: max(getattr(header, name) for header in headers) for name in _THE_MOST},
+    }
+    return headers[0]._replace(definition=limits, **together)
 
 
 def _partitions(tables: Sequence[Files]) -> dict[str, Values]:

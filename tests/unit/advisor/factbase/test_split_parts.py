@@ -130,16 +130,22 @@ def test_both_ways_give_the_same(changes: list[list[int]], seed: int) -> None:
     ways.kept.close()
 
 
-def test_only_what_changed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    ways = Ways([("s", f"t{number}", number, 1, 0.5) for number in range(ROWS)])
-    asked: list[str] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that are asked."""
+    found: list[str] = []
     query = GuardedDatabase.query
 
     def noted(self: GuardedDatabase, statement: str, *rest: Any, **more: Any) -> Result:
-        asked.append(statement)
+        found.append(statement)
         return query(self, statement, *rest, **more)
 
     monkeypatch.setattr(GuardedDatabase, "query", noted)
+    return found
+
+
+def test_only_what_changed_is_asked_again(asked: list[str]) -> None:
+    ways = Ways([("s", f"t{number}", number, 1, 0.5) for number in range(ROWS)])
     statements = {text: f"WITH part AS ({text}) SELECT part.*, :now AS now FROM part" for text in (f"SELECT rows FROM tables WHERE rows >= {ROWS}", SUMS[0])}
     for now, row in enumerate([("s", "t5", ROWS + 9, 1, 0.5), ("s", "t5", 0, 1, 0.5)]):
         for statement in statements.values():
@@ -154,16 +160,8 @@ def test_only_what_changed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> No
     ways.kept.close()
 
 
-def test_of_columns_that_a_part_does_not_read_it_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_columns_that_a_part_does_not_read_it_is_not_asked(asked: list[str]) -> None:
     ways = Ways([("s", f"t{number}", number, 1, 0.5) for number in range(ROWS)])
-    asked: list[str] = []
-    query = GuardedDatabase.query
-
-    def noted(self: GuardedDatabase, statement: str, *rest: Any, **more: Any) -> Result:
-        asked.append(statement)
-        return query(self, statement, *rest, **more)
-
-    monkeypatch.setattr(GuardedDatabase, "query", noted)
     texts = ("SELECT rows FROM tables WHERE rows > 990", "SELECT SUM(rows) AS n FROM tables", "SELECT rows FROM tables ORDER BY rows DESC LIMIT 2")
     statements = [f"WITH part AS ({text}) SELECT part.*, :now AS now FROM part" for text in texts]
 

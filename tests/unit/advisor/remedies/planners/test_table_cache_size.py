@@ -23,7 +23,7 @@ def test_twice_what_there_is_and_four_hundred_at_least(present: int, wanted: int
         (100, 10_000, 2000, MARIADB, 800),  # 600 tables in turn, by what was measured
         (400, 60, 3000, MARIADB, 800),  # few misses: what is used more seldom may be many
         (400, 0, 0, MARIADB, 800),
-        (2000, 1000, 1, MARIADB, 32_000),  # hardly any hit says nothing of how many there are: one step
+        (200, 1000, 1, MARIADB, 2200),  # hardly any hit says nothing of how many there are: 64 MiB, as the memory is not known
         (100, 10_000, 2000, OLD_MYSQL, 800),
         (1000, 900, 100, OLD_MYSQL, 2000),  # a list of all open tables is searched there
         (1500, 900, 100, OLD_MYSQL, 3000),
@@ -33,6 +33,13 @@ def test_misses_tell_how_many_tables_are_used_in_turn(present: int, misses: int,
     row = {"cache_size": present, "misses_per_second": misses, "hits_per_second": hits}
     (command,) = texts(planned("table_cache_size", row, facts(server=server)).commands)
     assert command.endswith(f" = {wanted};")
+
+
+@pytest.mark.parametrize(("available_bytes", "wanted"), [(64 << 30, 32_000), (256 << 20, 4400)])
+def test_open_tables_take_no_more_memory_than_there_is(available_bytes: int, wanted: int) -> None:
+    known = facts(server=MARIADB, host={"memory_bytes": 2 * available_bytes, "memory_available_bytes": available_bytes})
+    row = {"cache_size": 2000, "misses_per_second": 1000, "hits_per_second": 1}
+    assert texts(planned("table_cache_size", row, known).commands) == [f"SET GLOBAL table_open_cache = {wanted};"]
 
 
 @pytest.mark.parametrize(
