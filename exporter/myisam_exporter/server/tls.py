@@ -198,4 +198,7 @@ def _versions(options: Options, text: str) -> tuple[str, str]:
 
 def _refused(options: Options, written: str, why: str) -> UserError:
     setting: Mapping[str, object] = options.settings
-    return UserError(f"{written} ({options.origin(written)}): {why}." if written in setting else f"{written}: {why}.")
+    # A line without = is a name as a whole: what stands behind its first word may be a password.
+    name, *more = written.split(maxsplit=1)
+    told = f"{name} ..." if more else name
+    return UserError(f"{told} ({options.origin(written)}): {why}." if written in setting else f"{told}: {why}.")

@@ -60,3 +60,12 @@ def test_protocol_tcp_means_no_socket(tmp_path: Path) -> None:
     path.write_text("[client]\nuser=u\nsocket=/run/s\nprotocol=tcp\n")
     found = target_from_options([path])
     assert (found.socket, found.host) == (None, "localhost")
+
+
+@pytest.mark.parametrize("line", ['tls-versi "hunter2 \\t"', "ssl-password hunter2", "ssl-key-file\thunter2 # c"])
+def test_of_a_line_without_equals_only_the_first_word_is_told(tmp_path: Path, line: str) -> None:
+    with pytest.raises(UserError) as refused:
+        target(tmp_path, line)
+    assert "hunter2" not in str(refused.value)
+    assert f"{line.split(maxsplit=1)[0]} ... (from " in str(refused.value)
+    assert "line 4" in str(refused.value)
