@@ -48,6 +48,8 @@ PRELOADED = (
 PRELOADED_TO_SHOW = (
     "myisam_advisor", "myisam_exporter", "pymysql", "rich", "jinja2", "psutil", "importlib", "encodings",
 )  # fmt: skip
+# What others import when they need it alone.
+PRELOADED_LATE = ("difflib", "importlib.util", "ssl", "statistics")
 CODECS = ("ascii", "utf-8", "latin-1", "idna")
 
 
@@ -224,6 +226,8 @@ def expect_startable(program: Path) -> None:
 def _preload(shows: bool) -> None:
     for codec in CODECS:
         codecs.lookup(codec)
+    for name in PRELOADED_LATE:
+        importlib.import_module(name)
     for name in (*PRELOADED, *driver().folders):
         _import_all(name, pkgutil.iter_modules)
     for name in PRELOADED_TO_SHOW if shows else ():

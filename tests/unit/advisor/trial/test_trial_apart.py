@@ -1,5 +1,6 @@
 """Work that is done apart from root: which user, which directory, which messages, and that nothing of it is left."""
 
+import ast
 import json
 import os
 import resource
@@ -20,10 +21,11 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial import result_document
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.private import own_user, workspace
-from myisam_advisor.trial.private.apart import apart, as_other
+from myisam_advisor.trial.private.apart import PRELOADED_LATE, apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.rounds import CLEAR, Course, Noise
+from tests.support.repository import ROOT
 
 OTHER_UID = 54321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user to become")
@@ -333,3 +335,20 @@ def test_a_course_that_is_none_is_not_taken_for_one(changed: dict[str, object]) 
 def test_what_is_no_result_is_not_taken_for_one(changed: dict[str, object]) -> None:
     with pytest.raises(TrialError, match="the trial's process sent"):
         result_document.from_document({**asdict(RESULT), **changed})
+
+
+def test_what_the_standard_library_lends_late_is_there_before_the_change_of_user() -> None:
+    """The trial's user may not be able to read Python itself; commands are not run by it, and modules that are built in need no file."""
+    late: set[str] = set()
+    for path in [*ROOT.glob("advisor/myisam_advisor/**/*.py"), *ROOT.glob("exporter/myisam_exporter/**/*.py")]:
+        if "cli" in path.parts:
+            continue
+        tree = ast.parse(path.read_text())
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                imports = [one for one in ast.walk(function) if isinstance(one, ast.Import | ast.ImportFrom)]
+                late |= {alias.name for one in imports if isinstance(one, ast.Import) for alias in one.names}
+                late |= {one.module for one in imports if isinstance(one, ast.ImportFrom) and one.module}
+    of_the_library = {name for name in late if name.partition(".")[0] in sys.stdlib_module_names and name not in ("os", "_sqlite3")}
+    assert "difflib" in of_the_library
+    assert of_the_library <= set(PRELOADED_LATE)
