@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 
-from benchmarks.advice.changes import Piece, pieces, whole
+from benchmarks.advice.changes import Piece, keys_of, pieces, whole
 from benchmarks.advice.model import Advice
 from benchmarks.advice.outcomes import MOST_ROUNDS, NOT_APPLICABLE, NOTHING, UNCLEAR, UNTOUCHED
 from benchmarks.advice.record import BEST, SEARCHED, Line, advice_of, measured_of, of_kind, whole_of
@@ -30,7 +30,7 @@ def pieces_left(
     measured = measured_of(known)
     return [
         piece
-        for piece in pieces([advice])
+        for piece in pieces(advice.changes)
         if (only is None or piece.key in only) and not is_settled(measured.get(piece.key), piece_seconds)
     ]
 
@@ -42,7 +42,7 @@ def whole_left(advice: Advice, known: Sequence[Line], piece_seconds: float) -> l
     if any(piece.key not in measured for piece in all_pieces):
         return []
     applied = [piece for piece in all_pieces if measured[piece.key]["outcome"] not in (NOT_APPLICABLE, UNTOUCHED)]
-    line = whole_of(known).get(frozenset(piece.key for piece in applied))
+    line = whole_of(known).get(keys_of(applied))
     return [] if len(applied) < 2 or is_settled(line, piece_seconds) else applied
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.advice.changes import is_joint, joint_key
 from benchmarks.advice.model import Advice, Change
 from benchmarks.kept_lines import keep_line, kept_lines
 
@@ -66,8 +67,10 @@ def advice_line(advice: Advice) -> dict[str, Any]:
 
 
 def measured_of(lines: Sequence[Line]) -> dict[str, Line]:
-    """What came of each change, by its key; measured again, the last word counts."""
-    return {line["key"]: line for line in of_kind(lines, MEASURED)}
+    """What came of each change, by its key; measured again, the last word counts. A whole advice of changes that only count together is a measurement of these, too."""
+    whole = [line for line in of_kind(lines, WHOLE) if is_joint(line["keys"])]
+    together = {(key := joint_key(line["keys"])): {**line, "key": key} for line in whole}
+    return together | {line["key"]: line for line in of_kind(lines, MEASURED)}
 
 
 def whole_of(lines: Sequence[Line]) -> dict[frozenset[str], Line]:

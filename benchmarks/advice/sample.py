@@ -41,7 +41,7 @@ def drawn(cases: Sequence[Case], adviser: str) -> list[Drawn]:
         Drawn(case, piece)
         for case in cases
         if (advice := advice_of(case.lines).get(adviser)) is not None
-        for piece in pieces([advice])
+        for piece in pieces(advice.changes)
     ]
     return sorted(found, key=lambda one: one.place)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.advice.changes import Untouching, piece_of, pieces, untouching, whole
+from benchmarks.advice.changes import Untouching, keys_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice, Change
 from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
@@ -83,7 +83,7 @@ class Tally:
             self.in_peace += not is_loud
             self.without_a_word += not advice.changes and not advice.named
         measured = measured_of(case.lines)
-        for piece in pieces([advice]):
+        for piece in pieces(advice.changes):
             line = measured.get(piece.key)
             if line is None:
                 self.unmeasured += 1
@@ -93,8 +93,8 @@ class Tally:
                 if outcome in (IMPROVES, WORSENS, UNSAFE):
                     self.told.append((case.scenario.name, case.server, line))
         loud = [change for change in advice.changes if change.severity.lower() in WARNING]
-        of_speed = {piece_of(change) for change in loud if promises_speed(change)}
-        for piece in {piece_of(change) for change in loud}:
+        of_speed = pieces(change for change in loud if promises_speed(change))
+        for piece in pieces(loud):
             line = measured.get(piece.key)
             if (
                 line is not None
@@ -123,11 +123,11 @@ class Tally:
 
 def line_of_whole(lines: Sequence[Line], advice: Advice, measured: Mapping[str, Line]) -> Line | None:
     """What came of all of an adviser's changes together; None where it is not known, or it proposes nothing that can be done."""
-    keys = [piece.key for piece in whole(advice)]
-    if any(key not in measured for key in keys):
+    all_pieces = whole(advice)
+    if any(piece.key not in measured for piece in all_pieces):
         return None
-    applied = [key for key in keys if measured[key]["outcome"] not in (NOT_APPLICABLE, UNTOUCHED)]
-    return measured[applied[0]] if len(applied) == 1 else whole_of(lines).get(frozenset(applied))
+    applied = [piece for piece in all_pieces if measured[piece.key]["outcome"] not in (NOT_APPLICABLE, UNTOUCHED)]
+    return measured[applied[0].key] if len(applied) == 1 else whole_of(lines).get(keys_of(applied))
 
 
 def names(advice: Advice, by: NamedBy) -> bool:

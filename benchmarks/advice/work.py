@@ -160,12 +160,13 @@ class Session:
         if why is not None and spent >= self.untouching.measured_all_the_same:
             self._note({"kind": MEASURED, "key": piece.key, **Outcome(UNTOUCHED, why).document()})
             return
-        found = outcome_of(self.stage, [piece], self._within())
+        found = outcome_of(self.stage, piece.each, self._within())
         self._note({"kind": MEASURED, "key": piece.key, **found.document()})
 
     def _measure_whole(self, adviser: str, applied: Sequence[Piece]) -> None:
-        found = outcome_of(self.stage, applied, self._within())
-        keys = [piece.key for piece in applied]
+        parts = [part for piece in applied for part in piece.each]
+        found = outcome_of(self.stage, parts, self._within())
+        keys = [part.key for part in parts]
         self._note({"kind": WHOLE, "adviser": adviser, "keys": keys, **found.document()})
 
     def _search(self, space: Mapping[str, tuple[str, ...]]) -> None:

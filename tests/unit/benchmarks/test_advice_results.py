@@ -41,16 +41,38 @@ def advice(*changes: Change, adviser: str = "somebody", named: tuple[str, ...] =
 )
 def test_the_same_change_is_one(one: Change, other: Change) -> None:
     assert piece_of(one).key == piece_of(other).key
-    assert len(pieces([advice(one), advice(other)])) == 1
+    assert len(pieces([one, other])) == 1
 
 
 def test_other_changes_are_others() -> None:
     changes = [change("key_buffer_size", "64M"), change("key_buffer_size", "65M"), change("hot.key_buffer_size", "64M"), change(statement="ALTER TABLE `a b` FORCE"), change(statement="ALTER TABLE `A b` FORCE")]
-    assert len(pieces([advice(*changes)])) == 5
+    assert len(pieces(changes)) == 5
 
 
 def test_of_a_variable_named_twice_the_whole_advice_has_the_last() -> None:
     assert [piece.key for piece in whole(advice(change("a", "1"), change("b", "2"), change("a", "3")))] == ["a=3", "b=2"]
+
+
+def test_two_limits_of_which_the_smaller_counts_are_one_change() -> None:
+    both = change("tmp_table_size", "1M"), change("max_heap_table_size", "1M"), change("tmp_table_size", "2M"), change("b", "2")
+    joint = "max_heap_table_size=1048576; tmp_table_size=2097152"
+    assert [piece.key for piece in pieces(both)] == ["tmp_table_size=1048576", "b=2", joint]
+    assert [piece.key for piece in whole(advice(*both))] == [joint, "b=2"]
+    assert [part.variable for part in pieces(both)[-1].each] == ["max_heap_table_size", "tmp_table_size"]
+    assert [piece.key for piece in pieces(both[:1])] == ["tmp_table_size=1048576"]
+
+
+def test_limits_that_were_measured_together_are_known_as_one_change() -> None:
+    keys = ["tmp_table_size=1", "max_heap_table_size=2"]
+    together = {"kind": WHOLE, "adviser": "somebody", "keys": keys, **Outcome(IMPROVES, "", 20.0, 18.0, 22.0, 8).document()}
+    of_others = {"kind": WHOLE, "adviser": "somebody", "keys": ["a=1", "b=2"], **Outcome(WORSENS, "", 0.5, 0.4, 0.6, 8).document()}
+    alone = [measured(key, NOTHING, 1.0) for key in keys]
+    found = case(FAULT, advice_line(advice(change("tmp_table_size", "1"), change("max_heap_table_size", "2"))), *alone, together, of_others)
+    assert list(measured_of(found.lines)) == ["max_heap_table_size=2; tmp_table_size=1", *keys]
+    one = tally(found)["somebody"]
+    assert dict(one.outcomes) == {IMPROVES: 1}
+    assert (one.warnings, one.warnings_that_pay, len(one.whole)) == (1, 1, 1)
+    assert "| somebody | one | mariadb-10.11 | max_heap_table_size=2; tmp_table_size=1 | 20.00 (18.00 - 22.00) | improves |" in page(scenarios(found), [found], [one])
 
 
 @pytest.mark.parametrize("wrong", [change(), change("a", None), change("a", "1", "SELECT 1")])
