@@ -38,11 +38,11 @@ class IndexRows(ColumnwiseRows):
     """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
 
     def __init__(self, tables: TableGroups, maximum_text_bytes: int = MAXIMUM_TEXT_BYTES) -> None:
-        # Which tables they are of, in their order.
-        self._places, self._tables = tables.places, array("l")
+        # Which tables they are of, in their order. Four bytes are enough for each number: there is no room for so many rows.
+        self._places, self._tables = tables.places, array("i")
         # What there is of definitions with their enabled indexes, in the order in which they come, and which of them each table has.
         self._shapes: list[tuple[Definition, int]] = []
-        self._shape_of = array("l")
+        self._shape_of = array("i")
         self.tables_left_out = 0
         self.generation = new_generation()
         shapes: dict[tuple[int, int], int] = {}
@@ -67,7 +67,7 @@ class IndexRows(ColumnwiseRows):
             self._tables.append(place)
             self._shape_of.append(shape)
         self._keys = [len(_keys(definition)) for definition, _ in self._shapes]
-        self._ends = array("q", accumulate(map(self._keys.__getitem__, self._shape_of)))
+        self._ends = array("i", accumulate(map(self._keys.__getitem__, self._shape_of)))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0

@@ -24,7 +24,7 @@ from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, PackedHeader, header_length, parse_packed
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
@@ -91,7 +91,7 @@ class SchemaReader:
     def read(self, path: str, name: str) -> SchemaFiles | None:
         """One database; None when it was dropped meanwhile."""
         began_ns = int(self._clock.time() * NANOSECONDS)
-        reading = _Reading(path, decode_schema(name), began_ns)
+        reading = _Reading(Database(decode_schema(name), path), began_ns)
         known = self._known.get(name, ()) if self._known is not None else ()
         before = {file.stem: file for file in known if file.state is not None}
         try:
@@ -207,7 +207,7 @@ class SchemaReader:
         state = signature(status) if lasting and status is not None else None
         reading.settled = reading.settled and lasting
         stem, table = self._names.each_once((stem, named[0]))
-        file = TableFile(reading.schema, table, named[1], reading.path, stem, header, problem, modified, *noted, state)
+        file = TableFile(reading.database, table, named[1], stem, header, problem, modified, *noted, state)
         reading.files.append(file)
         if asker is not None and header is not None:
             asker.keep(file, data_pages, index_pages)
@@ -262,8 +262,7 @@ class SchemaReader:
 class _Reading:
     """A database while it is being read."""
 
-    path: str
-    schema: str
+    database: Database
     began_ns: int
     files: list[TableFile] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
@@ -273,6 +272,11 @@ class _Reading:
     differing: int = 0
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
+
+    @property
+    def schema(self) -> str:
+        """The database's name."""
+        return self.database.schema_name
 
     def found(self) -> SchemaFiles:
         """What was read."""

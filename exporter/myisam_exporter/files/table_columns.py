@@ -160,10 +160,9 @@ def _whole(files: Files) -> TableFile:
     if len(files) == 1:
         return first
     return TableFile(
-        first.schema_name,
+        first.database,
         first.table_name,
         None,
-        first.directory,
         first.stem,
         _whole_header([file.header for file in files if file.header]),
         next((file.problem for file in files if file.problem), None),

@@ -1,7 +1,7 @@
 """One MyISAM table, or one partition of it, on disk: a daemon keeps one of these for each of a hundred thousand tables.
 
-So what its header says is kept packed, and read each time that it is asked for: as a tuple of numbers it takes 300 bytes, packed 150 with
-the file's times.
+So what its header says is kept packed, and read each time that it is asked for: as a tuple of numbers it takes 300 bytes, packed 107 with the
+file's times. What only few files have takes room in these alone, and what all files of a database share is kept once.
 """
 
 from __future__ import annotations
@@ -24,14 +24,22 @@ from myisam_exporter.files.myi_header import (
     unpacked_header,
 )
 
-# When the data file changed; and the states of the .frm and of the .MYI, which compare to nobody's.
-_MODIFIED, _STATES, _TIMES = struct.Struct("<d"), struct.Struct("<qq"), struct.Struct("<qqd")
 TableName = tuple[str, str]
-_HEADER_START = _TIMES.size
+# What is known, the state of the .MYI, when the data file changed; then the header, and behind it the state of the .frm, where there is one.
+_TIMES, _STATE, _DEFINITION_STATE = struct.Struct("<Bqd"), struct.Struct("<xq"), struct.Struct("<q")
+_MODIFIED, _HEADER_START = struct.Struct("<d"), _TIMES.size
+_MODIFIED_START = _HEADER_START - _MODIFIED.size
 _IS_MODIFIED_KNOWN, _IS_STATE_KNOWN = 1, 2
-# Of many files at once: when the data file changed, and what the header counts.
-_COUNTS = struct.Struct(f"<{_STATES.size}xd{PACKED_COUNTS}")
-_NO_HEADER = bytes(PACKED_HEADER_BYTES)
+# Of many files at once: whether and when the data file changed, and what the header counts.
+_COUNTS = struct.Struct(f"<B8xd{PACKED_COUNTS}")
+_NO_HEADER, _HEADER_END = bytes(PACKED_HEADER_BYTES), _HEADER_START + PACKED_HEADER_BYTES
+
+
+class Database(NamedTuple):
+    """What all files of a database have in common: its name, and the directory that they are in."""
+
+    schema_name: str
+    directory: str
 
 
 class FileCounts(NamedTuple):
@@ -60,37 +68,51 @@ class TableFile:
     `state` is that of the .MYI when it was read, None where it has to be read again whatever that is. Neither state makes two of them differ.
     """
 
-    __slots__ = (
-        "_known",
-        "_myi",
-        "_packed",
-        "definition",
-        "directory",
-        "partition",
-        "problem",
-        "schema_name",
-        "stem",
-        "table_name",
-    )
+    __slots__ = ("_myi", "_packed", "_stem", "database", "definition", "table_name")
 
     def __init__(
-        self, schema_name: str, table_name: str, partition: str | None, directory: str, stem: str, header: Header | PackedHeader | None,
-        problem: str | None,
+        self, database: Database, table_name: str, partition: str | None, stem: str, header: Header | PackedHeader | None, problem: str | None,
         data_modified: float | None, definition: TableDefinition | None = None, definition_state: int = 0, state: int | None = None,
     ) -> None:  # fmt: skip
-        self.schema_name: Final = schema_name
+        self.database: Final = database
         self.table_name: Final = table_name
-        self.partition: Final = partition
-        self.directory: Final = directory
-        self.stem: Final = stem
-        self.problem: Final = problem
         self.definition: Final = definition
+        # Alone, or with what few files have.
+        self._stem = stem if partition is None and problem is None else (stem, partition, problem)
         if isinstance(header, Header):
             header = packed_header(header)
         self._myi = header and header.definition
-        self._known = (data_modified is not None) * _IS_MODIFIED_KNOWN | (state is not None) * _IS_STATE_KNOWN
-        times = _TIMES.pack(definition_state, state or 0, data_modified or 0.0)
-        self._packed = times if header is None else times + header.packed
+        known = (data_modified is not None) * _IS_MODIFIED_KNOWN | (state is not None) * _IS_STATE_KNOWN
+        packed = _TIMES.pack(known, state or 0, data_modified or 0.0)
+        if header is not None:
+            packed += header.packed
+        self._packed = packed + _DEFINITION_STATE.pack(definition_state) if definition_state else packed
+
+    @property
+    def schema_name(self) -> str:
+        """The database's name."""
+        return self.database.schema_name
+
+    @property
+    def directory(self) -> str:
+        """The directory that the files are in."""
+        return self.database.directory
+
+    @property
+    def stem(self) -> str:
+        """The files' name without its ending."""
+        stem = self._stem
+        return stem if isinstance(stem, str) else stem[0]
+
+    @property
+    def partition(self) -> str | None:
+        """Which partition it is; None of a table that has none."""
+        return None if isinstance(self._stem, str) else self._stem[1]
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the file."""
+        return None if isinstance(self._stem, str) else self._stem[2]
 
     @property
     def has_header(self) -> bool:
@@ -110,7 +132,7 @@ class TableFile:
     @property
     def packed(self) -> PackedHeader | None:
         """The same as it is kept."""
-        return None if self._myi is None else PackedHeader(self._packed[_HEADER_START:], self._myi)
+        return None if self._myi is None else PackedHeader(self._packed[_HEADER_START:_HEADER_END], self._myi)
 
     @property
     def indexes(self) -> tuple[Definition, int] | None:
@@ -125,20 +147,21 @@ class TableFile:
     @property
     def data_modified(self) -> float | None:
         """When the data file changed last; seconds since 1970."""
-        if not self._known & _IS_MODIFIED_KNOWN:
+        if not self._packed[0] & _IS_MODIFIED_KNOWN:
             return None
-        modified: float = _MODIFIED.unpack_from(self._packed, _STATES.size)[0]
+        modified: float = _MODIFIED.unpack_from(self._packed, _MODIFIED_START)[0]
         return modified
 
     @property
     def definition_state(self) -> int:
         """In which state the .frm was read."""
-        return int(_STATES.unpack_from(self._packed)[0])
+        state = self._packed[_HEADER_START if self._myi is None else _HEADER_END :]
+        return int(_DEFINITION_STATE.unpack(state)[0]) if state else NOT_THERE.state
 
     @property
     def state(self) -> int | None:
         """In which state the .MYI was read."""
-        return int(_STATES.unpack_from(self._packed)[1]) if self._known & _IS_STATE_KNOWN else None
+        return int(_STATE.unpack_from(self._packed)[0]) if self._packed[0] & _IS_STATE_KNOWN else None
 
     @property
     def definition_unread(self) -> bool:
@@ -147,7 +170,7 @@ class TableFile:
 
     def has_header_of(self, other: TableFile) -> bool:
         """Whether both headers say the same."""
-        return self._packed[_HEADER_START:] == other._packed[_HEADER_START:] and self._myi == other._myi
+        return self.packed == other.packed
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -174,18 +197,22 @@ class TableFile:
         return f"TableFile({', '.join(f'{name}={getattr(self, name)!r}' for name in told)})"
 
     def _told(self) -> tuple[object, ...]:
-        return (
-            self._packed[_STATES.size :], self._myi, self.stem, self.directory, self.schema_name, self.table_name, self.partition, self.problem,
-            self.definition, self._known & _IS_MODIFIED_KNOWN,
-        )  # fmt: skip
+        is_known = self._packed[0] & _IS_MODIFIED_KNOWN
+        times_and_header = self._packed[_MODIFIED_START : _HEADER_START if self._myi is None else _HEADER_END]
+        return is_known, times_and_header, self._myi, self._stem, self.database, self.table_name, self.definition
 
 
 def counts_of(files: Sequence[TableFile]) -> FileCounts:
     """What many files say, at least one: all headers are taken apart by one call, which takes a tenth of asking one by one."""
     # Each file's own method would be most of the time.
-    packed = b"".join([file._packed if file._myi is not None else file._packed + _NO_HEADER for file in files])
-    modified, *counts = zip(*_COUNTS.iter_unpack(packed), strict=True)
-    known = [file._known & _IS_MODIFIED_KNOWN for file in files]
-    if 0 in known:
-        modified = tuple(moment if is_known else None for moment, is_known in zip(modified, known, strict=True))
+    packed = [file._packed for file in files]
+    if any(len(one) != _HEADER_END for one in packed):
+        both = zip(packed, files, strict=True)
+        packed = [
+            one[:_HEADER_END] if file._myi is not None else one[:_HEADER_START] + _NO_HEADER for one, file in both
+        ]
+    known, modified, *counts = zip(*_COUNTS.iter_unpack(b"".join(packed)), strict=True)
+    if not all(map(_IS_MODIFIED_KNOWN.__and__, known)):
+        pairs = zip(modified, known, strict=True)
+        modified = tuple(moment if flags & _IS_MODIFIED_KNOWN else None for moment, flags in pairs)
     return FileCounts(modified, *counts)

@@ -21,10 +21,16 @@ class TablePlaces(Mapping[TableName, int]):
         # Of each database the place of its first table, and how far behind that the others stand.
         self._order, self._starts_in_order = tuple(schemas), [0, *ends][: len(schemas)]
         self._starts = dict(zip(self._order, self._starts_in_order, strict=True))
-        self._names = {schema: tuple(tables) for schema, tables in schemas.items()}
-        self._schemas = {
-            schema: {table: number for number, table in enumerate(tables)} for schema, tables in self._names.items()
-        }
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._schemas: dict[str, dict[str, int]] = {}
+        # Hosting has the same tables in every database: those are kept once.
+        alike: dict[tuple[str, ...], tuple[tuple[str, ...], dict[str, int]]] = {}
+        for schema, tables in schemas.items():
+            names = tuple(tables)
+            known = alike.get(names)
+            if known is None:
+                known = alike[names] = names, {table: number for number, table in enumerate(names)}
+            self._names[schema], self._schemas[schema] = known
 
     def __getitem__(self, name: TableName) -> int:
         schema, table = name

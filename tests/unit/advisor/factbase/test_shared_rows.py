@@ -11,7 +11,7 @@ from myisam_exporter.files.index_rows import COLUMNS as INDEX_COLUMNS
 from myisam_exporter.files.index_rows import TABLES_ALIKE, IndexRows
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.myi_header import parse_header
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.files.table_groups import grouped
 from myisam_exporter.look.fact_set import FactRows, FactSet, merge_table
 from tests.support.myi import header
@@ -27,7 +27,7 @@ def index_rows(count: int, schema: str = "db") -> IndexRows:
         parts = ((3, 0, 2), (4, 0, 4))[: 1 + number % 2]
         keys = ((1, parts), (0, parts[:1]))
         one = parse_header(header(keys=keys), DEFINITIONS)._replace(enabled_keys=number % 3)
-        files.append(TableFile(schema, f"t{number}", None, "/", f"t{number}", one, None, 1.0))
+        files.append(TableFile(Database(schema, "/"), f"t{number}", None, f"t{number}", one, None, 1.0))
     return IndexRows(grouped(files))
 
 

@@ -9,7 +9,7 @@ from myisam_exporter.files import sweep_turns, sweeper
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.sweeper import Sweeper
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.kernel.residency import FilePages, Prober
 from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
@@ -35,7 +35,7 @@ def scan_of(files: Sequence[TableFile]) -> DataDirectoryScan:
 
 
 def tables(count: int) -> DataDirectoryScan:
-    return scan_of([TableFile("db", f"t{number}", None, "/", f"t{number}", HEADER, None, 1.0) for number in range(count)])
+    return scan_of([TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", HEADER, None, 1.0) for number in range(count)])
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_of_few_tables_everything_is_told_at_once(told: Told) -> None:
 
 def written(scan: DataDirectoryScan, number: int, rows: int) -> DataDirectoryScan:
     new: Header = parse_header(header(rows=rows))
-    file = TableFile("db", f"t{number}", None, "/", f"t{number}", new, None, 2.0)
+    file = TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", new, None, 2.0)
     return scan_of([*scan.files[:number], file, *scan.files[number + 1 :]])
 
 

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.files.table_groups import grouped
 
 NAMES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["t", "u", "v", "w"]), st.sampled_from([None, "p0", "p1"])), unique=True)
 
 
 def files(names: list[tuple[str, str, str | None]]) -> list[TableFile]:
-    return [TableFile(schema, table, partition, f"/{schema}", stem(table, partition), None, None, None) for schema, table, partition in names]
+    return [TableFile(Database(schema, f"/{schema}"), table, partition, stem(table, partition), None, None, None) for schema, table, partition in names]
 
 
 def stem(table: str, partition: str | None) -> str:
@@ -46,7 +46,7 @@ def test_a_table_that_is_not_there_has_no_place() -> None:
 def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str, str, str | None]]) -> None:
     groups = grouped(files(names))
     schema, table, partition = names[-1]
-    other = TableFile(schema, table, partition, f"/{schema}", stem(table, partition), None, "damaged", None)
+    other = TableFile(Database(schema, f"/{schema}"), table, partition, stem(table, partition), None, "damaged", None)
     changed = groups.with_files([other])
     assert other in changed[schema, table]
     assert len(changed[schema, table]) == len(groups[schema, table])
@@ -55,6 +55,6 @@ def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str,
 
 @pytest.mark.parametrize("places", [(("/data/a", "t"), ("/data/a", "@0074")), (("/data/a", "t"), ("/data/@0061", "t"))])
 def test_of_two_files_that_stand_for_one_table_the_one_that_changed_is_replaced(places: tuple[tuple[str, str], ...]) -> None:
-    one, other = (TableFile("a", "t", None, directory, name, None, None, None) for directory, name in places)
-    changed = TableFile("a", "t", None, other.directory, other.stem, None, "damaged", None)
+    one, other = (TableFile(Database("a", directory), "t", None, name, None, None, None) for directory, name in places)
+    changed = TableFile(other.database, "t", None, other.stem, None, "damaged", None)
     assert grouped([one, other]).with_files([changed])["a", "t"] == (one, changed)

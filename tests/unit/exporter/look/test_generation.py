@@ -14,7 +14,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.files.pages_by_table import PagesByTable
 from myisam_exporter.files.sweeper import PageCacheSweep
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.kernel.residency import FilePages
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.merging import Remembered
@@ -28,7 +28,7 @@ MANY = 50
 
 def scan_of(count: int, rows: int = 3) -> DataDirectoryScan:
     one = parse_header(header(rows=rows))
-    return DataDirectoryScan(tuple(TableFile("db", f"t{number}", None, "/", f"t{number}", one, None, 1.0) for number in range(count)), 0, (), 5.0)
+    return DataDirectoryScan(tuple(TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", one, None, 1.0) for number in range(count)), 0, (), 5.0)
 
 
 def sweep_of(scan: DataDirectoryScan, resident: int = 1) -> PageCacheSweep:

@@ -9,7 +9,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
-from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.table_file import Database, TableFile
 
 KEY = Key(bytes([1]) + (1).to_bytes(2, "big") + (1024).to_bytes(2, "big") + (12).to_bytes(2, "big") + bytes([3, 0, 0, 0, 4]))
 HEADER = Header("dynamic", 33, 0, False, False, 100, 7, 150, True, 4096, 10_000, 50, 0, 0, 3, 40, 1, True, True, Definition(1 << 48, 1 << 40, 60, 3, 0, True, None, 0, (), (KEY,)))
@@ -45,7 +45,7 @@ def rows(table: str, *files: TableFile) -> list[dict[str, object]]:
 
 
 def file(header: Header | None, partition: str | None = None, problem: str | None = None) -> TableFile:
-    return TableFile("shop", "orders", partition, "/data/shop", "orders", header, problem, 50.0)
+    return TableFile(Database("shop", "/data/shop"), "orders", partition, "orders", header, problem, 50.0)
 
 
 def test_each_value_of_a_header_stands_under_its_name() -> None:
