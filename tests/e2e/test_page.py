@@ -83,7 +83,7 @@ def test_it_says_what_holds_the_server_back(shown: Shown) -> None:
         assert finding.get_attribute("open") is not None
         for heading in ("Evidence", "Do", "Expect", "Cost", "Undo", "Verify"):
             assert heading in finding.text
-        assert "key_cache_segments = 8" in finding.text
+        assert "key_cache_segments = 16" in finding.text
         assert "threshold" in finding.text
         assert len(browser.find_elements(By.CSS_SELECTOR, ".map rect[class^=s]")) >= len(HOSTILE) + 8
         assert "demo.load_1" in text_of(browser, "[aria-label=Tables]")
