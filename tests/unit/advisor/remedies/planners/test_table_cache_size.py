@@ -70,3 +70,14 @@ def test_without_the_present_size_it_cannot_be_said() -> None:
 def test_the_recorded_mysql_is_told_so(on_mysql: RecordedLook) -> None:
     (finding,) = (finding for finding in on_mysql.judgement.findings if finding.rule == "table-cache-too-small")
     assert texts(finding.commands) == ["SET GLOBAL table_open_cache = 400;"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "server", "cores", "undivided"),
+    [(16, MYSQL, 2, True), (2, MYSQL, 15, True), (16, MYSQL, 16, False), (16, MYSQL, None, False), (1, MYSQL, 2, False), (None, MYSQL, 2, False), (8, MARIADB, 2, False)],
+)
+def test_few_cores_need_no_parts(parts: int | None, server: dict[str, Any], cores: int | None, undivided: bool) -> None:
+    plan = planned("table_cache_size", {"cache_size": 400, "parts": parts}, facts(server=server, host={"cpu_count": cores}))
+    assert texts(plan.my_cnf) == ["table_open_cache = 800", *(["table_open_cache_instances = 1"] if undivided else [])]
+    assert ("set table_open_cache_instances = 1 too" in str(plan.values["advice"])) == undivided
+    assert plan.values["needless_parts"] == (parts if undivided else 0)
