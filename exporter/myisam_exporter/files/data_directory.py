@@ -110,7 +110,7 @@ class DataDirectoryScan:
         names = frozenset((file.schema_name, file.table_name) for file in changed)
         object.__setattr__(self, "change", FilesChange(before.files_generation, names))
         if before.memo.groups is not None:
-            self.memo.groups = before.memo.groups.with_files(changed)
+            self.memo.groups = before.memo.groups.with_files(changed, self.files)
             known = before.memo.definitions
             if known is not None and not (known.any_read or known.unread or any(map(_has_definition, changed))):
                 self.memo.definitions = known  # no .frm was looked for: MariaDB's, and those of MySQL 8.0 and later

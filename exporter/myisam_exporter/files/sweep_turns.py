@@ -21,7 +21,7 @@ class SweepTurns:
     """The turns of one server's tables, by their places. `order` has those that can be asked about, the largest first."""
 
     def __init__(self) -> None:
-        self.order = array("l")
+        self.order = array("i")
         self.largest: frozenset[int] = frozenset()
         self.never_asked: Sequence[int] = ()
         self._restless: frozenset[int] = frozenset()

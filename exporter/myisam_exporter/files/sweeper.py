@@ -197,7 +197,7 @@ class Sweeper:
         tables = self._tables
         bytes_of = enumerate(tables.bytes_of_each())
         sizes = {place: known for place, known in bytes_of if known is not None}
-        order = array("l", sorted(sizes, key=sizes.__getitem__, reverse=True))
+        order = array("i", sorted(sizes, key=sizes.__getitem__, reverse=True))
         if self._last is not None and not self._tables_differ:
             stay = (tables.places.get(before.name_at(place)) in sizes for place in former)
             self._tables_differ = len(former) != len(sizes) or not all(stay)

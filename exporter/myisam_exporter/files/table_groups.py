@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
 from itertools import accumulate, compress
+from operator import is_
 
 from myisam_exporter.facts.columns import stretches
 from myisam_exporter.files.table_file import TableFile, TableName, counts_of
@@ -59,10 +60,11 @@ class TablePlaces(Mapping[TableName, int]):
 class TableGroups(Mapping[TableName, Files]):
     """The files by table. A table's place stays the same as long as none comes or goes: `places` is shared by all scans until then."""
 
-    def __init__(self, places: TablePlaces, files: Sequence[TableFile | Files]) -> None:
+    def __init__(self, places: TablePlaces, files: Sequence[TableFile | Files], *, is_of_scan: bool = False) -> None:
         self.places = places
-        # The one file of a table stands there itself: a hundred thousand tuples of one would take 6 MB.
-        self._files = files
+        # The one file of a table stands there itself: a hundred thousand tuples of one would take 6 MB. Where no table has several, these
+        # are the scan's files as they are.
+        self._files, self._is_of_scan = files, is_of_scan
 
     def at(self, place: int) -> Files:
         """The files of the table at this place."""
@@ -109,8 +111,13 @@ class TableGroups(Mapping[TableName, Files]):
                 else:
                     yield sum(known) if files.has_header else None
 
-    def with_files(self, changed: Iterable[TableFile]) -> TableGroups:
-        """The same tables, with these files in the place of those that were where they are. Two names of files may stand for one table."""
+    def with_files(self, changed: Iterable[TableFile], whole: Sequence[TableFile]) -> TableGroups:
+        """The same tables, with these files in the place of those that were where they are; `whole` are all files now, in the same order.
+
+        Two names of files may stand for one table.
+        """
+        if self._is_of_scan:
+            return TableGroups(self.places, whole, is_of_scan=True)
         files = list(self._files)
         for file in changed:
             place = self.places[file.schema_name, file.table_name]
@@ -130,7 +137,7 @@ class _InOrder(ValuesView[Files]):
         return self._mapping.each()
 
 
-def grouped(files: Iterable[TableFile]) -> TableGroups:
+def grouped(files: Sequence[TableFile]) -> TableGroups:
     """The files of each table: database after database, each table where its first file comes."""
     schemas: dict[str, dict[str, TableFile | Files]] = {}
     for file in files:
@@ -138,4 +145,6 @@ def grouped(files: Iterable[TableFile]) -> TableGroups:
         known = tables.setdefault(file.table_name, file)
         if known is not file:
             tables[file.table_name] = (*known, file) if isinstance(known, tuple) else (known, file)
-    return TableGroups(TablePlaces(schemas), [one for tables in schemas.values() for one in tables.values()])
+    each = [one for tables in schemas.values() for one in tables.values()]
+    is_of_scan = len(each) == len(files) and all(map(is_, each, files))
+    return TableGroups(TablePlaces(schemas), files if is_of_scan else each, is_of_scan=is_of_scan)

@@ -39,7 +39,7 @@ def statements_between(before: Iterable[TableFile], after: Iterable[TableFile]) 
     unchanged = {id(file) for file in former}
     names = {(file.schema_name, file.table_name) for file in present if id(file) not in unchanged}
     now, earlier = (
-        grouped(file for file in files if (file.schema_name, file.table_name) in names) for files in (present, former)
+        grouped([file for file in files if (file.schema_name, file.table_name) in names]) for files in (present, former)
     )
     written = written_between(now, earlier).items()
     return {name: found.statements for name, found in written if found.statements}

@@ -92,7 +92,7 @@ def test_sums_are_those_of_the_rows_and_come_out_even(some: list[Files]) -> None
 
 @given(tables())
 def test_bytes_of_many_tables_are_those_of_each(some: list[Files]) -> None:
-    groups = grouped(file for files in some for file in files)
+    groups = grouped([file for files in some for file in files])
     assert [known or 0 for known in groups.bytes_of_each()] == [groups.bytes_at(place) for place in range(len(groups))]
     is_known = [any(file.has_header for file in files) for files in some]
     assert [known is not None for known in groups.bytes_of_each()] == is_known

@@ -44,10 +44,12 @@ def test_a_table_that_is_not_there_has_no_place() -> None:
 
 @given(NAMES.filter(bool))
 def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str, str, str | None]]) -> None:
-    groups = grouped(files(names))
+    before = files(names)
+    groups = grouped(before)
     schema, table, partition = names[-1]
     other = TableFile(Database(schema, f"/{schema}"), table, partition, stem(table, partition), None, "damaged", None)
-    changed = groups.with_files([other])
+    changed = groups.with_files([other], (*before[:-1], other))
+    assert list(changed.each()) == list(grouped([*before[:-1], other]).each())
     assert other in changed[schema, table]
     assert len(changed[schema, table]) == len(groups[schema, table])
     assert all(changed[name] == groups[name] for name in groups if name != (schema, table))
@@ -57,4 +59,4 @@ def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str,
 def test_of_two_files_that_stand_for_one_table_the_one_that_changed_is_replaced(places: tuple[tuple[str, str], ...]) -> None:
     one, other = (TableFile(Database("a", directory), "t", None, name, None, None, None) for directory, name in places)
     changed = TableFile(other.database, "t", None, other.stem, None, "damaged", None)
-    assert grouped([one, other]).with_files([changed])["a", "t"] == (one, changed)
+    assert grouped([one, other]).with_files([changed], (one, changed))["a", "t"] == (one, changed)
