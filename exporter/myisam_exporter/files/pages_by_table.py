@@ -51,8 +51,10 @@ class PagesByTable(Mapping[TableName, TablePages]):
     def of(self, tables: TableGroups, known: Sequence[int]) -> PagesByTable:
         """What is known of other tables, at these of their places."""
         pages: list[TablePages | None] = [None] * len(tables)
+        # Looking up a hundred thousand names takes a tenth of a second.
+        is_same = tables.places is self.places
         for place in known if self else ():
-            pages[place] = self.get(tables.name_at(place))
+            pages[place] = self._pages[place] if is_same else self.get(tables.name_at(place))
         return PagesByTable(tables.places, pages)
 
 

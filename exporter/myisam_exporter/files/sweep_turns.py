@@ -15,14 +15,21 @@ LARGEST_TABLES, SWEEPS_OF_LARGEST, TABLES_IN_TURN = 1000, 4, 1000
 NEVER_ASKED_IN_TURN = 2000
 # Of the calm tables that are asked about, so many changed where much moves: one in eight.
 CALM_BY_MOVED = 8
+# So many may have become one of the largest until all are put in order anew, which takes a tenth of a second with 100,000: where all are of
+# one size, each that is written does.
+MOST_GROWN = 100
 
 
 class SweepTurns:
-    """The turns of one server's tables, by their places. `order` has those that can be asked about, the largest first."""
+    """The turns of one server's tables, by their places. `order` has those that can be asked about, the largest first.
+
+    `grown` are those that became one of the largest since: they are asked about each time.
+    """
 
     def __init__(self) -> None:
         self.order = array("i")
         self.largest: frozenset[int] = frozenset()
+        self.grown: set[int] = set()
         self.never_asked: Sequence[int] = ()
         self._restless: frozenset[int] = frozenset()
         self._calm: frozenset[int] = frozenset()
@@ -33,13 +40,18 @@ class SweepTurns:
     def take(self, order: array[int], never_asked: Sequence[int]) -> None:
         """Other tables, or the same in another order."""
         self.order, self.never_asked = order, never_asked
-        self.largest = frozenset(order[:LARGEST_TABLES])
+        self.largest, self.grown = frozenset(order[:LARGEST_TABLES]), set()
         self._restless = frozenset()
 
     @property
     def are_few(self) -> bool:
         """Whether each sweep asks about all, and everything that differs is told."""
         return len(self.order) <= LARGEST_TABLES
+
+    @property
+    def order_is_old(self) -> bool:
+        """Whether many of the largest are others by now."""
+        return len(self.grown) > MOST_GROWN
 
     @property
     def sweeps_in_turn(self) -> int:
@@ -53,8 +65,8 @@ class SweepTurns:
         if not self.are_few:
             largest = largest[self._sweep % SWEEPS_OF_LARGEST :: SWEEPS_OF_LARGEST]
         new, turn = self.never_asked[:NEVER_ASKED_IN_TURN], self._of_turn()
-        self._calm = frozenset(largest).union(turn).difference(self._restless, written, new)
-        return list(dict.fromkeys([*self._restless, *largest, *written, *new, *turn]))
+        self._calm = frozenset(largest).union(turn).difference(self._restless, self.grown, written, new)
+        return list(dict.fromkeys([*self._restless, *self.grown, *largest, *written, *new, *turn]))
 
     def after(self, asked: Collection[int], differing: frozenset[int]) -> list[int]:
         """What the same sweep asks about too, now that all those `asked` were, and these were found not to be as before."""

@@ -166,27 +166,29 @@ class Sweeper:
     def _follow(self, scan: DataDirectoryScan) -> Sequence[int]:
         """Take the tables of a further scan; those that are not as they were."""
         before, change, known_before = self._tables, scan.change, self._files_generation
-        if change is None or change.since != known_before or self._is_of_other_order(before, scan, change.names):
+        if change is None or change.since != known_before:
             self._adopt(scan)
             return [
                 place
                 for place in self._turns.order
                 if before.get(self._tables.name_at(place)) != self._tables.at(place)
             ]
+        if self._is_of_other_order(before, scan.groups(), change.names):
+            self._adopt(scan)
         self._files_generation, self._tables = scan.files_generation, scan.groups()
         places = map(self._tables.places.__getitem__, change.names)
         return [place for place in places if _has_header(self._tables, place)]
 
-    def _is_of_other_order(self, before: TableGroups, scan: DataDirectoryScan, names: Iterable[TableName]) -> bool:
-        """Whether one of these tables lost its header or has one again, or became one of the largest. A little of their order may be old."""
-        groups = scan.groups()
+    def _is_of_other_order(self, before: TableGroups, tables: TableGroups, names: Iterable[TableName]) -> bool:
+        """Whether one of these tables lost its header or has one again, or too many became some of the largest."""
+        turns = self._turns
         for name in names:
-            place = groups.places[name]
-            if _has_header(groups, place) != _has_header(before, before.places[name]):
+            place = tables.places[name]
+            if _has_header(tables, place) != _has_header(before, before.places[name]):
                 return True
-            if place not in self._turns.largest and groups.bytes_at(place) > self._least_of_largest:
-                return True
-        return False
+            if place not in turns.largest and tables.bytes_at(place) > self._least_of_largest:
+                turns.grown.add(place)
+        return turns.order_is_old
 
     def _adopt(self, scan: DataDirectoryScan) -> None:
         """Take tables that may be others, in their order; what is known of those that stay is kept."""
@@ -199,8 +201,9 @@ class Sweeper:
         sizes = {place: known for place, known in bytes_of if known is not None}
         order = array("i", sorted(sizes, key=sizes.__getitem__, reverse=True))
         if self._last is not None and not self._tables_differ:
-            stay = (tables.places.get(before.name_at(place)) in sizes for place in former)
-            self._tables_differ = len(former) != len(sizes) or not all(stay)
+            is_same = tables.places is before.places
+            now = former if is_same else (tables.places.get(before.name_at(place)) for place in former)
+            self._tables_differ = len(former) != len(sizes) or not all(place in sizes for place in now)
         untold = PagesByTable(before.places, [self._untold.get(place) for place in range(len(before))])
         self._pages = self._pages.of(tables, order)
         gathered = untold.of(tables, order)

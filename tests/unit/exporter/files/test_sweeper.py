@@ -1,7 +1,8 @@
 """Sweeps of many tables: as many questions as it takes, and what is known stays known."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,6 +11,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.files.table_file import Database, TableFile
+from myisam_exporter.files.table_groups import TableGroups
 from myisam_exporter.kernel.residency import FilePages, Prober
 from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
@@ -155,6 +157,43 @@ def test_what_was_written_is_asked_for_and_what_went_is_forgotten(told: Told) ->
     fewer = sweeps.sweep(scan_of(scan.files[:50]), 10)
     assert set(fewer.pages) == {("db", f"t{number}") for number in range(50)}
     assert len(sweeps.sweep(scan, 10).pages) == 100  # the others are new again: all of them were written
+
+
+def grown(scan: DataDirectoryScan, numbers: Iterable[int], data_bytes: int) -> DataDirectoryScan:
+    """A later scan in which these tables became that large, and nothing else changed."""
+    new = HEADER._replace(data_bytes=data_bytes)
+    changed = [TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", new, None, 2.0) for number in numbers]
+    files = list(scan.files)
+    for number, file in zip(numbers, changed, strict=True):
+        files[number] = file
+    later = scan_of(files)
+    later.follow(scan, changed)
+    return later
+
+
+def test_a_table_that_became_one_of_the_largest_is_asked_about_each_time_until_all_are_ordered_anew(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_turns, "MOST_GROWN", 3)
+    ordered = Mock(wraps=TableGroups.bytes_of_each)
+    monkeypatch.setattr(TableGroups, "bytes_of_each", lambda groups: ordered(groups))
+    scan, sweeps = tables(100), Sweeper(told)
+    scan.groups()
+    sweeps.sweep(scan, 10)
+    numbers: list[int] = []
+    for number in (70, 71, 72):
+        numbers.append(number)
+        scan = grown(scan, [number], 5000)
+        asked(told)
+        for _ in range(6):
+            sweeps.sweep(scan, 10)
+            assert {f"t{one}" for one in numbers} <= asked(told)
+    assert ordered.call_count == 1
+    scan = grown(scan, [73], 5000)
+    sweeps.sweep(scan, 10)
+    assert ordered.call_count == 2
+    asked(told)
+    in_turns = [sweeps.sweep(scan, 10) and asked(told) for _ in range(sweep_turns.SWEEPS_OF_LARGEST)]
+    assert all(any(f"t{number}" in names for names in in_turns) for number in (70, 71, 72, 73))
+    assert not all("t70" in names for names in in_turns)
 
 
 def test_a_sweep_that_ran_out_of_time_goes_on_where_it_stopped(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
