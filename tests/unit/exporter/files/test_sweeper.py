@@ -1,6 +1,6 @@
 """Sweeps of many tables: as many questions as it takes, and what is known stays known."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -173,8 +173,12 @@ def grown(scan: DataDirectoryScan, numbers: Iterable[int], data_bytes: int) -> D
 
 def test_a_table_that_became_one_of_the_largest_is_asked_about_each_time_until_all_are_ordered_anew(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_turns, "MOST_GROWN", 3)
-    ordered = Mock(wraps=TableGroups.bytes_of_each)
-    monkeypatch.setattr(TableGroups, "bytes_of_each", lambda groups: ordered(groups))
+    ordered = Mock(side_effect=TableGroups.bytes_of_each)
+
+    def bytes_of_each(groups: TableGroups) -> Iterator[int | None]:
+        return iter(ordered(groups))
+
+    monkeypatch.setattr(TableGroups, "bytes_of_each", bytes_of_each)
     scan, sweeps = tables(100), Sweeper(told)
     scan.groups()
     sweeps.sweep(scan, 10)
