@@ -1,7 +1,8 @@
 """Parts of queries whose answer over all tables is put together of answers over some: what a look saw changed is all that is asked again.
 
 Two kinds are known by how they are written. A choice looks at each row by itself (`SELECT ... FROM tables WHERE ...`, also around such a one): its
-rows are kept by the place of the table they are of. A sum is a row of SUM, COUNT, MIN, MAX and TOTAL alone: one is kept for every SLICE rows.
+rows are kept by the place of the table they are of. A sum is a row of SUM, COUNT, MIN, MAX and TOTAL alone: one is kept for every SLICE rows,
+and one for every block of these.
 Whatever is written in another way is asked as a whole.
 """
 
@@ -16,9 +17,11 @@ from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, R
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 
-SLICE = 256
-# Of more, to ask about all of them in one statement is quicker.
-MOST_PLACES, MOST_SLICES = 2000, 40
+SLICE, BLOCK = 64, 32
+# Of more, or of such a part of them, to ask about all of them in one statement is quicker.
+MOST_PLACES, MOST_SLICES, SLICES_PART = 2000, 40, 4
+# So many slices are asked about by one statement, which takes as long as any of its own.
+SLICES_TOGETHER = 16
 PLACE, FIRST, LAST = "_place", "_first", "_last"
 TABLE = "tables"
 TOKEN = re.compile(
@@ -87,52 +90,73 @@ class Summed:
     slices: dict[int, Row] = field(default_factory=dict)
     # Slices whose sums are not of finite numbers alone: looked for when a slice is asked, not in all of them each time.
     odd: set[int] = field(default_factory=set)
+    # The sums of each block of slices, but for those that are to be put together anew.
+    blocks: dict[int, Row] = field(default_factory=dict)
+    stale: set[int] = field(default_factory=set)
 
     def ask(self, database: GuardedDatabase, parameters: Mapping[str, Value], _maximum_rows: int) -> None:
         """Over all rows."""
         result = database.query(_with_places(f"{self.text} {self.grouped}", ""), parameters)
         self.columns = result.columns[1:]
-        self.slices, self.odd = {}, set()
-        for row in result.rows:
-            self._keep(int(str(row[0])), row[1:])
+        self.slices, self.odd, self.blocks, self.stale = {}, set(), {}, set()
+        self._keep(result.rows)
 
-    def _keep(self, number: int, row: Row) -> None:
-        self.slices[number] = row
-        if not all(value is None or _is_finite(value) for value in row):
-            self.odd.add(number)
+    def _keep(self, rows: Iterable[Row]) -> None:
+        for number, *sums in rows:
+            place = int(str(number))
+            self.slices[place] = tuple(sums)
+            self.stale.add(place // BLOCK)
+            if not all(value is None or _is_finite(value) for value in sums):
+                self.odd.add(place)
 
     def renew(
         self, database: GuardedDatabase, parameters: Mapping[str, Value], places: Collection[int], _maximum_rows: int
     ) -> bool:
         """Over the slices of these places; false where that does not pay."""
-        changed = {place // SLICE for place in places}
-        if not self.columns or len(changed) > MOST_SLICES:
+        changed = sorted({place // SLICE for place in places})
+        if not self.columns or len(changed) > max(MOST_SLICES, len(self.slices) // SLICES_PART):
             return False
-        text = _with_places(f"{self.text} {self.grouped}", f"WHERE rowid BETWEEN :{FIRST} AND :{LAST}")
         for number in changed:
-            own = {**parameters, FIRST: number * SLICE, LAST: (number + 1) * SLICE - 1}
             self.slices.pop(number, None)
             self.odd.discard(number)
-            for row in database.query(text, own).rows:
-                self._keep(number, row[1:])
+            self.stale.add(number // BLOCK)
+        together = SLICES_TOGETHER if len(changed) > 1 else 1
+        ends = [(f"{FIRST}{number}", f"{LAST}{number}") for number in range(together)]
+        among = " OR ".join(f"rowid BETWEEN :{first} AND :{last}" for first, last in ends)
+        text = _with_places(f"{self.text} {self.grouped}", f"WHERE {among}")
+        for start in range(0, len(changed), together):
+            some = changed[start : start + together]
+            own = dict(parameters)
+            for place, (first, last) in enumerate(ends):
+                # Where there are no more, the last one again: a row is found once.
+                number = some[min(place, len(some) - 1)]
+                own |= {first: number * SLICE, last: (number + 1) * SLICE - 1}
+            self._keep(database.query(text, own).rows)
         return True
 
     def result(self) -> Result | None:
         """One row; None where it is not of finite numbers alone: texts are ordered otherwise here, and infinities do not sum up."""
         if self.odd:
             return None
-        columns = list(zip(*self.slices.values(), strict=True)) if self.slices else [()] * len(self.combine)
         try:
-            row = tuple(combine(_known(values)) for combine, values in zip(self.combine, columns, strict=True))
+            while self.stale:
+                block = next(iter(self.stale))
+                places = range(block * BLOCK, (block + 1) * BLOCK)
+                self.blocks[block] = self._together([self.slices[one] for one in places if one in self.slices])
+                self.stale.discard(block)
+            return Result(self.columns, [self._together(self.blocks.values())])
         except OverflowError:
             return None
-        return Result(self.columns, [row])
+
+    def _together(self, rows: Collection[Row]) -> Row:
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.combine)
+        return tuple(combine(_known(values)) for combine, values in zip(self.combine, columns, strict=True))
 
 
 def split(database: GuardedDatabase, text: str, parameters: Mapping[str, Value]) -> Chosen | Summed | None:
     """The part as one that can be put together, where it is written so, and SQLite takes it so."""
     words = words_of(text)
-    if {PLACE, FIRST, LAST} & {folded(word) for word, _ in words}:
+    if any(folded(word).startswith((PLACE, FIRST, LAST)) for word, _ in words):
         return None
     summed, chosen = _summed(text, words), _chosen(text, words)
     try:

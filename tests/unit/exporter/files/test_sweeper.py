@@ -195,7 +195,10 @@ def test_a_table_that_became_one_of_the_largest_is_asked_about_each_time_until_a
     sweeps.sweep(scan, 10)
     assert ordered.call_count == 2
     asked(told)
-    in_turns = [sweeps.sweep(scan, 10) and asked(told) for _ in range(sweep_turns.SWEEPS_OF_LARGEST)]
+    in_turns: list[set[str]] = []
+    for _ in range(sweep_turns.SWEEPS_OF_LARGEST):
+        sweeps.sweep(scan, 10)
+        in_turns.append(asked(told))
     assert all(any(f"t{number}" in names for names in in_turns) for number in (70, 71, 72, 73))
     assert not all("t70" in names for names in in_turns)
 
