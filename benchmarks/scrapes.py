@@ -150,9 +150,8 @@ def own(server: PrivateServer, *words: object) -> Iterator[Exporter]:
 def peer(server: PrivateServer, *collectors: str, program: Path | None = None) -> Iterator[Exporter]:
     """mysqld_exporter with these collectors and no other: the newest one, where none is named."""
     words = [f"--no-collect.{name}" for name in PEER_WITHOUT] + [f"--collect.{name}" for name in collectors]
-    account = (
-        server.directory / "peer.cnf"
-    )  # 0.14 wants a password in it, so it has DATA_SOURCE_NAME, which newer ones do not read
+    # Newer ones read an option file; 0.14 wants a password in it, and DATA_SOURCE_NAME does without.
+    account = server.directory / "peer.cnf"
     account.write_text(f"[client]\nuser=root\nsocket={server.socket}\n")
     command = [program or peer_program(), f"--config.my-cnf={account}", f"--web.listen-address=127.0.0.1:{PEER_PORT}", *words]  # fmt: skip
     with running(command, PEER_PORT, {"DATA_SOURCE_NAME": f"root@unix({server.socket})/"}) as exporter:

@@ -22,7 +22,7 @@ _NUMBERED = {
     "query_cache_type": ("off", "on", "demand"),
 }
 _SWITCHES = {"on": "1", "yes": "1", "true": "1", "off": "0", "no": "0", "false": "0"}
-# Of two limits the smaller one counts, so that neither does anything alone: whoever proposes both proposes one change
+# Of two limits the smaller one counts, so that where both are equal neither does anything alone: whoever proposes both proposes one change
 # (https://mariadb.com/kb/en/server-system-variables/#tmp_table_size; measured on MariaDB 10.11: each 0.99 times as fast, both 21.8).
 TOGETHER = (("max_heap_table_size", "tmp_table_size"),)
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.advice.changes import piece_of
+from benchmarks.advice.changes import piece_of, pieces
 from benchmarks.advice.record import RESULTS, advice_of, all_records, measured_of
 from benchmarks.advice.work import OURS
 from myisam_advisor.catalogue.forecasts import Model
@@ -40,8 +40,9 @@ def outcomes(folder: Path = RESULTS) -> Mapping[str, list[Outcome]]:
     for record in all_records(folder):
         lines = record.lines()
         ours, measured = advice_of(lines).get(OURS), measured_of(lines)
+        known = {part.key: piece.key for piece in pieces(ours.changes if ours else ()) for part in piece.each}
         for change in ours.changes if ours else ():
-            line = measured.get(piece_of(change).key)
+            line = measured.get(known[piece_of(change).key])
             if change.work is None or line is None or not line["ratio"] or not line["low"]:
                 continue
             if line["high"] <= WIDEST * line["low"]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.advice.changes import Untouching, keys_of, pieces, untouching, whole
+from benchmarks.advice.changes import Untouching, keys_of, piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice, Change
 from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
@@ -93,9 +93,12 @@ class Tally:
                 if outcome in (IMPROVES, WORSENS, UNSAFE):
                     self.told.append((case.scenario.name, case.server, line))
         loud = [change for change in advice.changes if change.severity.lower() in WARNING]
-        of_speed = pieces(change for change in loud if promises_speed(change))
-        for piece in pieces(loud):
+        loud_keys = {piece_of(change).key for change in loud}
+        of_speed = {piece_of(change).key for change in loud if promises_speed(change)}
+        for piece in pieces(advice.changes):
             line = measured.get(piece.key)
+            if loud_keys.isdisjoint(keys_of([piece])):
+                continue
             if (
                 line is not None
                 and line["outcome"] not in (UNTOUCHED, NOT_APPLICABLE)
@@ -103,7 +106,7 @@ class Tally:
             ):
                 self.warnings += 1
                 self.warnings_that_pay += pays(line)
-                if piece in of_speed:
+                if not of_speed.isdisjoint(keys_of([piece])):
                     self.warnings_of_speed += 1
                     self.warnings_of_speed_that_pay += pays(line)
         self._count_whole(case, advice, measured)

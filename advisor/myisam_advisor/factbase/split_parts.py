@@ -18,9 +18,9 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 
 SLICE, BLOCK = 64, 32
-# Of more, or of such a part of them, to ask about all of them in one statement is quicker.
+# Of more, and of slices where these are more than such a part of all, to ask about all of them in one statement is quicker.
 MOST_PLACES, MOST_SLICES, SLICES_PART = 2000, 40, 4
-# So many slices are asked about by one statement, which takes as long as any of its own.
+# So many slices are asked about by one statement: a statement takes as long as a slice.
 SLICES_TOGETHER = 16
 PLACE, FIRST, LAST = "_place", "_first", "_last"
 TABLE = "tables"

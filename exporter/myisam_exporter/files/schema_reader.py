@@ -91,8 +91,11 @@ class SchemaReader:
     def read(self, path: str, name: str) -> SchemaFiles | None:
         """One database; None when it was dropped meanwhile."""
         began_ns = int(self._clock.time() * NANOSECONDS)
-        reading = _Reading(Database(decode_schema(name), path), began_ns)
         known = self._known.get(name, ()) if self._known is not None else ()
+        database = Database(decode_schema(name), path)
+        if known and known[0].database == database:
+            database = known[0].database  # files that are read again share it with those that are not
+        reading = _Reading(database, began_ns)
         before = {file.stem: file for file in known if file.state is not None}
         try:
             directory = self._files.open_directory(path)

@@ -75,6 +75,14 @@ def test_limits_that_were_measured_together_are_known_as_one_change() -> None:
     assert "| somebody | one | mariadb-10.11 | max_heap_table_size=2; tmp_table_size=1 | 20.00 (18.00 - 22.00) | improves |" in page(scenarios(found), [found], [one])
 
 
+def test_a_change_of_two_limits_is_a_warning_where_one_of_them_is() -> None:
+    said = advice(change("tmp_table_size", "1"), change("max_heap_table_size", "2", severity="info"))
+    keys = ["max_heap_table_size=2", "tmp_table_size=1"]
+    found = case(FAULT, advice_line(said), measured("; ".join(keys), IMPROVES, 2.0))
+    one = tally(found)["somebody"]
+    assert (one.warnings, one.warnings_that_pay, one.warnings_of_speed_that_pay) == (1, 1, 1)
+
+
 @pytest.mark.parametrize("wrong", [change(), change("a", None), change("a", "1", "SELECT 1")])
 def test_what_is_no_change_is_refused(wrong: Change) -> None:
     with pytest.raises(ValueError, match="key-buffer-too-small"):

@@ -322,3 +322,14 @@ def test_a_name_that_many_databases_have_is_kept_once(tmp_path: Path) -> None:
     assert one is not None
     assert other is not None
     assert one.files[0].table_name is one.files[0].stem is other.files[0].table_name
+
+
+def test_files_that_are_read_again_share_their_database_with_those_that_are_not(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    for number in range(3):
+        make_table(tmp_path / "db", f"t{number}")
+    age(tmp_path)
+    scanner.scan(tmp_path)
+    make_table(tmp_path / "db", "t1", rows=7)
+    one, *others = (file.database for file in scanner.scan(tmp_path).files)
+    assert all(other is one for other in others)
+    scanner.close()

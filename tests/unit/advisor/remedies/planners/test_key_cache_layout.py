@@ -44,14 +44,16 @@ def test_segments_that_are_there_are_left_alone(segments: int) -> None:
     assert isinstance(asked("key_cache_layout", ROW | {"segments": segments}, facts(server=MARIADB, host=LARGE)), NotWorth)
 
 
-@pytest.mark.parametrize(("size_bytes", "segments", "wanted"), [(64 * MIB, 4, 16), (2 * MIB, 0, 8), (MIB, 0, 4), (MIB, 1, 4)])
+@pytest.mark.parametrize(("size_bytes", "segments", "wanted"), [(64 * MIB, 4, 16), (MIB, 0, 16), (MIB // 2, 0, 8), (MIB // 4, 1, 4)])
 def test_a_small_cache_is_divided_into_fewer_segments(size_bytes: int, segments: int, wanted: int) -> None:
     plan = planned("key_cache_layout", ROW | {"size_bytes": size_bytes, "segments": segments}, facts(server=MARIADB, host=LARGE))
     assert texts(plan.my_cnf) == [f"key_cache_segments = {wanted}"]
 
 
 def test_a_tiny_cache_is_not_divided() -> None:
-    assert asked("key_cache_layout", ROW | {"size_bytes": MIB // 2}, facts(server=MARIADB, host=LARGE)) == NotWorth("the key cache is too small to be divided")
+    for segments in (0, 1):
+        row = ROW | {"size_bytes": MIB // 8, "segments": segments}
+        assert asked("key_cache_layout", row, facts(server=MARIADB, host=LARGE)) == NotWorth("the key cache is too small to be divided")
 
 
 def test_mysql_gives_each_hot_table_a_cache() -> None:

@@ -74,10 +74,25 @@ def test_the_recorded_mysql_is_told_so(on_mysql: RecordedLook) -> None:
 
 @pytest.mark.parametrize(
     ("parts", "server", "cores", "undivided"),
-    [(16, MYSQL, 2, True), (2, MYSQL, 15, True), (16, MYSQL, 16, False), (16, MYSQL, None, False), (1, MYSQL, 2, False), (None, MYSQL, 2, False), (8, MARIADB, 2, False)],
+    [(16, MYSQL, 2, True), (2, MYSQL, 7, True), (16, MYSQL, 8, False), (16, MYSQL, None, False), (1, MYSQL, 2, False), (None, MYSQL, 2, False), (8, MARIADB, 2, False)],
 )
 def test_few_cores_need_no_parts(parts: int | None, server: dict[str, Any], cores: int | None, undivided: bool) -> None:
-    plan = planned("table_cache_size", {"cache_size": 400, "parts": parts}, facts(server=server, host={"cpu_count": cores}))
+    plan = planned("table_cache_size", {"cache_size": 400, "parts": parts, "tables": 600}, facts(server=server, host={"cpu_count": cores}))
     assert texts(plan.my_cnf) == ["table_open_cache = 800", *(["table_open_cache_instances = 1"] if undivided else [])]
     assert ("set table_open_cache_instances = 1 too" in str(plan.values["advice"])) == undivided
     assert plan.values["needless_parts"] == (parts if undivided else 0)
+
+
+@pytest.mark.parametrize(
+    ("row", "undivided"),
+    [
+        ({"tables": 51}, True),
+        ({"tables": 50}, False),  # the larger cache's parts hold them all
+        ({}, False),
+        ({"tables": 100_000, "misses_per_second": 90, "hits_per_second": 10}, True),  # a part of 25 misses nine of ten
+        ({"tables": 100_000, "misses_per_second": 1, "hits_per_second": 99}, False),
+    ],
+)
+def test_parts_that_hold_what_a_connection_uses_are_left_alone(row: dict[str, Any], undivided: bool) -> None:
+    plan = planned("table_cache_size", {"cache_size": 400, "parts": 16, **row}, facts(server=MYSQL, host={"cpu_count": 2}))
+    assert ("table_open_cache_instances = 1" in texts(plan.my_cnf)) == undivided
