@@ -67,7 +67,11 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
     present = int(number_of(row.get("segments")) or 0)
     wanted = recommended_segments(context.number("host", "cpu_count"), number_of(row.get("size_bytes")))
     if wanted < LEAST_TIMES * max(present, 1):
-        has = f"the key cache has {present} segments already" if present > 1 else "the key cache is too small to be divided"
+        has = (
+            f"the key cache has {present} segments already"
+            if present > 1
+            else "the key cache is too small to be divided"
+        )
         return NotWorth(has)
     cache = named_cache(row)
     change, back = (_locked(context, set_global("key_cache_segments", number, cache)) for number in (wanted, present))
