@@ -9,12 +9,14 @@ SYSTEM_DIRECTORY = Path("/var/lib/myisam-advisor")
 
 
 def state_directory() -> Path:
-    """The directory that systemd gives, root's /var/lib, or the user's own (XDG base directory specification)."""
+    """The directory that systemd gives, root's /var/lib, or the user's own (XDG base directory specification).
+
+    A user without a home, as a container gives who runs under a number alone, has the system's.
+    """
     given = os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
     if given:
         return Path(given)
     if os.geteuid() == 0:
         return SYSTEM_DIRECTORY
-    given = os.environ.get("XDG_STATE_HOME", "")
-    state = Path(given) if given else Path("~/.local/state").expanduser()
-    return state / "myisam-advisor"
+    state = os.environ.get("XDG_STATE_HOME", "") or os.path.expanduser("~/.local/state")  # noqa: PTH111 -- Path's raises without a home
+    return SYSTEM_DIRECTORY if state.startswith("~") else Path(state) / "myisam-advisor"
