@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
@@ -67,8 +68,8 @@ def target_from_options(
 ) -> Target:
     """A target from option files (these `groups` of them), what is read `further`, and what was given beside them; what was given wins.
 
-    Raises UserError for an unreadable option file, for two that hold different passwords, for a bad port, and for an option that
-    says how the password may travel and cannot be honoured.
+    Raises UserError for an unreadable option file, for two that hold different passwords, for a bad port, where nobody is named and who
+    runs this has no name, and for an option that says how the password may travel and cannot be honoured.
     """
     options = read_option_files(defaults_files, groups, further)
     _refuse_two_passwords(options, defaults_files)
@@ -79,7 +80,7 @@ def target_from_options(
     chosen_socket = socket or (Path(configured) if configured and by_socket else None)
     is_found = chosen_socket is None and by_socket
     return Target(
-        user=user or options.value("user") or getpass.getuser(),
+        user=user or options.value("user") or _own_name(),
         password=(options.value("password") or "") if password is None else password,
         host=chosen_host,
         port=port or _port(options),
@@ -108,6 +109,17 @@ def _plugins(options: Options) -> frozenset[str]:
         )
     restricted = options.value("restricted-auth")
     return ALL_PLUGINS if restricted is None else ALL_PLUGINS & {name.strip() for name in restricted.split(",")}
+
+
+def _own_name() -> str:
+    """Who runs this: as such the server is asked where nobody is named."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # as a container's user may be a number alone; OSError from Python 3.13 on
+        raise UserError(
+            f"the user of number {os.geteuid()} has no name on this machine, and nobody says as whom to ask the server: "
+            "name its account by --user, or by user= in an option file."
+        ) from None
 
 
 def _refuse_two_passwords(options: Options, given: Sequence[Path]) -> None:
