@@ -96,17 +96,16 @@ class Tally:
         loud_keys = {piece_of(change).key for change in loud}
         of_speed = {piece_of(change).key for change in loud if promises_speed(change)}
         for piece in pieces(advice.changes):
-            line = measured.get(piece.key)
-            if loud_keys.isdisjoint(keys_of([piece])):
-                continue
+            keys, line = keys_of([piece]), measured.get(piece.key)
             if (
-                line is not None
+                not loud_keys.isdisjoint(keys)
+                and line is not None
                 and line["outcome"] not in (UNTOUCHED, NOT_APPLICABLE)
                 and only_looks.why(piece) is None
             ):
                 self.warnings += 1
                 self.warnings_that_pay += pays(line)
-                if not of_speed.isdisjoint(keys_of([piece])):
+                if not of_speed.isdisjoint(keys):
                     self.warnings_of_speed += 1
                     self.warnings_of_speed_that_pay += pays(line)
         self._count_whole(case, advice, measured)

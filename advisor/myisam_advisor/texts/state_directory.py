@@ -9,7 +9,7 @@ SYSTEM_DIRECTORY = Path("/var/lib/myisam-advisor")
 
 
 def state_directory() -> Path:
-    """The directory that systemd gives, root's /var/lib, or the user's own (XDG base directory specification).
+    """The directory that systemd gives, root's /var/lib, or the user's own (XDG base directory specification: a path that is not absolute is passed over).
 
     A user without a home, as a container gives who runs under a number alone, has the system's.
     """
@@ -18,5 +18,7 @@ def state_directory() -> Path:
         return Path(given)
     if os.geteuid() == 0:
         return SYSTEM_DIRECTORY
-    state = os.environ.get("XDG_STATE_HOME", "") or os.path.expanduser("~/.local/state")  # noqa: PTH111 -- Path's raises without a home
-    return SYSTEM_DIRECTORY if state.startswith("~") else Path(state) / "myisam-advisor"
+    # Path's own expanduser raises where there is no home.
+    own = os.environ.get("XDG_STATE_HOME", ""), os.path.expanduser("~/.local/state")  # noqa: PTH111
+    absolute = (Path(path) / "myisam-advisor" for path in own if path.startswith("/"))
+    return next(absolute, SYSTEM_DIRECTORY)

@@ -11,6 +11,7 @@ from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.facts.columns import Value
 
 SMALLEST = 400
+MOST_TABLES = 1 << 32  # more than any server takes; what says more is no server's setting
 RENAMED_IN = 50103  # table_cache became table_open_cache
 # Room above what is in use, and the largest step. Measured with 600 tables in use and a cache of 100: 400 is 1.4 times as fast, 800 and more 3 to 4.
 ROOM, LARGEST_STEP = 4 / 3, 16
@@ -28,7 +29,7 @@ CORES_FOR_PARTS = 8
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """Twice the present size, at least 400; more where many uses of a table find it closed: for those in use, were all used alike, or for all."""
     present = row.get("cache_size")
-    if not isinstance(present, int | float):
+    if not isinstance(present, int | float) or not 0 <= present <= MOST_TABLES:
         return PlanNeeds("variable.table_open_cache")
     variable = "table_cache" if (context.version_number or RENAMED_IN) < RENAMED_IN else "table_open_cache"
     wanted, why = max(_sizes(int(present), row, context), key=lambda one: one[0])

@@ -24,6 +24,8 @@ def test_a_user_has_a_directory_of_his_own(user: pytest.MonkeyPatch) -> None:
     assert state_directory() == Path("/home/somebody/.local/state/myisam-advisor")
     user.setenv("XDG_STATE_HOME", "/elsewhere")
     assert state_directory() == Path("/elsewhere/myisam-advisor")
+    user.setenv("XDG_STATE_HOME", "~/state")  # nobody has expanded it
+    assert state_directory() == Path("/home/somebody/.local/state/myisam-advisor")
     user.setenv("STATE_DIRECTORY", "/given:/other")
     assert state_directory() == Path("/given")
 

@@ -17,6 +17,12 @@ def test_twice_what_there_is_and_four_hundred_at_least(present: int, wanted: int
     assert texts(plan.my_cnf) == [f"table_open_cache = {wanted}"]
 
 
+@pytest.mark.parametrize("present", [-1, 2**63, 1e308, "many", None])
+def test_what_no_server_can_have_is_not_reckoned_with(present: object) -> None:
+    row = {"cache_size": present, "parts": 16, "misses_per_second": 1e308, "hits_per_second": 1e308}
+    assert asked("table_cache_size", row, facts(server=MYSQL)) == PlanNeeds("variable.table_open_cache")
+
+
 @pytest.mark.parametrize(
     ("present", "misses", "hits", "server", "wanted"),
     [
