@@ -106,7 +106,8 @@ class SweptRows(RowsByPlace):
         names = list(map(self._pages.places.name_at, places))
         pages = list(map(self._pages.at, places))
         # Small tables are much alike, and what is known of those is one object.
-        told = {id(one): _told(one) for one in pages}
+        different = {id(one): one for one in pages}
+        told = {number: _told(one) for number, one in different.items()}
         return [*zip(*names, strict=True), *zip(*[told[id(one)] for one in pages], strict=True)]
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from myisam_exporter.files.file_name_codes import SHORT_CODES
 
 OLD_NAME_PREFIX = "#mysql50#"
 TEMPORARY_PREFIX = "#sql"
+KEPT_NAMES = 10_000
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
 _TOKEN = re.compile(r"([0-9A-Za-z_]+)|@([0-9a-fA-F]{4})|@(..)", re.DOTALL)
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])@@@", re.IGNORECASE)
@@ -81,6 +83,38 @@ def decode_table(stem: str) -> tuple[str, str | None] | None:
     if any(part.endswith(("#TMP#", "#REN#", "#tmp#", "#ren#")) for part in parts):
         return None  # an ALTER TABLE of partitions is at work
     return decode_identifier(table), "/".join(decode_identifier(part) for part in parts)
+
+
+class NamedFile(NamedTuple):
+    """The name of a table's files without ending, and what it stands for; `partition` is None for a table without."""
+
+    stem: str
+    table: str
+    partition: str | None
+
+
+class FileNames:
+    """What names of files stand for, each worked out and kept once: hosting has the same names in every database. Beyond so many it begins anew.
+
+    Not sys.intern: Python 3.12 never gives up what was interned, and names may come and go for years.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, NamedFile] = {}
+
+    def of(self, stem: str) -> NamedFile | None:
+        """As `decode_table` has it, as the object that was given for the same name before; None for a temporary table."""
+        known = self._known.get(stem)
+        return known or self._decoded(stem)
+
+    def _decoded(self, stem: str) -> NamedFile | None:
+        named = decode_table(stem)
+        if named is None:
+            return None
+        if len(self._known) >= KEPT_NAMES:
+            self._known.clear()
+        found = self._known[stem] = NamedFile(stem, *named)
+        return found
 
 
 def undivided(stem: str) -> str:

@@ -7,6 +7,7 @@ compared field by field with `myisamchk -dvv` in tests/servers. The server write
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import NamedTuple
 
 from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, Definitions, HeaderError
@@ -32,7 +33,9 @@ NO_HOLE = 0xFFFF_FFFF_FFFF_FFFF
 OPTION_PACK_RECORD, OPTION_COMPRESS_RECORD, OPTION_DELAY_KEY_WRITE = 1, 4, 64
 CHANGED_CRASHED, CHANGED_CRASHED_ON_REPAIR = 2, 4
 
-_STATE = struct.Struct(">4s H H H H H H H B B B B B x H B B 9Q Q 4I")
+# What stands first is the same for all tables made alike; what changes comes behind.
+_BEGINNING, _STATE = struct.Struct(">4s 7H 5B x"), struct.Struct(">HBx 9Q 8x Q 4x I")
+_KEPT_BEGINNINGS = 1024
 
 
 class Header(NamedTuple):
@@ -148,31 +151,20 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
     """The same of a header of that length, as it is kept: a hundred thousand are never made into tuples. Raises as `parse_header` does."""
     if len(data) < length:
         raise HeaderError(f"it ends after {len(data)} bytes, within its header of {length}")
-    (_, options, _, state_length, _, base_position, part_count, _, key_count, _, language, page_sizes, _, open_count, changed, _,
-     rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, _, process, unique, _, update_count,
-    ) = _STATE.unpack_from(data)  # fmt: skip
-    if not STATE_FIXED_BYTES <= base_position <= length:
-        raise HeaderError(f"its base information would begin at byte {base_position} of {length}")
+    key_count, base_position, key_map, row_format, made_with, language, statistics, rows_per_key = _begun(
+        data[: _BEGINNING.size]
+    )
+    (open_count, changed, rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, writer,
+     update_count) = _STATE.unpack_from(data, _BEGINNING.size)  # fmt: skip
     if data_bytes > INTEGER_MAXIMUM or index_bytes > INTEGER_MAXIMUM:
         what, impossible = ("data", data_bytes) if data_bytes > INTEGER_MAXIMUM else ("index", index_bytes)
         raise HeaderError(f"its {what} file would have {impossible} bytes, more than any file can have")
-    # One bit for each index that is kept up to date: ALTER TABLE ... DISABLE KEYS clears them.
-    key_map = (
-        STATE_FIXED_BYTES
-        + max(state_length - STATE_LENGTH_KNOWN, 0)
-        + 8 * (key_count + page_sizes)
-        + KEY_MAP_AFTER_FREE_LISTS
-    )
-    row_format = COMPRESSED if options & OPTION_COMPRESS_RECORD else DYNAMIC if options & OPTION_PACK_RECORD else FIXED
-    not_analyzed = rows > 0 and _lacks_statistics(
-        data[key_map + ROWS_PER_KEY_AFTER_KEY_MAP : base_position], part_count
-    )
     flags = (
-        (CRASHED if changed & CHANGED_CRASHED else 0)
+        made_with
+        | (CRASHED if changed & CHANGED_CRASHED else 0)
         | (RECOVERY_FAILED if changed & CHANGED_CRASHED_ON_REPAIR else 0)
         | (HAS_HOLES if first_hole != NO_HOLE else 0)
-        | (DELAYS_KEY_WRITES if options & OPTION_DELAY_KEY_WRITE else 0)
-        | (NOT_ANALYZED if not_analyzed else 0)
+        | (NOT_ANALYZED if rows and 0 in rows_per_key.unpack_from(data, statistics) else 0)
     )
     most = INTEGER_MAXIMUM
     packed = _PACKED.pack(
@@ -184,7 +176,7 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
         free_bytes if free_bytes < most else most,
         free_index_bytes if free_index_bytes < most else most,
         auto_increment if auto_increment < most else most,
-        process << 32 | unique,
+        writer,
         int.from_bytes(data[key_map : key_map + 8], "big"),
         update_count,
         language,
@@ -193,6 +185,52 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
         flags,
     )
     return PackedHeader(packed, definitions.of(data[base_position:length], key_count, row_format != FIXED))
+
+
+class _Begun(NamedTuple):
+    """What the beginning of a header says, and where it says that the rest stands.
+
+    `rows_per_key` takes the estimates for the parts of all indexes out of it: one that is 0 was never made, or only before the index was.
+    The engine's NOT_ANALYZED bit says another thing, that the table changed since. Tried on MySQL 5.6 and 9.7 and MariaDB 10.11: single
+    inserts leave 0 here; ANALYZE, CHECK, OPTIMIZE, ALTER and a bulk load into an empty table fill it in.
+    """
+
+    key_count: int
+    base_position: int
+    key_map: int
+    row_format: int
+    flags: int
+    language: int
+    statistics: int
+    rows_per_key: struct.Struct
+
+
+@lru_cache(maxsize=_KEPT_BEGINNINGS)
+def _begun(beginning: bytes) -> _Begun:
+    """The beginning taken apart. Raises HeaderError."""
+    (_, options, length, state_length, _, base_position, part_count, _, key_count, _, language, page_sizes, _) = (
+        _BEGINNING.unpack(beginning)
+    )
+    if not STATE_FIXED_BYTES <= base_position <= length:
+        raise HeaderError(f"its base information would begin at byte {base_position} of {length}")
+    # One bit for each index that is kept up to date: ALTER TABLE ... DISABLE KEYS clears them.
+    key_map = (
+        STATE_FIXED_BYTES
+        + max(state_length - STATE_LENGTH_KNOWN, 0)
+        + 8 * (key_count + page_sizes)
+        + KEY_MAP_AFTER_FREE_LISTS
+    )
+    statistics = min(key_map + ROWS_PER_KEY_AFTER_KEY_MAP, base_position)
+    return _Begun(
+        key_count,
+        base_position,
+        key_map,
+        COMPRESSED if options & OPTION_COMPRESS_RECORD else DYNAMIC if options & OPTION_PACK_RECORD else FIXED,
+        DELAYS_KEY_WRITES if options & OPTION_DELAY_KEY_WRITE else 0,
+        language,
+        statistics,
+        struct.Struct(f">{min(part_count, (base_position - statistics) // 4)}I"),
+    )
 
 
 def tree_pointers(data: bytes) -> tuple[tuple[int, ...], int, int]:
@@ -209,13 +247,3 @@ def tree_pointers(data: bytes) -> tuple[tuple[int, ...], int, int]:
         data[pointers],
         data[pointers + 1],
     )
-
-
-def _lacks_statistics(rows_per_key: bytes, part_count: int) -> bool:
-    """Whether some part of an index has no estimate of rows for a value: nobody collected any, or only before the index was made.
-
-    The engine's NOT_ANALYZED bit says another thing, that the table changed since. Tried on MySQL 5.6 and 9.7 and MariaDB 10.11: single
-    inserts leave 0 here; ANALYZE, CHECK, OPTIMIZE, ALTER and a bulk load into an empty table fill it in.
-    """
-    whole = rows_per_key[: 4 * part_count]
-    return 0 in struct.unpack_from(f">{len(whole) // 4}I", whole)

@@ -28,15 +28,12 @@ class PagesInPassing:
         self._prober = prober or Prober()
         self._budget_seconds, self._clock = budget_seconds, clock
         self.seconds = 0.0
+        # Whether any is left; of no seconds at all there never is.
+        self.has_time = budget_seconds > 0
         self._asked = 0
         # By the file's id; the file is kept with it, so that no other one can get the same.
         self._pages: dict[int, tuple[TableFile, TablePages]] = {}
         self._alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
-
-    @property
-    def has_time(self) -> bool:
-        """Whether any is left; of no seconds at all there never is."""
-        return self.seconds < self._budget_seconds
 
     def of(self, descriptor: int, status: os.stat_result) -> FilePages | None:
         """The pages of an open file; None where they cannot be known."""
@@ -48,6 +45,7 @@ class PagesInPassing:
         found = self._prober.pages_of(descriptor, status)
         taken = self._clock.monotonic() - began
         self.seconds += taken if is_large else taken + min(taken, USUAL_SECONDS) * (TIMED_EVERY - 1)
+        self.has_time = self.seconds < self._budget_seconds
         return found
 
     def refused(self, error: OSError) -> None:
@@ -61,11 +59,14 @@ class PagesInPassing:
 
     def of_table(self, files: Sequence[TableFile]) -> TablePages | None:
         """What was found of a table; None of one that was not asked about, or of which a partition was not: a part is not the whole."""
-        found = [self._pages.get(id(file)) for file in files if file.has_header]
-        known = [one[1] for one in found if one is not None]
-        if len(known) < len(found):
-            return None
-        return known[0] if len(known) == 1 else together(known)
+        if len(files) == 1:
+            return self._of_file(files[0])
+        found = [self._of_file(file) for file in files if file.has_header]
+        return None if None in found else together(found)
+
+    def _of_file(self, file: TableFile) -> TablePages | None:
+        kept = self._pages.get(id(file))
+        return None if kept is None else kept[1]
 
     @property
     def problems(self) -> tuple[Unknown, ...]:

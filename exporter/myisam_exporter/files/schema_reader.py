@@ -20,7 +20,7 @@ from myisam_exporter.files.definition_reader import (
     MergeTable,
     Noted,
 )
-from myisam_exporter.files.file_names import decode_schema, decode_table
+from myisam_exporter.files.file_names import FileNames, NamedFile, decode_schema
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, PackedHeader, header_length, parse_packed
@@ -28,7 +28,6 @@ from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
-from myisam_exporter.outside.shared_texts import SharedTexts
 
 if TYPE_CHECKING:
     from myisam_exporter.files.pages_in_passing import PagesInPassing
@@ -85,7 +84,7 @@ class SchemaReader:
         self._files = ForeignFiles(owner)
         self._known: dict[str, Sequence[TableFile]] | None = {} if remember else None
         self._definitions = DefinitionReader(self._files, remember=remember, reads_frm=reads_frm)
-        self._names = SharedTexts()
+        self._names = FileNames()
         self.headers_read = 0
 
     def read(self, path: str, name: str) -> SchemaFiles | None:
@@ -150,32 +149,31 @@ class SchemaReader:
         definitions: DatabaseDefinitions,
     ) -> None:
         """One table; what is wrong with its file is the table's, what is wrong with our looking is not."""
-        named = decode_table(stem)
+        named = self._names.of(stem)
         if named is None:
             return
-        table = f"{reading.schema}.{named[0]}"
         try:
-            self._read_table(directory, reading, stem, named, before, definitions)
+            self._read_table(directory, reading, named, before, definitions)
         except FileNotFoundError:
             return  # dropped between listing and reading
         except ForeignFileError as error:
-            reading.left_out.append(left_out(table, error))
+            reading.left_out.append(left_out(reading.named(named), error))
         except PermissionError:
             # Ours, not the table's: it is no damage.
-            reading.unreadable.append(table)
+            reading.unreadable.append(reading.named(named))
 
     def _read_table(
         self,
         directory: int,
         reading: _Reading,
-        stem: str,
-        named: tuple[str, str | None],
+        named: NamedFile,
         before: Mapping[str, TableFile],
         definitions: DatabaseDefinitions,
     ) -> None:
+        stem = named.stem
         status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
         asker = self._pages if self._pages is not None and self._pages.has_time else None
-        modified, data_pages = self._data_file(directory, reading, stem, named[0], asker)
+        modified, data_pages = self._data_file(directory, reading, named, asker)
         known = before.get(stem)
         noted = Noted(known.definition, known.definition_state) if known is not None else NOT_THERE
         if status is not None and known is not None and known.state != signature(status):
@@ -209,24 +207,23 @@ class SchemaReader:
         lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
         state = signature(status) if lasting and status is not None else None
         reading.settled = reading.settled and lasting
-        stem, table = self._names.each_once((stem, named[0]))
-        file = TableFile(reading.database, table, named[1], stem, header, problem, modified, *noted, state)
+        file = TableFile(reading.database, named, header, problem, modified, *noted, state)
         reading.files.append(file)
         if asker is not None and header is not None:
             asker.keep(file, data_pages, index_pages)
         reading.differing += stem not in before or before[stem] != file
 
     def _data_file(
-        self, directory: int, reading: _Reading, stem: str, table: str, asker: PagesInPassing | None
+        self, directory: int, reading: _Reading, named: NamedFile, asker: PagesInPassing | None
     ) -> tuple[float | None, FilePages | None]:
         """When the data file changed last, and its pages; of one that is not the server's nothing is told."""
-        file = stem + ".MYD"
+        file = named.stem + ".MYD"
         try:
             if asker is None:
                 return self._files.status(file, directory).st_mtime, None
             return self._asked_data_file(directory, file, asker)
         except ForeignFileError as error:
-            one = LeftOut(f"{reading.schema}.{table} (its data file)", str(error.strerror), False)
+            one = LeftOut(f"{reading.named(named)} (its data file)", str(error.strerror), False)
             reading.left_out.append(one)
         except OSError as error:
             refuse_exhaustion(error)
@@ -280,6 +277,10 @@ class _Reading:
     def schema(self) -> str:
         """The database's name."""
         return self.database.schema_name
+
+    def named(self, file: NamedFile) -> str:
+        """A table of it, as it is told of."""
+        return f"{self.schema}.{file.table}"
 
     def found(self) -> SchemaFiles:
         """What was read."""

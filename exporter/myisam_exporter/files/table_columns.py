@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition
 from myisam_exporter.files.myi_header import (
@@ -161,9 +162,7 @@ def _whole(files: Files) -> TableFile:
         return first
     return TableFile(
         first.database,
-        first.table_name,
-        None,
-        first.stem,
+        NamedFile(first.stem, first.table_name, None),
         _whole_header([file.header for file in files if file.header]),
         next((file.problem for file in files if file.problem), None),
         max((file.data_modified for file in files if file.data_modified is not None), default=None),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from myisam_exporter.files.definition_reader import NOT_THERE
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definition
 from myisam_exporter.files.myi_header import (
@@ -42,6 +43,17 @@ class Database(NamedTuple):
     directory: str
 
 
+class _Damaged(NamedFile):
+    """The name of files that something is wrong with: few are, so that it takes no room in the others."""
+
+    __slots__ = ()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong."""
+        return str(self[-1])
+
+
 class FileCounts(NamedTuple):
     """What the headers of many files count, column by column. Of a file without a header all is 0.
 
@@ -68,17 +80,15 @@ class TableFile:
     `state` is that of the .MYI when it was read, None where it has to be read again whatever that is. Neither state makes two of them differ.
     """
 
-    __slots__ = ("_myi", "_packed", "_stem", "database", "definition", "table_name")
+    __slots__ = ("_myi", "_packed", "database", "definition", "named")
 
     def __init__(
-        self, database: Database, table_name: str, partition: str | None, stem: str, header: Header | PackedHeader | None, problem: str | None,
-        data_modified: float | None, definition: TableDefinition | None = None, definition_state: int = 0, state: int | None = None,
+        self, database: Database, named: NamedFile, header: Header | PackedHeader | None, problem: str | None, data_modified: float | None,
+        definition: TableDefinition | None = None, definition_state: int = 0, state: int | None = None,
     ) -> None:  # fmt: skip
         self.database: Final = database
-        self.table_name: Final = table_name
+        self.named: Final = named if problem is None else tuple.__new__(_Damaged, (*named, problem))
         self.definition: Final = definition
-        # Alone, or with what few files have.
-        self._stem = stem if partition is None and problem is None else (stem, partition, problem)
         if isinstance(header, Header):
             header = packed_header(header)
         self._myi = header and header.definition
@@ -99,20 +109,25 @@ class TableFile:
         return self.database.directory
 
     @property
+    def table_name(self) -> str:
+        """The table's name."""
+        return self.named.table
+
+    @property
     def stem(self) -> str:
         """The files' name without its ending."""
-        stem = self._stem
-        return stem if isinstance(stem, str) else stem[0]
+        return self.named.stem
 
     @property
     def partition(self) -> str | None:
         """Which partition it is; None of a table that has none."""
-        return None if isinstance(self._stem, str) else self._stem[1]
+        return self.named.partition
 
     @property
     def problem(self) -> str | None:
         """What is wrong with the file."""
-        return None if isinstance(self._stem, str) else self._stem[2]
+        named = self.named
+        return named.problem if isinstance(named, _Damaged) else None
 
     @property
     def has_header(self) -> bool:
@@ -199,7 +214,7 @@ class TableFile:
     def _told(self) -> tuple[object, ...]:
         is_known = self._packed[0] & _IS_MODIFIED_KNOWN
         times_and_header = self._packed[_MODIFIED_START : _HEADER_START if self._myi is None else _HEADER_END]
-        return is_known, times_and_header, self._myi, self._stem, self.database, self.table_name, self.definition
+        return is_known, times_and_header, self._myi, self.named, self.database, self.definition
 
 
 def counts_of(files: Sequence[TableFile]) -> FileCounts:

@@ -1,4 +1,4 @@
-"""Texts that come from outside again and again, kept once: hosting has one table name in every database, all servers have the same variables."""
+"""Texts that come from outside again and again, kept once: all servers have the same variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST_CHARACTERS = 255
 
 
 class SharedTexts:
-    """Gives for a text the equal one that it was given before. Beyond so many it begins anew. Thread-safe.
+    """Gives for texts the equal ones that it was given before. Beyond so many it begins anew. Thread-safe.
 
     Not sys.intern: Python 3.12 never gives up what was interned, and names may come and go for years.
     """
@@ -17,12 +17,8 @@ class SharedTexts:
     def __init__(self) -> None:
         self._kept: dict[str, str] = {}
 
-    def once(self, text: str) -> str:
-        """The same text, as the object that was kept of it; a long one is not kept."""
-        return self.each_once((text,))[0]
-
     def each_once(self, texts: Iterable[str]) -> list[str]:
-        """The same of many, without a call for each."""
+        """The same texts, as the objects that were kept of them; long ones are not kept."""
         if len(self._kept) >= KEPT_TEXTS:
             self._kept.clear()
         keep = self._kept.setdefault

@@ -7,6 +7,7 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.index_tables import ENDINGS, NAMED
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES, Block, SharedRows
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.index_rows import COLUMNS as INDEX_COLUMNS
 from myisam_exporter.files.index_rows import TABLES_ALIKE, IndexRows
 from myisam_exporter.files.myi_definition import Definitions
@@ -27,7 +28,7 @@ def index_rows(count: int, schema: str = "db") -> IndexRows:
         parts = ((3, 0, 2), (4, 0, 4))[: 1 + number % 2]
         keys = ((1, parts), (0, parts[:1]))
         one = parse_header(header(keys=keys), DEFINITIONS)._replace(enabled_keys=number % 3)
-        files.append(TableFile(Database(schema, "/"), f"t{number}", None, f"t{number}", one, None, 1.0))
+        files.append(TableFile(Database(schema, "/"), NamedFile(f"t{number}", f"t{number}", None), one, None, 1.0))
     return IndexRows(grouped(files))
 
 

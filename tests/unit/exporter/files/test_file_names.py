@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.files.file_names import decode_identifier, decode_table
+from myisam_exporter.files import file_names
+from myisam_exporter.files.file_names import FileNames, NamedFile, decode_identifier, decode_table
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,15 @@ def test_tells_tables_partitions_and_temporaries(stem: str, table: tuple[str, st
 def test_any_file_name_gives_a_name(stem: str) -> None:
     assert isinstance(decode_identifier(stem), str)
     decode_table(stem)
+
+
+def test_a_name_is_worked_out_once_and_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_names, "KEPT_NAMES", 20)
+    names = FileNames()
+    first = names.of("t#P#p0")
+    assert first == NamedFile("t#P#p0", "t", "p0")
+    assert names.of("".join(["t#P", "#p0"])) is first
+    assert names.of("#sql-1f_3") is None
+    for number in range(50):
+        assert names.of(f"job_{number}") == NamedFile(f"job_{number}", f"job_{number}", None)
+        assert len(names._known) <= 20

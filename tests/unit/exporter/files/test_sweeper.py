@@ -8,6 +8,7 @@ import pytest
 
 from myisam_exporter.files import sweep_turns, sweeper
 from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.files.table_file import Database, TableFile
@@ -37,7 +38,7 @@ def scan_of(files: Sequence[TableFile]) -> DataDirectoryScan:
 
 
 def tables(count: int) -> DataDirectoryScan:
-    return scan_of([TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", HEADER, None, 1.0) for number in range(count)])
+    return scan_of([TableFile(Database("db", "/"), NamedFile(f"t{number}", f"t{number}", None), HEADER, None, 1.0) for number in range(count)])
 
 
 @pytest.fixture
@@ -144,7 +145,7 @@ def test_of_few_tables_everything_is_told_at_once(told: Told) -> None:
 
 def written(scan: DataDirectoryScan, number: int, rows: int) -> DataDirectoryScan:
     new: Header = parse_header(header(rows=rows))
-    file = TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", new, None, 2.0)
+    file = TableFile(Database("db", "/"), NamedFile(f"t{number}", f"t{number}", None), new, None, 2.0)
     return scan_of([*scan.files[:number], file, *scan.files[number + 1 :]])
 
 
@@ -162,7 +163,7 @@ def test_what_was_written_is_asked_for_and_what_went_is_forgotten(told: Told) ->
 def grown(scan: DataDirectoryScan, numbers: Iterable[int], data_bytes: int) -> DataDirectoryScan:
     """A later scan in which these tables became that large, and nothing else changed."""
     new = HEADER._replace(data_bytes=data_bytes)
-    changed = [TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", new, None, 2.0) for number in numbers]
+    changed = [TableFile(Database("db", "/"), NamedFile(f"t{number}", f"t{number}", None), new, None, 2.0) for number in numbers]
     files = list(scan.files)
     for number, file in zip(numbers, changed, strict=True):
         files[number] = file

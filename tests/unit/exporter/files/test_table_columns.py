@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definition
 from myisam_exporter.files.table_columns import table_columns
@@ -33,7 +34,7 @@ def tables(draw: st.DrawFn) -> list[Files]:
             header = header and header._replace(definition=shape)
             definition = draw(st.sampled_from([None, FRM]))
             name = f"t{number}"
-            files.append(TableFile(Database("db", "/data/db"), name, partition, name + (partition or ""), header, problem, draw(MOMENTS), definition))
+            files.append(TableFile(Database("db", "/data/db"), NamedFile(name + (partition or ""), name, partition), header, problem, draw(MOMENTS), definition))
     return list(grouped(files).values())
 
 
@@ -99,7 +100,7 @@ def test_bytes_of_many_tables_are_those_of_each(some: list[Files]) -> None:
 
 
 def test_a_table_without_a_header_says_nothing_of_what_others_beside_it_say() -> None:
-    whole, damaged = (TableFile(Database("db", "/"), name, None, name, header, problem, 5.0) for name, header, problem in (("a", SAMPLE, None), ("b", None, "cut short")))
+    whole, damaged = (TableFile(Database("db", "/"), NamedFile(name, name, None), header, problem, 5.0) for name, header, problem in (("a", SAMPLE, None), ("b", None, "cut short")))
     found = {name: list(values) for name, values in table_columns([(whole,), (damaged,)], [9.0, 9.0], 1.0).items()}
     assert (found["rows"], found["crashed"], found["header_problem"]) == ([SAMPLE.rows, None], [0, 1], [None, "cut short"])
     assert (found["data_modified_seconds_ago"], found["written_since_start"]) == ([4.0, 4.0], [1, None])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.myi_definition import HeaderError
 from myisam_exporter.files.myi_header import Header, parse_header
 from myisam_exporter.files.table_file import Database, TableFile
@@ -30,7 +31,7 @@ class Told:
     state: int | None
 
     def file(self, stem: str = "t") -> TableFile:
-        return TableFile(Database("db", "/data/db"), "t", None, stem, self.header, None, self.modified, None, self.definition_state, self.state)
+        return TableFile(Database("db", "/data/db"), NamedFile(stem, "t", None), self.header, None, self.modified, None, self.definition_state, self.state)
 
 
 ANY_TOLD = st.builds(Told, st.none() | ANY_HEADER, st.none() | st.floats(0, 2**33), STATE, st.none() | STATE)

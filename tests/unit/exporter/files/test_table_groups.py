@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.files.table_groups import grouped
 
@@ -11,7 +12,7 @@ NAMES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["t", "u", "v
 
 
 def files(names: list[tuple[str, str, str | None]]) -> list[TableFile]:
-    return [TableFile(Database(schema, f"/{schema}"), table, partition, stem(table, partition), None, None, None) for schema, table, partition in names]
+    return [TableFile(Database(schema, f"/{schema}"), NamedFile(stem(table, partition), table, partition), None, None, None) for schema, table, partition in names]
 
 
 def stem(table: str, partition: str | None) -> str:
@@ -47,7 +48,7 @@ def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str,
     before = files(names)
     groups = grouped(before)
     schema, table, partition = names[-1]
-    other = TableFile(Database(schema, f"/{schema}"), table, partition, stem(table, partition), None, "damaged", None)
+    other = TableFile(Database(schema, f"/{schema}"), NamedFile(stem(table, partition), table, partition), None, "damaged", None)
     changed = groups.with_files([other], (*before[:-1], other))
     assert list(changed.each()) == list(grouped([*before[:-1], other]).each())
     assert other in changed[schema, table]
@@ -57,6 +58,6 @@ def test_a_file_takes_the_place_of_the_one_that_was_there(names: list[tuple[str,
 
 @pytest.mark.parametrize("places", [(("/data/a", "t"), ("/data/a", "@0074")), (("/data/a", "t"), ("/data/@0061", "t"))])
 def test_of_two_files_that_stand_for_one_table_the_one_that_changed_is_replaced(places: tuple[tuple[str, str], ...]) -> None:
-    one, other = (TableFile(Database("a", directory), "t", None, name, None, None, None) for directory, name in places)
-    changed = TableFile(other.database, "t", None, other.stem, None, "damaged", None)
+    one, other = (TableFile(Database("a", directory), NamedFile(name, "t", None), None, None, None) for directory, name in places)
+    changed = TableFile(other.database, other.named, None, "damaged", None)
     assert grouped([one, other]).with_files([changed], (one, changed))["a", "t"] == (one, changed)

@@ -11,6 +11,7 @@ from myisam_exporter.collectors.page_cache import COLLECTOR as PAGE_CACHE
 from myisam_exporter.facts.columns import TABLES, Block
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.myi_header import parse_header
 from myisam_exporter.files.pages_by_table import PagesByTable
 from myisam_exporter.files.sweeper import PageCacheSweep
@@ -28,7 +29,7 @@ MANY = 50
 
 def scan_of(count: int, rows: int = 3) -> DataDirectoryScan:
     one = parse_header(header(rows=rows))
-    return DataDirectoryScan(tuple(TableFile(Database("db", "/"), f"t{number}", None, f"t{number}", one, None, 1.0) for number in range(count)), 0, (), 5.0)
+    return DataDirectoryScan(tuple(TableFile(Database("db", "/"), NamedFile(f"t{number}", f"t{number}", None), one, None, 1.0) for number in range(count)), 0, (), 5.0)
 
 
 def sweep_of(scan: DataDirectoryScan, resident: int = 1) -> PageCacheSweep:

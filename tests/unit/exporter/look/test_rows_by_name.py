@@ -6,6 +6,7 @@ from myisam_exporter.collectors.base import Pair, all_collectors, declared_colum
 from myisam_exporter.collectors.myi import COLLECTOR, TABLE_COLUMNS
 from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, by_column, column_names
 from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.myi_definition import Definition, Key
 from myisam_exporter.files.myi_header import Header
@@ -45,7 +46,7 @@ def rows(table: str, *files: TableFile) -> list[dict[str, object]]:
 
 
 def file(header: Header | None, partition: str | None = None, problem: str | None = None) -> TableFile:
-    return TableFile(Database("shop", "/data/shop"), "orders", partition, "orders", header, problem, 50.0)
+    return TableFile(Database("shop", "/data/shop"), NamedFile("orders", "orders", partition), header, problem, 50.0)
 
 
 def test_each_value_of_a_header_stands_under_its_name() -> None:

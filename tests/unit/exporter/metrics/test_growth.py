@@ -11,6 +11,7 @@ from myisam_exporter.collectors.performance_schema import Waits
 from myisam_exporter.collectors.user_statistics import TableStatistics
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
@@ -23,11 +24,11 @@ from tests.unit.exporter.look.test_rows_by_name import HEADER
 
 SECONDS = 0.7  # 48 / 0.7 * 0.7 is not 48
 OFF = Unknown("off here", off=True)
-IDLE = TableFile(Database("shop", "/data/shop"), "idle", None, "idle", HEADER, None, 50.0)
+IDLE = TableFile(Database("shop", "/data/shop"), NamedFile("idle", "idle", None), HEADER, None, 50.0)
 
 
 def table(name: str, update_count: int, writer: int = 3) -> TableFile:
-    return TableFile(Database("shop", "/data/shop"), name, None, name, HEADER._replace(update_count=update_count, writer=writer), None, 50.0)
+    return TableFile(Database("shop", "/data/shop"), NamedFile(name, name, None), HEADER._replace(update_count=update_count, writer=writer), None, 50.0)
 
 
 def waits(reads: dict[tuple[str, str], int]) -> Waits:

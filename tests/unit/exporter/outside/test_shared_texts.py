@@ -12,9 +12,7 @@ def made(text: str) -> str:
 
 def test_equal_texts_become_one_object() -> None:
     texts = SharedTexts()
-    first = texts.once(made("key_buffer_size"))
-    assert texts.once(made("key_buffer_size")) is first == "key_buffer_size"
-    assert texts.once("") == ""
+    (first,) = texts.each_once([made("key_buffer_size")])
     assert texts.each_once([made("key_buffer_size"), "", made("key_buffer_size")]) == ["key_buffer_size", "", "key_buffer_size"]
     assert texts.each_once(iter([made("key_buffer_size")]))[0] is first
 
@@ -23,8 +21,8 @@ def test_what_is_kept_is_bounded_in_number_and_length(monkeypatch: pytest.Monkey
     monkeypatch.setattr(shared_texts, "KEPT_TEXTS", 20)
     texts = SharedTexts()
     for number in range(50):
-        assert texts.once(f"job_{number}") == f"job_{number}"
+        assert texts.each_once([f"job_{number}"]) == [f"job_{number}"]
         assert len(texts._kept) <= 20
     long = "x" * (LONGEST_CHARACTERS + 1)
-    assert texts.once(long) is long
+    assert texts.each_once([long])[0] is long
     assert long not in texts._kept
