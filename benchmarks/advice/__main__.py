@@ -21,13 +21,14 @@ from typing import Any
 import click
 
 from benchmarks.advice import loads, sample
+from benchmarks.advice.averting import verdict_of
 from benchmarks.advice.changes import untouching
 from benchmarks.advice.in_time import at_most
 from benchmarks.advice.left import is_known, pieces_left, search_of
 from benchmarks.advice.limits import limits
 from benchmarks.advice.model import Adviser, WatchedServer
 from benchmarks.advice.outcomes import OUTCOMES, UNTOUCHED
-from benchmarks.advice.record import MEASURED, RESULTS, SKIPPED, Record, advice_of, all_records, of_kind
+from benchmarks.advice.record import AVERTED, MEASURED, RESULTS, SKIPPED, Record, advice_of, all_records, of_kind
 from benchmarks.advice.scenarios import Scenario, all_scenarios
 from benchmarks.advice.stage import Stage
 from benchmarks.advice.tally import known_cases
@@ -146,6 +147,8 @@ def told(line: Mapping[str, Any]) -> str:
         return f"{line['adviser']} {line['version']}: {len(line['changes'])} changes, {len(line['named'])} things named"
     if line["kind"] == "failed":
         return f"{line['adviser']} failed: {line['why']}"
+    if line["kind"] == AVERTED:
+        return f"damage that {line['rule']} warns of: {verdict_of(line)} (without {line['without']}, with {line['with_change']}) {line['reason']}".rstrip()
     what = line.get("key") or line.get("adviser") or line.get("settings")
     ratio = (
         ""
@@ -185,7 +188,7 @@ def is_whole(
     known = Record(folder, server, scenario.name).lines()
     space = scenario.search_on(server.partition("-")[0])
     search = search_of(scenario.name, space, known, searches) if searches and space else None
-    return is_known(known, [one.name for one in asked], pace.piece_seconds, search, of)
+    return is_known(known, [one.name for one in asked], pace.piece_seconds, search, of, scenario.damage)
 
 
 def is_left(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
+from benchmarks.advice.averting import damage_left
 from benchmarks.advice.changes import Piece, keys_of, pieces, whole
+from benchmarks.advice.damage import Damage
 from benchmarks.advice.model import Advice
 from benchmarks.advice.outcomes import MOST_ROUNDS, NOT_APPLICABLE, NOTHING, UNCLEAR, UNTOUCHED
 from benchmarks.advice.record import BEST, SEARCHED, Line, advice_of, measured_of, of_kind, whole_of
@@ -73,16 +76,19 @@ def is_known(
     piece_seconds: float,
     search: Search | None,
     of: Collection[str] | None = None,
+    damage: Mapping[str, Damage] = MappingProxyType({}),
 ) -> bool:
     """Whether nothing is left: each of these advisers answered, each change has its outcome, alone and with the others, and the search is at its end.
 
-    `of`: those whose changes are measured; None is everybody.
+    `of`: those whose changes are measured; None is everybody. `damage` is the scenario's, to be provoked.
     """
     advice = advice_of(known)
     if not set(asked) <= set(advice):
         return False
     if any(
-        pieces_left(one, known, piece_seconds) or whole_left(one, known, piece_seconds)
+        pieces_left(one, known, piece_seconds)
+        or whole_left(one, known, piece_seconds)
+        or damage_left(one, damage, known)
         for one in measured_for(advice, of)
     ):
         return False

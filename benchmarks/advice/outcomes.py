@@ -72,8 +72,8 @@ def outcome_of(stage: Stage, pieces: Sequence[Piece], limits: Limits) -> Outcome
     stage.calibrated()
     try:
         with stage.player(SIDES[0], ()) as untouched:
-            known = _variables(untouched.server)
-            options = [_option(piece, known) for piece in pieces if piece.variable is not None]
+            known = variables_of(untouched.server)
+            options = [option_of(piece, known) for piece in pieces if piece.variable is not None]
             if _is_so_already(pieces, known):
                 return Outcome(NOTHING, "it is so already")
             with _started(stage, options) as changed:
@@ -102,11 +102,13 @@ class _Changed:
         self._player.__exit__(None, None, None)
 
 
-def _variables(server: PrivateServer) -> Mapping[str, str]:
+def variables_of(server: PrivateServer) -> Mapping[str, str]:
+    """Its global variables, as SHOW tells them."""
     return {str(name).lower(): str(value) for name, value in server.execute("SHOW GLOBAL VARIABLES")}
 
 
-def _option(piece: Piece, known: Mapping[str, str]) -> str:
+def option_of(piece: Piece, known: Mapping[str, str]) -> str:
+    """The change of a variable as a word for the server's command line. Raises RefusedError where it has none."""
     name = (piece.variable or "").rpartition(".")[2]
     if name not in known:
         raise RefusedError(NOT_APPLICABLE, f"this server has no variable {name}")
@@ -127,9 +129,9 @@ def _is_so_already(pieces: Sequence[Piece], known: Mapping[str, str]) -> bool:
 def _compared(
     untouched: Player, changed: Player, pieces: Sequence[Piece], known: Mapping[str, str], limits: Limits
 ) -> Outcome:
-    _expect_taken(pieces, known, _variables(changed.server))
+    _expect_taken(pieces, known, variables_of(changed.server))
     rows = row_counts(untouched.server)
-    applied = _applied(changed.server, pieces)
+    applied = apply_statements(changed.server, pieces)
     _expect_rows(rows, changed.server)
     untouched.run()
     try:
@@ -154,8 +156,8 @@ def _expect_taken(pieces: Sequence[Piece], before: Mapping[str, str], after: Map
         raise RefusedError(NOT_APPLICABLE, f"the server keeps {kept}")
 
 
-def _applied(server: PrivateServer, pieces: Sequence[Piece]) -> float | None:
-    """Run the statements; the seconds of the longest one."""
+def apply_statements(server: PrivateServer, pieces: Sequence[Piece]) -> float | None:
+    """Run the statements; the seconds of the longest one. Raises RefusedError where the server refuses one."""
     longest: float | None = None
     for piece in pieces:
         for statement in _NEXT_STATEMENT.split(piece.statement) if piece.statement else ():

@@ -12,8 +12,8 @@ from benchmarks.advice.model import Advice, Change
 from benchmarks.kept_lines import keep_line, kept_lines
 
 RESULTS = Path("benchmarks/advice/results")
-ADVICE, FAILED, MEASURED, WHOLE, SKIPPED, SEARCHED, BEST = LINES = (
-    "advice", "failed", "measured", "whole", "skipped", "searched", "best",
+ADVICE, FAILED, MEASURED, WHOLE, SKIPPED, SEARCHED, BEST, AVERTED = LINES = (
+    "advice", "failed", "measured", "whole", "skipped", "searched", "best", "averted",
 )  # fmt: skip
 Line = Mapping[str, Any]
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.advice.damage import SCHEMA as DAMAGE
+from benchmarks.advice.damage import Damage, as_damage
 from benchmarks.advice.loads import LOADS, Load
 from benchmarks.advice.made_tables import MadeTable
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
@@ -55,7 +57,7 @@ SCHEMA: dict[str, Any] = {
         },
         "idle_when_asked": {"type": "boolean"}, "reads_per_second": {"type": "integer", "minimum": 10}, "memory": _SIZE,
         "search": {"type": "object", "additionalProperties": _SEARCHED}, "short": {"type": "boolean"}, "killed": {"type": "boolean"},
-        "open_files": {"type": "integer", "minimum": 100},
+        "open_files": {"type": "integer", "minimum": 100}, "damage": {"type": "object", "minProperties": 1, "additionalProperties": DAMAGE},
     },
 }  # fmt: skip
 MARIADB_ALONE = frozenset({"key_cache_segments"})
@@ -104,6 +106,8 @@ class Scenario:
     short: bool = False
     killed: bool = False
     open_files: int | None = None
+    damage: Mapping[str, Damage] = field(default_factory=dict)
+    """By the rules of ours that warn of it."""
 
     def search_on(self, flavour: str) -> Mapping[str, tuple[str, ...]] | None:
         """Those variables of the search that MariaDB or MySQL has; None where there are none."""
@@ -171,6 +175,7 @@ def _scenario(file: YamlFile) -> Scenario:
         short=document.get("short", False),
         killed=document.get("killed", False),
         open_files=document.get("open_files"),
+        damage={rule: as_damage(one) for rule, one in document.get("damage", {}).items()},
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from benchmarks.advice.averting import AVERTS, NOT_PROVOKED, averted_of, keys_of_all, proposed_by, verdict_of
 from benchmarks.advice.changes import Untouching, keys_of, piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice, Change
 from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
@@ -50,6 +51,9 @@ class Tally:
     warnings_that_pay: int = 0
     warnings_of_speed: int = 0
     warnings_of_speed_that_pay: int = 0
+    provoked: int = 0
+    averted: int = 0
+    damages: list[tuple[str, str, Line]] = field(default_factory=list)
     told: list[tuple[str, str, Line]] = field(default_factory=list)
     whole: list[tuple[str, str, Line]] = field(default_factory=list)
     reached: list[float] = field(default_factory=list)
@@ -108,7 +112,19 @@ class Tally:
                 if not of_speed.isdisjoint(keys):
                     self.warnings_of_speed += 1
                     self.warnings_of_speed_that_pay += pays(line)
+        self._count_damage(case, advice)
         self._count_whole(case, advice, measured)
+
+    def _count_damage(self, case: Case, advice: Advice) -> None:
+        known = averted_of(case.lines)
+        for rule, own in proposed_by(advice, case.scenario.damage).items():
+            line = known.get((rule, tuple(keys_of_all(own))))
+            if line is None:
+                continue
+            verdict = verdict_of(line)
+            self.damages.append((case.scenario.name, case.server, line))
+            self.provoked += verdict != NOT_PROVOKED
+            self.averted += verdict == AVERTS
 
     def _count_whole(self, case: Case, advice: Advice, measured: Mapping[str, Line]) -> None:
         line = line_of_whole(case.lines, advice, measured)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.advice.averting import averted, damage_left, keys_of_all
 from benchmarks.advice.changes import Piece, Untouching
 from benchmarks.advice.left import best_is_known, measured_for, pieces_left, reached, search_of, whole_left
-from benchmarks.advice.model import Adviser, WatchedServer
+from benchmarks.advice.model import Advice, Adviser, WatchedServer
 from benchmarks.advice.outcomes import GLANCE, UNTOUCHED, Outcome, outcome_of, within
 from benchmarks.advice.record import (
     ADVICE,
+    AVERTED,
     BEST,
     FAILED,
     MEASURED,
@@ -98,6 +100,8 @@ class Session:
             applied = whole_left(one, self.known, self.pace.piece_seconds)
             if applied and not self.is_over:
                 self._measure_whole(one.adviser, applied)
+        for one in advice:
+            self._provoke(one)
         space = self.scenario.search_on(self.stage.binaries.flavour)
         if self.searches and space:
             self._search(space)
@@ -168,6 +172,15 @@ class Session:
         found = outcome_of(self.stage, parts, self._within())
         keys = [part.key for part in parts]
         self._note({"kind": WHOLE, "adviser": adviser, "keys": keys, **found.document()})
+
+    def _provoke(self, advice: Advice) -> None:
+        """The damage that its rules warn of."""
+        damage = self.scenario.damage
+        for rule, own in damage_left(advice, damage, self.known).items():
+            if self.is_over:
+                return
+            found = averted(self.stage, own, damage[rule])
+            self._note({"kind": AVERTED, "rule": rule, "keys": keys_of_all(own), **found.document()})
 
     def _search(self, space: Mapping[str, tuple[str, ...]]) -> None:
         search = search_of(self.scenario.name, space, self.known, self.searches)

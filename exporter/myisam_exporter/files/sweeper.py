@@ -287,5 +287,4 @@ def swept_in_passing(scan: DataDirectoryScan, pages: PagesInPassing) -> PageCach
     """What was found of the scan's files while they were read."""
     tables = scan.groups()
     found = PagesByTable(tables.places, list(map(pages.of_table, tables.each())))
-    with_header = sum(any(file.has_header for file in files) for files in tables.each())
-    return PageCacheSweep(found, with_header - len(found), pages.problems, pages.seconds)
+    return PageCacheSweep(found, tables.with_header() - len(found), pages.problems, pages.seconds)

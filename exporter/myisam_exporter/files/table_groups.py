@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
-from itertools import accumulate, compress
-from operator import is_
+from itertools import accumulate, compress, groupby
+from operator import attrgetter, is_
+from typing import cast
 
 from myisam_exporter.facts.columns import stretches
 from myisam_exporter.files.table_file import TableFile, TableName, counts_of
@@ -94,7 +95,16 @@ class TableGroups(Mapping[TableName, Files]):
 
     def each(self) -> Iterator[Files]:
         """The same, to go through once."""
+        if self._is_of_scan:
+            return zip(cast("Sequence[TableFile]", self._files), strict=True)  # a tuple of each, made in C
         return (files if isinstance(files, tuple) else (files,) for files in self._files)
+
+    def with_header(self) -> int:
+        """How many tables have any file of which the header can be read."""
+        return sum(
+            any(file.has_header for file in files) if isinstance(files, tuple) else files.has_header
+            for files in self._files
+        )
 
     def bytes_at(self, place: int) -> int:
         """Bytes in the files of the table at this place, as far as their headers can be read."""
@@ -140,11 +150,13 @@ class _InOrder(ValuesView[Files]):
 def grouped(files: Sequence[TableFile]) -> TableGroups:
     """The files of each table: database after database, each table where its first file comes."""
     schemas: dict[str, dict[str, TableFile | Files]] = {}
-    for file in files:
-        tables = schemas.setdefault(file.schema_name, {})
-        known = tables.setdefault(file.table_name, file)
-        if known is not file:
-            tables[file.table_name] = (*known, file) if isinstance(known, tuple) else (known, file)
+    for database, own in groupby(files, key=attrgetter("database")):
+        tables = schemas.setdefault(database.schema_name, {})
+        for file in own:
+            name = file.table_name
+            known = tables.setdefault(name, file)
+            if known is not file:
+                tables[name] = (*known, file) if isinstance(known, tuple) else (known, file)
     each = [one for tables in schemas.values() for one in tables.values()]
     is_of_scan = len(each) == len(files) and all(map(is_, each, files))
     return TableGroups(TablePlaces(schemas), files if is_of_scan else each, is_of_scan=is_of_scan)

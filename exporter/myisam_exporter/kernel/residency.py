@@ -53,7 +53,7 @@ class _Range(ctypes.Structure):
 
 # struct cachestat, in the order of FilePages.
 _CACHESTAT = struct.Struct("=5Q")
-_KEPT_ANSWERS = 4096
+_KEPT_ANSWERS = 1024
 _SYSCALL_ARGUMENTS = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
 
 
