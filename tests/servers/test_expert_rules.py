@@ -211,6 +211,13 @@ def test_limits_that_the_server_lowered_are_found(kind: str) -> None:
     assert started_with(kind, 8000, ["--max-connections=100", "--table-open-cache=400"]) == []
 
 
+def reads_what_was_left_open(server: PrivateServer) -> bool:
+    try:
+        return server.execute("SELECT a FROM d.m FORCE INDEX (PRIMARY)") == [(1,)]
+    except Error as error:
+        return "marked as crashed" not in str(error)
+
+
 def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateServer) -> None:
     settled = with_thresholds("not-closed-properly", settled_seconds=0)
     with CopiedServer(flavour.binaries, ["--myisam-recover-options=OFF"]) as server:
@@ -222,6 +229,7 @@ def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateSer
         time.sleep(1.1)
         (found,) = findings(server, "not-closed-properly", site=settled)
         assert (found.severity, found.object) == ("warning", "d.m")
+        assert ("error 145" in found.message) == (not reads_what_was_left_open(server)) == (flavour.binaries.flavour == "mysql")
         answers = server.execute(*(str(command).rstrip(";") for command in found.commands))
         assert any("OK" in str(row) for row in answers)
         assert findings(server, "not-closed-properly", site=settled) == []
