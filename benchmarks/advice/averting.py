@@ -16,10 +16,11 @@ from benchmarks.advice.outcomes import RefusedError, apply_statements, option_of
 from benchmarks.advice.record import AVERTED, Line, of_kind
 from benchmarks.advice.stage import Stage
 from myisam_advisor.trial.private.driver import Connection, driver
-from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import PrivateServer, PrivateServerError
 
 # So often the damage must have come without the change, and never with it.
 TIMES = 3
+MOST_LETTERS = 300
 AVERTS, DOES_NOT_AVERT, NOT_PROVOKED, REFUSED = "averts", "does not avert", "not provoked", "refused"
 
 
@@ -82,6 +83,9 @@ def averted(stage: Stage, own: Sequence[Piece], damage: Damage) -> Averted:
             with_change.append(_seen_on(stage, SIDES[1], options, parts, damage))
     except RefusedError as refused:
         return Averted(reason=f"{refused.outcome}: {refused.reason}")
+    except (PrivateServerError, driver().error) as error:
+        # A server that does not start, or a statement that should have provoked it and failed: nothing is shown, and the rest goes on.
+        return Averted(reason=f"failed: {str(error)[-MOST_LETTERS:]}")
     return Averted(tuple(without), tuple(with_change))
 
 

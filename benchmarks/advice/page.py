@@ -229,7 +229,8 @@ def _damages(found: Sequence[Tally]) -> list[str]:
         "## Damage that is warned of, provoked\n",
         "A warning of damage or of a limit promises no speed. So what it warns of is provoked, on fresh copies of the same files, in turn without "
         "and with all that the rule proposes: the server is killed after writing, a damaged table is used, more tables are used at once than files may "
-        "be open. *Without* and *with it*: how many of the scenario's statements failed afterwards, or found an error (CHECK TABLE), each time.\n",
+        "be open, a cache is filled that the memory has no room for. *Without* and *with it*: how many of the scenario's statements "
+        "failed afterwards, or found an error (CHECK TABLE), each time.\n",
         *_markdown(head, rows), "",
     ] if rows else []  # fmt: skip
 

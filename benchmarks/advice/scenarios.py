@@ -152,6 +152,9 @@ def _scenario(file: YamlFile) -> Scenario:
     if kinds == [FAULT] and named_by == NamedBy():
         raise fault_at(file, (), "named_by is wanted: how one tells that the fault was named")
     ((load_name, load),) = document["load"].items()
+    held_back = [name for name in ("memory", "reads_per_second", "open_files") if name in document]
+    if held_back and any(one.get("killed") for one in document.get("damage", {}).values()):
+        raise fault_at(file, ("damage",), f"a server that is killed comes back without {held_back[0]}")
     beside = document.get("beside")
     memory = document.get("memory")
     return Scenario(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.advice.averting import AVERTS, NOT_PROVOKED, averted_of, keys_of_all, proposed_by, verdict_of
+from benchmarks.advice.averting import AVERTS, DOES_NOT_AVERT, averted_of, keys_of_all, proposed_by, verdict_of
 from benchmarks.advice.changes import Untouching, keys_of, piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice, Change
 from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
@@ -123,7 +123,7 @@ class Tally:
                 continue
             verdict = verdict_of(line)
             self.damages.append((case.scenario.name, case.server, line))
-            self.provoked += verdict != NOT_PROVOKED
+            self.provoked += verdict in (AVERTS, DOES_NOT_AVERT)
             self.averted += verdict == AVERTS
 
     def _count_whole(self, case: Case, advice: Advice, measured: Mapping[str, Line]) -> None:

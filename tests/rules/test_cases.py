@@ -21,7 +21,7 @@ from tests.support.thoroughness import THOROUGH
 
 FOLDER = Path(__file__).parent
 CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "proofs", "expect"}
-EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do"}
+EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do", "not_says"}
 BASES = ("expert", "author", "maintainer", "operator", "derived")
 # Every worker reads all cases: libyaml does it in a tenth of the time, where PyYAML was built with it.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -84,6 +84,8 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
     own = [finding for finding in judgement.findings if finding.rule == rule]
     for text in expect.get("says", ()):
         assert any(text in f"{finding.message} {finding.recommendation} {finding.cost} {finding.verify}" for finding in own), [f.message + f.recommendation for f in own]
+    for text in expect.get("not_says", ()):
+        assert not any(text in f"{finding.message} {finding.recommendation}" for finding in own), [f.message + f.recommendation for f in own]
     for command in expect.get("commands", ()):
         assert command in [line for finding in own for line in (*finding.commands, *finding.my_cnf)]
     for name in ("severity", "confidence"):

@@ -43,17 +43,6 @@ class Database(NamedTuple):
     directory: str
 
 
-class _Damaged(NamedFile):
-    """The name of files that something is wrong with: few are, so that it takes no room in the others."""
-
-    __slots__ = ()
-
-    @property
-    def problem(self) -> str:
-        """What is wrong."""
-        return str(self[-1])
-
-
 class FileCounts(NamedTuple):
     """What the headers of many files count, column by column. Of a file without a header all is 0.
 
@@ -73,6 +62,13 @@ class FileCounts(NamedTuple):
     flags: Sequence[int]
 
 
+class _Damaged(NamedTuple):
+    """The name of files that something is wrong with: few are, so that what it is takes no room in the others."""
+
+    named: str | NamedFile
+    problem: str
+
+
 class TableFile:
     """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file.
 
@@ -80,14 +76,16 @@ class TableFile:
     `state` is that of the .MYI when it was read, None where it has to be read again whatever that is. Neither state makes two of them differ.
     """
 
-    __slots__ = ("_myi", "_packed", "database", "definition", "named")
+    __slots__ = ("_myi", "_named", "_packed", "database", "definition")
 
     def __init__(
         self, database: Database, named: NamedFile, header: Header | PackedHeader | None, problem: str | None, data_modified: float | None,
         definition: TableDefinition | None = None, definition_state: int = 0, state: int | None = None,
     ) -> None:  # fmt: skip
         self.database: Final = database
-        self.named: Final = named if problem is None else tuple.__new__(_Damaged, (*named, problem))
+        # Most are named as their table: then the name is all, which takes no object more where no two tables have the same.
+        shortest = named.stem if named.partition is None and named.table == named.stem else named
+        self._named = shortest if problem is None else _Damaged(shortest, problem)
         self.definition: Final = definition
         if isinstance(header, Header):
             header = packed_header(header)
@@ -109,25 +107,32 @@ class TableFile:
         return self.database.directory
 
     @property
+    def named(self) -> NamedFile:
+        """The files' name, and what it stands for."""
+        named = self._named.named if isinstance(self._named, _Damaged) else self._named
+        return NamedFile(named, named, None) if isinstance(named, str) else named
+
+    @property
     def table_name(self) -> str:
         """The table's name."""
-        return self.named.table
+        named = self._named
+        return named if isinstance(named, str) else self.named.table
 
     @property
     def stem(self) -> str:
         """The files' name without its ending."""
-        return self.named.stem
+        named = self._named
+        return named if isinstance(named, str) else self.named.stem
 
     @property
     def partition(self) -> str | None:
         """Which partition it is; None of a table that has none."""
-        return self.named.partition
+        return None if isinstance(self._named, str) else self.named.partition
 
     @property
     def problem(self) -> str | None:
         """What is wrong with the file."""
-        named = self.named
-        return named.problem if isinstance(named, _Damaged) else None
+        return self._named.problem if isinstance(self._named, _Damaged) else None
 
     @property
     def has_header(self) -> bool:
@@ -214,7 +219,7 @@ class TableFile:
     def _told(self) -> tuple[object, ...]:
         is_known = self._packed[0] & _IS_MODIFIED_KNOWN
         times_and_header = self._packed[_MODIFIED_START : _HEADER_START if self._myi is None else _HEADER_END]
-        return is_known, times_and_header, self._myi, self.named, self.database, self.definition
+        return is_known, times_and_header, self._myi, self._named, self.database, self.definition
 
 
 def counts_of(files: Sequence[TableFile]) -> FileCounts:

@@ -51,6 +51,9 @@ def test_a_scenario_says_how_damage_comes_and_is_seen(tmp_path: Path) -> None:
         path.write_text(TEXT + f"damage: {wrong}\n")
         with pytest.raises(UserError, match="damage"):
             read_scenario(path)
+    path.write_text(TEXT + "memory: 64M\ndamage: {delay-key-write: {killed: true, seen_by: [CHECK TABLE t]}}\n")
+    with pytest.raises(UserError, match="comes back without memory"):
+        read_scenario(path)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
@@ -94,8 +97,9 @@ def test_what_was_averted_is_counted_and_told() -> None:
         return Case(scenario, "mariadb-10.11", [{"taken_at": "2026-11-26", "machine": "m", **line} for line in (advice_line(SAID), *lines)])
 
     untried, tried, failed = case(), case(averted((1, 1, 1), (0, 0, 0))), case(averted((1, 1, 1), (0, 2, 0)))
-    (none,), (one,), (both,) = tallies([untried]), tallies([tried]), tallies([tried, failed])
-    assert [(count.averted, count.provoked) for count in (none, one, both)] == [(0, 0), (1, 1), (1, 2)]
+    untold = [case(averted((), (), "failed: it did not start")), case(averted((0, 0, 0), (0, 0, 0)))]
+    (none,), (one,), (both,), (nothing,) = tallies([untried]), tallies([tried]), tallies([tried, failed]), tallies(untold)
+    assert [(count.averted, count.provoked) for count in (none, one, both, nothing)] == [(0, 0), (1, 1), (1, 2), (0, 0)]
     text = page([tried.scenario], [tried, failed], [both])
     assert "| delay-key-write | one | mariadb-10.11 | FLUSH TABLES; delay_key_write=0 | 1, 1, 1 | 0, 2, 0 | does not avert |" in text
     assert "| 1 of 2 |" in text
