@@ -117,7 +117,8 @@ class Tally:
 
     def _count_damage(self, case: Case, advice: Advice) -> None:
         known = averted_of(case.lines)
-        for rule, own in proposed_by(advice, case.scenario.damage).items():
+        loud = {change.rule for change in advice.changes if change.severity.lower() in WARNING}
+        for rule, own in proposed_by(advice, [rule for rule in case.scenario.damage if rule in loud]).items():
             line = known.get((rule, tuple(keys_of_all(own))))
             if line is None:
                 continue

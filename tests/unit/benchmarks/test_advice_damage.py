@@ -92,14 +92,17 @@ def test_a_scenario_is_not_whole_before_its_damage_was_provoked() -> None:
 
 
 def test_what_was_averted_is_counted_and_told() -> None:
-    def case(*lines: Line) -> Case:
+    def case(*lines: Line, said: Advice = SAID) -> Case:
         scenario = dataclasses.replace(all_scenarios()[0], name="one", damage=DAMAGE)
-        return Case(scenario, "mariadb-10.11", [{"taken_at": "2026-11-26", "machine": "m", **line} for line in (advice_line(SAID), *lines)])
+        return Case(scenario, "mariadb-10.11", [{"taken_at": "2026-11-26", "machine": "m", **line} for line in (advice_line(said), *lines)])
 
     untried, tried, failed = case(), case(averted((1, 1, 1), (0, 0, 0))), case(averted((1, 1, 1), (0, 2, 0)))
     untold = [case(averted((), (), "failed: it did not start")), case(averted((0, 0, 0), (0, 0, 0)))]
     (none,), (one,), (both,), (nothing,) = tallies([untried]), tallies([tried]), tallies([tried, failed]), tallies(untold)
     assert [(count.averted, count.provoked) for count in (none, one, both, nothing)] == [(0, 0), (1, 1), (1, 2), (0, 0)]
+    quiet = dataclasses.replace(SAID, changes=tuple(dataclasses.replace(change, severity="info") for change in SAID.changes))
+    (noticed,) = tallies([case(averted((1, 1, 1), (0, 0, 0)), said=quiet)])
+    assert noticed.provoked == 0, "a notice is no warning"
     text = page([tried.scenario], [tried, failed], [both])
     assert "| delay-key-write | one | mariadb-10.11 | FLUSH TABLES; delay_key_write=0 | 1, 1, 1 | 0, 2, 0 | does not avert |" in text
     assert "| 1 of 2 |" in text
