@@ -112,7 +112,8 @@ def do_scenario(scenario: Scenario, server: str, asked: Sequence[Adviser], run: 
         with ReapedDirectory() as directory:
             stage = Stage(scenario, binaries, directory.path, run.pace.run_seconds)
             session = Session(
-                scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace, untouching(), elsewhere, run.searches, run.ask_again, run.of, run.only,
+                scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace,
+                untouching(scenario.uses_innodb_on(server)), elsewhere, run.searches, run.ask_again, run.of, run.only,
             )  # fmt: skip
             session.do()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.advice.model import Advice, Change
@@ -123,7 +124,9 @@ class Untouching:
         return next((why for pattern, why in self.patterns if pattern.match(key)), None)
 
 
-def untouching(path: Path = UNTOUCHING) -> Untouching:
-    """The list, each entry a pattern for the beginning of a change's key and a reason."""
-    document: Mapping[str, str] = read_yaml_document(path, "list of changes that touch no load")
-    return Untouching([(re.compile(pattern, re.IGNORECASE), why) for pattern, why in document.items()])
+@lru_cache(maxsize=2)
+def untouching(innodb_is_used: bool, path: Path = UNTOUCHING) -> Untouching:
+    """The list, each entry a pattern for the beginning of a change's key and a reason; where InnoDB has nothing to do, with what it has of its own."""
+    document: Mapping[str, Mapping[str, str]] = read_yaml_document(path, "list of changes that touch no load")
+    parts = [document["anywhere"], *([] if innodb_is_used else [document["without_innodb"]])]
+    return Untouching([(re.compile(pattern, re.IGNORECASE), why) for part in parts for pattern, why in part.items()])

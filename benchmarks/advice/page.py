@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.advice.averting import verdict_of
-from benchmarks.advice.changes import untouching
 from benchmarks.advice.forecasts import FEWEST_CHANGES, FEWEST_SCENARIOS, Outcome, fitted, outcomes
 from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNCLEAR, UNSAFE, WORSENS
 from benchmarks.advice.outcomes import NOTHING as NO_DIFFERENCE
@@ -84,7 +83,7 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
         [
             *parts,
             *_table(found),
-            *_samples(samples(cases, untouching())),
+            *_samples(samples(cases)),
             *_blanks(cases),
             *_told(found),
             *_damages(found),
@@ -174,12 +173,11 @@ def _interval(share: tuple[float, float]) -> str:
 
 def _blanks(cases: Sequence[Case]) -> list[str]:
     """How often the measure itself errs: what came of changes that cannot come to anything."""
-    only_looks = untouching()
     lines = [
         line
         for case in cases
         for line in measured_of(case.lines).values()
-        if line["ratio"] is not None and only_looks.why_key(line["key"]) is not None
+        if line["ratio"] is not None and case.untouching.why_key(line["key"]) is not None
     ]
     wrong = sum(line["outcome"] in (IMPROVES, WORSENS) for line in lines)
     if not lines:

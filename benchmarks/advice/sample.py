@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.advice.changes import Piece, Untouching, pieces
+from benchmarks.advice.changes import Piece, pieces
 from benchmarks.advice.outcomes import UNTOUCHED
 from benchmarks.advice.record import advice_of, measured_of
 from benchmarks.advice.tally import Case
@@ -61,11 +61,11 @@ def wanted(cases: Sequence[Case], size: int, besides: str) -> Mapping[tuple[str,
     return {where: frozenset(keys) for where, keys in found.items()}
 
 
-def known_outcomes(cases: Sequence[Case], adviser: str, only_looks: Untouching) -> Iterator[str]:
+def known_outcomes(cases: Sequence[Case], adviser: str) -> Iterator[str]:
     """What came of the first changes of the order, up to the first that is not known. One that cannot touch a load is known beforehand."""
     for one in drawn(cases, adviser):
         line = measured_of(one.case.lines).get(one.piece.key)
-        if only_looks.why(one.piece) is not None:
+        if one.case.untouching.why(one.piece) is not None:
             yield UNTOUCHED
         elif line is None:
             return
@@ -91,12 +91,9 @@ class Sample:
         return wilson(sum(self.outcomes[name] for name in outcomes), self.size)
 
 
-def samples(cases: Sequence[Case], only_looks: Untouching) -> list[Sample]:
+def samples(cases: Sequence[Case]) -> list[Sample]:
     """Of everybody of whom enough is known."""
-    found = [
-        Sample(name, len(drawn(cases, name)), Counter(known_outcomes(cases, name, only_looks)))
-        for name in advisers_of(cases)
-    ]
+    found = [Sample(name, len(drawn(cases, name)), Counter(known_outcomes(cases, name))) for name in advisers_of(cases)]
     return [one for one in found if one.size >= FEWEST]
 
 

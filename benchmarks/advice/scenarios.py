@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.advice.damage import SCHEMA as DAMAGE
 from benchmarks.advice.damage import Damage, as_damage
-from benchmarks.advice.loads import LOADS, Load
+from benchmarks.advice.loads import LOADS, Load, Sysbench
 from benchmarks.advice.made_tables import MadeTable
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
 from tools.fetched_servers import FETCHED_SERVERS
@@ -60,6 +60,7 @@ SCHEMA: dict[str, Any] = {
         "open_files": {"type": "integer", "minimum": 100}, "damage": {"type": "object", "minProperties": 1, "additionalProperties": DAMAGE},
     },
 }  # fmt: skip
+DICTIONARY_IN_INNODB = ("mysql-8", "mysql-9")
 MARIADB_ALONE = frozenset({"key_cache_segments"})
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -115,6 +116,15 @@ class Scenario:
         return {
             name: values for name, values in (self.search or {}).items() if is_own or name not in MARIADB_ALONE
         } or None
+
+    def uses_innodb_on(self, server: str) -> bool:
+        """Whether InnoDB has anything to do: tables of its own, or on MySQL from 8.0 the dictionary and temporary tables that the server keeps in it."""
+        told = [
+            self.load.engine if isinstance(self.load, Sysbench) else "",
+            *(table.options for table in self.tables),
+            *self.statements,
+        ]
+        return server.startswith(DICTIONARY_IN_INNODB) or any("innodb" in text.lower() for text in told)
 
     @property
     def needs(self) -> tuple[str, ...]:

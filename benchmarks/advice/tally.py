@@ -31,6 +31,11 @@ class Case:
     server: str
     lines: Sequence[Line]
 
+    @property
+    def untouching(self) -> Untouching:
+        """Which changes cannot touch this load."""
+        return untouching(self.scenario.uses_innodb_on(self.server))
+
 
 @dataclass
 class Tally:
@@ -68,7 +73,7 @@ class Tally:
         """What its whole advice gives, as a share of the best configuration found, in the median scenario; None where nothing was searched."""
         return statistics.median(self.reached) if self.reached else None
 
-    def count(self, case: Case, advice: Advice, only_looks: Untouching) -> None:
+    def count(self, case: Case, advice: Advice) -> None:
         """One case more. A change that cannot touch a load (it logs, it counts) counts as that, whatever was measured of it, and is no warning that could pay."""
         self.versions.add(advice.version)
         if case.scenario.kind == FAULT:
@@ -89,12 +94,13 @@ class Tally:
         measured = measured_of(case.lines)
         for piece in pieces(advice.changes):
             line = measured.get(piece.key)
-            if line is None:
+            if case.untouching.why(piece) is not None:
+                self.outcomes[UNTOUCHED] += 1
+            elif line is None:
                 self.unmeasured += 1
             else:
-                outcome = UNTOUCHED if only_looks.why(piece) is not None else line["outcome"]
-                self.outcomes[outcome] += 1
-                if outcome in (IMPROVES, WORSENS, UNSAFE):
+                self.outcomes[line["outcome"]] += 1
+                if line["outcome"] in (IMPROVES, WORSENS, UNSAFE):
                     self.told.append((case.scenario.name, case.server, line))
         loud = [change for change in advice.changes if change.severity.lower() in WARNING]
         loud_keys = {piece_of(change).key for change in loud}
@@ -105,7 +111,7 @@ class Tally:
                 not loud_keys.isdisjoint(keys)
                 and line is not None
                 and line["outcome"] not in (UNTOUCHED, NOT_APPLICABLE)
-                and only_looks.why(piece) is None
+                and case.untouching.why(piece) is None
             ):
                 self.warnings += 1
                 self.warnings_that_pay += pays(line)
@@ -205,10 +211,9 @@ def known_cases(scenarios: Sequence[Scenario], folder: Path = RESULTS) -> list[C
 def tallies(cases: Sequence[Case]) -> list[Tally]:
     """The counts of every adviser that was asked at all."""
     found: dict[str, Tally] = {}
-    only_looks = untouching()
     for case in cases:
         for name, advice in advice_of(case.lines).items():
-            found.setdefault(name, Tally(name)).count(case, advice, only_looks)
+            found.setdefault(name, Tally(name)).count(case, advice)
     return [found[name] for name in sorted(found)]
 
 

@@ -90,10 +90,23 @@ def test_what_is_no_change_is_refused(wrong: Change) -> None:
 
 
 def test_what_cannot_touch_a_load_has_a_reason() -> None:
-    known = untouching()
+    known = untouching(True)
     assert "slow log" in str(known.why(piece_of(change("long_query_time", "1"))))
     assert known.why(piece_of(change("key_buffer_size", "1M"))) is None
     assert known.why(piece_of(change(statement="ALTER TABLE t FORCE"))) is None
+
+
+def test_what_innodb_alone_does_cannot_touch_a_load_without_it() -> None:
+    log, pool = (piece_of(change(name, "64M")) for name in ("innodb_log_file_size", "innodb_buffer_pool_size"))
+    assert untouching(True).why(log) is None
+    assert "nothing to do" in str(untouching(False).why(log))
+    assert untouching(False).why(pool) is None, "it takes memory"
+    by_name = {one.name: one for one in all_scenarios()}
+    assert not by_name["key-cache-too-small"].uses_innodb_on("mariadb-10.11")
+    assert not by_name["temporary-tables-on-disk"].uses_innodb_on("mysql-5.6")
+    assert by_name["temporary-tables-on-disk"].uses_innodb_on("mysql-9.7"), "temporary tables are in it there"
+    assert by_name["healthy-innodb-only"].uses_innodb_on("mariadb-10.11"), "by its load"
+    assert by_name["healthy-mixed-engines"].uses_innodb_on("mariadb-10.11"), "by a table's options"
 
 
 def rounds_of(ratio: float, noise: float, count: int = 12) -> Outcome:
