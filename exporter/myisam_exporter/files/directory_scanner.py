@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, read_root
+from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, paths_in, read_root
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.kernel.inotify import DirectoryWatch
@@ -65,8 +65,9 @@ class DirectoryScanner:
         # What changed is watched again once it was read whole: a scan that fails half-way leaves it for the next.
         self._watched -= self._watch.changed() if self._watch else set()
         self._read_root(directory)
+        path_of = paths_in(directory)
         for name in self._root.schemas:
-            path = str(directory / name)
+            path = path_of(name)
             if path not in self._watched or not self._schemas[name].settled:
                 self._read_schema(path, name)
         return self._result(directory, began)
@@ -96,11 +97,11 @@ class DirectoryScanner:
         root = read_root(directory, self._owner)
         if watched:
             self._watched.add(str(directory))
-        gone = set(self._schemas) - set(root.schemas)
+        path_of, gone = paths_in(directory), set(self._schemas) - set(root.schemas)
         for name in gone:
             del self._schemas[name]
             self._newest.pop(name, None)
-            self._watched.discard(str(directory / name))
+            self._watched.discard(path_of(name))
             self._reader.forget(name)
         if root != self._root:
             self._differs, self._changed = True, None
