@@ -8,7 +8,7 @@ they were; where some did, a part that can be put together (split_parts.py) is a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 
 from myisam_advisor.factbase.changes import Changes
@@ -70,9 +70,14 @@ class _Answer:
 
 @dataclass(slots=True)
 class SteadyParts:
-    """What the parts of queries gave, look after look at the same server."""
+    """What the parts of queries gave, look after look at the same server.
+
+    `rehearsal` makes a database like the one that is asked, without rows: there it is found out what a statement reads.
+    """
 
     changes: Changes
+    rehearsal: Callable[[], GuardedDatabase]
+    _empty: GuardedDatabase | None = None
     _parts: dict[str, list[_Steady]] = field(default_factory=dict)
     _answers: dict[tuple[str, str], _Answer] = field(default_factory=dict)
 
@@ -85,7 +90,7 @@ class SteadyParts:
     ) -> Result:
         """As GuardedDatabase.query. Each part has the query's time for itself."""
         if statement not in self._parts:
-            self._parts[statement] = list(_steady(database, statement, parameters))
+            self._parts[statement] = list(_steady(self._rehearsed(), statement, parameters))
         shortened, longer, values = statement, 0, dict(parameters)
         known: dict[str, Result] = {}
         for number, one in enumerate(self._parts[statement]):
@@ -99,6 +104,16 @@ class SteadyParts:
                 values |= own
                 known[one.part.name] = result
         return database.query(shortened, values, maximum_rows=maximum_rows)
+
+    def close(self) -> None:
+        """Give the memory of the rehearsal back."""
+        if self._empty is not None:
+            self._empty.close()
+        self._empty = None
+
+    def _rehearsed(self) -> GuardedDatabase:
+        self._empty = self._empty or self.rehearsal()
+        return self._empty
 
     def _answer(
         self, asking: _Asking, statement: str, one: _Steady, values: Mapping[str, Value], known: Mapping[str, Result]
@@ -129,7 +144,7 @@ class SteadyParts:
             changed = self.changes.since(TABLE, last.asked_at)
             if changed is not None and last.whole.renew(asking.database, values, changed, MAXIMUM_ROWS):
                 return last.whole.result(), last.whole
-        whole = split(asking.database, asking.text, values)
+        whole = split(self._rehearsed(), asking.text, values)
         if whole is None:
             return asking.alone(values), None
         whole.ask(asking.database, values, MAXIMUM_ROWS)
