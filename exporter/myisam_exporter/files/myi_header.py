@@ -63,27 +63,26 @@ class Header(NamedTuple):
     definition: Definition
 
 
-# A header without its definition: nine counts, who wrote last, and small numbers; the yes-or-no ones are bits of one byte.
-_PACKED = struct.Struct("<10QIHHBB")
-PACKED_HEADER_BYTES = _PACKED.size
+# A header without its definition: eight counts, who wrote last, the indexes that are kept up to date, and small numbers; the yes-or-no ones are
+# bits of one byte. Of most tables four bytes are enough for each of the first ten.
+NARROW, WIDE = struct.Struct("<10IIHHBB"), struct.Struct("<10QIHHBB")
+INDEX_BYTES_PLACE, DATA_BYTES_PLACE, ENABLED_KEYS_PLACE = 3, 4, 9  # among them
 # Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, open handles, the format and the flags.
-PACKED_COUNTS = "6Q8xQ22xHBB"
-_FILE_BYTES, _BEFORE_FILE_BYTES = struct.Struct("<2Q"), 3 * 8
-_ENABLED_KEYS, _BEFORE_ENABLED_KEYS = struct.Struct("<Q"), 9 * 8
+NARROW_COUNTS, WIDE_COUNTS = "6I4xI14xHBB", "6Q8xQ22xHBB"
 CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
 ROW_FORMATS = ("compressed", "dynamic", "fixed")
 COMPRESSED, DYNAMIC, FIXED = range(3)  # of these
 
 
 class PackedHeader(NamedTuple):
-    """A header as it is kept: without its definition in 90 bytes."""
+    """A header as it is kept: without its definition in 50 bytes, or in 90."""
 
     packed: bytes
     definition: Definition
 
     def header(self) -> Header:
         """The header that was packed."""
-        return unpacked_header(self.packed, 0, self.definition)
+        return unpacked_header(NARROW if len(self.packed) == NARROW.size else WIDE, self.packed, 0, self.definition)
 
 
 def packed_header(header: Header) -> PackedHeader:
@@ -95,28 +94,25 @@ def packed_header(header: Header) -> PackedHeader:
         | header.delay_key_write * DELAYS_KEY_WRITES
         | header.not_analyzed * NOT_ANALYZED
     )
-    return PackedHeader(_PACKED.pack(
+    return PackedHeader(_packed(
         header.rows, header.deleted_rows, header.data_blocks, header.index_bytes, header.data_bytes, header.free_bytes, header.free_index_bytes,
         header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.language, header.open_count,
         ROW_FORMATS.index(header.row_format), flags,
     ), header.definition)  # fmt: skip
 
 
-def packed_file_bytes(packed: bytes, start: int) -> int:
-    """Bytes in the index file and the data file, of the header that was packed there."""
-    index_bytes, data_bytes = _FILE_BYTES.unpack_from(packed, start + _BEFORE_FILE_BYTES)
-    return int(index_bytes + data_bytes)
+def _packed(*numbers: int) -> bytes:
+    """In as few bytes as they need, so that equal ones are packed alike."""
+    try:
+        return NARROW.pack(*numbers)
+    except struct.error:
+        return WIDE.pack(*numbers)
 
 
-def packed_enabled_keys(packed: bytes, start: int) -> int:
-    """Which indexes are kept up to date, of the header that was packed there."""
-    return int(_ENABLED_KEYS.unpack_from(packed, start + _BEFORE_ENABLED_KEYS)[0])
-
-
-def unpacked_header(packed: bytes, start: int, definition: Definition) -> Header:
-    """The header that was packed there."""
+def unpacked_header(width: struct.Struct, packed: bytes, start: int, definition: Definition) -> Header:
+    """The header that was packed there, in that width."""
     (rows, deleted, blocks, index_bytes, data_bytes, free, free_index, auto_increment, writer, enabled, updates, language, open_count, row_format,
-     flags) = _PACKED.unpack_from(packed, start)  # fmt: skip
+     flags) = width.unpack_from(packed, start)  # fmt: skip
     # A named tuple's own __new__ is Python: without it this takes two thirds of the time.
     return tuple.__new__(Header, (
         ROW_FORMATS[row_format], language, open_count, flags & CRASHED != 0, flags & RECOVERY_FAILED != 0, rows, deleted, blocks,
@@ -167,7 +163,7 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
         | (NOT_ANALYZED if rows and 0 in rows_per_key.unpack_from(data, statistics) else 0)
     )
     most = INTEGER_MAXIMUM
-    packed = _PACKED.pack(
+    packed = _packed(
         rows if rows < most else most,
         deleted if deleted < most else most,
         split if split < most else most,

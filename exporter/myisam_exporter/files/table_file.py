@@ -1,7 +1,7 @@
 """One MyISAM table, or one partition of it, on disk: a daemon keeps one of these for each of a hundred thousand tables.
 
-So what its header says is kept packed, and read each time that it is asked for: as a tuple of numbers it takes 300 bytes, packed 107 with the
-file's times. What only few files have takes room in these alone, and what all files of a database share is kept once.
+So what its header says is kept packed, and read each time that it is asked for: as a tuple of numbers it takes 300 bytes, packed 67 with the
+file's times, or 107 where a number needs more than four bytes. What only few files have takes room in these alone, and what all files of a database share is kept once.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definition
 from myisam_exporter.files.myi_header import (
-    PACKED_COUNTS,
-    PACKED_HEADER_BYTES,
+    DATA_BYTES_PLACE,
+    ENABLED_KEYS_PLACE,
+    INDEX_BYTES_PLACE,
+    NARROW,
+    NARROW_COUNTS,
+    WIDE,
+    WIDE_COUNTS,
     Header,
     PackedHeader,
-    packed_enabled_keys,
-    packed_file_bytes,
     packed_header,
     unpacked_header,
 )
@@ -32,8 +35,9 @@ _MODIFIED, _HEADER_START = struct.Struct("<d"), _TIMES.size
 _MODIFIED_START = _HEADER_START - _MODIFIED.size
 _IS_MODIFIED_KNOWN, _IS_STATE_KNOWN = 1, 2
 # Of many files at once: whether and when the data file changed, and what the header counts.
-_COUNTS = struct.Struct(f"<B8xd{PACKED_COUNTS}")
-_NO_HEADER, _HEADER_END = bytes(PACKED_HEADER_BYTES), _HEADER_START + PACKED_HEADER_BYTES
+_OF_NARROW, _OF_WIDE = struct.Struct(f"<B8xd{NARROW_COUNTS}"), struct.Struct(f"<B8xd{WIDE_COUNTS}")
+_NARROW_END, _WIDE_END = _OF_NARROW.size, _OF_WIDE.size
+_NO_HEADER = bytes(NARROW.size)
 
 
 class Database(NamedTuple):
@@ -147,22 +151,38 @@ class TableFile:
     @property
     def header(self) -> Header | None:
         """What its header says."""
-        return None if self._myi is None else unpacked_header(self._packed, _HEADER_START, self._myi)
+        return None if self._myi is None else unpacked_header(self._width, self._packed, _HEADER_START, self._myi)
 
     @property
     def packed(self) -> PackedHeader | None:
         """The same as it is kept."""
-        return None if self._myi is None else PackedHeader(self._packed[_HEADER_START:_HEADER_END], self._myi)
+        return None if self._myi is None else PackedHeader(self._packed[_HEADER_START : self._header_end], self._myi)
+
+    @property
+    def _width(self) -> struct.Struct:
+        """Of the header: a narrow one with the state of the .frm is shorter than a wide one."""
+        return NARROW if len(self._packed) < _WIDE_END else WIDE
+
+    @property
+    def _header_end(self) -> int:
+        return _HEADER_START if self._myi is None else _HEADER_START + self._width.size
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Those of the header, of which there is one."""
+        return self._width.unpack_from(self._packed, _HEADER_START)
 
     @property
     def indexes(self) -> tuple[Definition, int] | None:
         """How its indexes are defined, and which of them are kept up to date: one bit each."""
-        return None if self._myi is None else (self._myi, packed_enabled_keys(self._packed, _HEADER_START))
+        return None if self._myi is None else (self._myi, self._numbers()[ENABLED_KEYS_PLACE])
 
     @property
     def file_bytes(self) -> int:
         """Bytes in both files, as its header says; 0 without one."""
-        return 0 if self._myi is None else packed_file_bytes(self._packed, _HEADER_START)
+        if self._myi is None:
+            return 0
+        numbers = self._numbers()
+        return numbers[INDEX_BYTES_PLACE] + numbers[DATA_BYTES_PLACE]
 
     @property
     def data_modified(self) -> float | None:
@@ -175,7 +195,7 @@ class TableFile:
     @property
     def definition_state(self) -> int:
         """In which state the .frm was read."""
-        state = self._packed[_HEADER_START if self._myi is None else _HEADER_END :]
+        state = self._packed[self._header_end :]
         return int(_DEFINITION_STATE.unpack(state)[0]) if state else NOT_THERE.state
 
     @property
@@ -218,21 +238,31 @@ class TableFile:
 
     def _told(self) -> tuple[object, ...]:
         is_known = self._packed[0] & _IS_MODIFIED_KNOWN
-        times_and_header = self._packed[_MODIFIED_START : _HEADER_START if self._myi is None else _HEADER_END]
+        times_and_header = self._packed[_MODIFIED_START : self._header_end]
         return is_known, times_and_header, self._myi, self._named, self.database, self.definition
 
 
 def counts_of(files: Sequence[TableFile]) -> FileCounts:
     """What many files say, at least one: all headers are taken apart by one call, which takes a tenth of asking one by one."""
     # Each file's own method would be most of the time.
-    packed = [file._packed for file in files]
-    if any(len(one) != _HEADER_END for one in packed):
-        both = zip(packed, files, strict=True)
-        packed = [
-            one[:_HEADER_END] if file._myi is not None else one[:_HEADER_START] + _NO_HEADER for one, file in both
-        ]
-    known, modified, *counts = zip(*_COUNTS.iter_unpack(b"".join(packed)), strict=True)
+    packed, width = [file._packed for file in files], _OF_NARROW
+    if any(len(one) != _NARROW_END for one in packed):
+        packed = list(map(_without_definition_state, files))
+        if any(len(one) != _NARROW_END for one in packed):
+            packed, width = list(map(_widened, packed)), _OF_WIDE
+    known, modified, *counts = zip(*width.iter_unpack(b"".join(packed)), strict=True)
     if not all(map(_IS_MODIFIED_KNOWN.__and__, known)):
         pairs = zip(modified, known, strict=True)
         modified = tuple(moment if flags & _IS_MODIFIED_KNOWN else None for moment, flags in pairs)
     return FileCounts(modified, *counts)
+
+
+def _without_definition_state(file: TableFile) -> bytes:
+    """The times and the header, without a header a narrow one of noughts."""
+    return file._packed[: file._header_end] + (_NO_HEADER if file._myi is None else b"")
+
+
+def _widened(packed: bytes) -> bytes:
+    if len(packed) == _WIDE_END:
+        return packed
+    return packed[:_HEADER_START] + WIDE.pack(*NARROW.unpack_from(packed, _HEADER_START))

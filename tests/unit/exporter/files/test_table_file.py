@@ -7,17 +7,25 @@ from hypothesis import strategies as st
 
 from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.myi_definition import HeaderError
-from myisam_exporter.files.myi_header import Header, parse_header
-from myisam_exporter.files.table_file import Database, TableFile
+from myisam_exporter.files.myi_header import CRASHED, ROW_FORMATS, Header, parse_header
+from myisam_exporter.files.table_file import Database, TableFile, counts_of
 from tests.support.myi import header
 
 SAMPLE = parse_header(header())
-COUNT = st.integers(0, 2**63 - 1)
-ANY_HEADER = st.builds(
-    Header, st.sampled_from(["compressed", "dynamic", "fixed"]), st.integers(0, 0xFFFF), st.integers(0, 0xFFFF), st.booleans(), st.booleans(),
-    COUNT, COUNT, COUNT, st.booleans(), COUNT, COUNT, COUNT, COUNT, COUNT, st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1),
-    st.booleans(), st.booleans(), st.just(SAMPLE.definition),
-)  # fmt: skip
+
+
+def headers(most: int) -> st.SearchStrategy[Header]:
+    """With counts up to this one."""
+    count = st.integers(0, most)
+    return st.builds(
+        Header, st.sampled_from(["compressed", "dynamic", "fixed"]), st.integers(0, 0xFFFF), st.integers(0, 0xFFFF), st.booleans(), st.booleans(),
+        count, count, count, st.booleans(), count, count, count, count, count, count, st.integers(0, 2**32 - 1), count, st.booleans(), st.booleans(),
+        st.just(SAMPLE.definition),
+    )  # fmt: skip
+
+
+# Kept in two widths: four bytes are enough for the numbers of the first, and may not be for one of the second.
+ANY_HEADER = headers(2**32 - 1) | headers(2**32) | headers(2**63 - 1)
 STATE = st.integers(-(2**63), 2**63 - 1)
 
 
@@ -52,6 +60,33 @@ def test_two_are_equal_where_all_but_the_states_is(one: Told, other: Told) -> No
     assert hash(one.file()) == hash(alike.file())
     assert (one.file() == other.file()) == ((one.header, one.modified) == (other.header, other.modified))
     assert one.file().has_header_of(other.file()) == (one.header == other.header)
+
+
+@given(st.lists(ANY_TOLD, min_size=1, max_size=5))
+def test_many_at_once_count_what_each_counts(all_told: list[Told]) -> None:
+    counts = counts_of([told.file() for told in all_told])
+    for place, told in enumerate(all_told):
+        own = told.header
+        assert counts.data_modified[place] == told.modified
+        counted = [getattr(counts, name)[place] for name in ("rows", "deleted_rows", "data_blocks", "index_bytes", "data_bytes", "free_bytes", "auto_increment", "open_count")]
+        if own is None:
+            assert counted == [0] * len(counted)
+        else:
+            assert counted == [own.rows, own.deleted_rows, own.data_blocks, own.index_bytes, own.data_bytes, own.free_bytes, own.auto_increment, own.open_count]
+            assert ROW_FORMATS[counts.row_format[place]] == own.row_format
+            assert bool(counts.flags[place] & CRASHED) == own.crashed
+
+
+@given(ANY_TOLD)
+def test_what_is_asked_often_is_what_the_header_says(told: Told) -> None:
+    file, own = told.file(), told.header
+    assert file.file_bytes == (0 if own is None else own.index_bytes + own.data_bytes)
+    assert file.indexes == (None if own is None else (own.definition, own.enabled_keys))
+
+
+def test_a_table_of_the_usual_size_takes_two_thirds_of_a_large_one() -> None:
+    usual, large = (Told(SAMPLE._replace(data_bytes=size), 1.0, 0, None).file() for size in (2**32 - 1, 2**32))
+    assert (len(usual._packed), len(large._packed)) == (67, 107)
 
 
 def test_names_and_an_unknown_moment_make_two_differ() -> None:
