@@ -64,18 +64,18 @@ class Header(NamedTuple):
 
 
 # A header without its definition: eight counts, who wrote last, the indexes that are kept up to date, and small numbers; the yes-or-no ones are
-# bits of one byte. Of most tables four bytes are enough for each of the first ten.
-NARROW, WIDE = struct.Struct("<10IIHHBB"), struct.Struct("<10QIHHBB")
+# bits of one byte. Of most tables four bytes are enough for each count and for the indexes, but not for who wrote last.
+NARROW, WIDE = struct.Struct("<8IQIIHHBB"), struct.Struct("<10QIHHBB")
 INDEX_BYTES_PLACE, DATA_BYTES_PLACE, ENABLED_KEYS_PLACE = 3, 4, 9  # among them
 # Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, open handles, the format and the flags.
-NARROW_COUNTS, WIDE_COUNTS = "6I4xI14xHBB", "6Q8xQ22xHBB"
+NARROW_COUNTS, WIDE_COUNTS = "6I4xI18xHBB", "6Q8xQ22xHBB"
 CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
 ROW_FORMATS = ("compressed", "dynamic", "fixed")
 COMPRESSED, DYNAMIC, FIXED = range(3)  # of these
 
 
 class PackedHeader(NamedTuple):
-    """A header as it is kept: without its definition in 50 bytes, or in 90."""
+    """A header as it is kept: without its definition in 54 bytes, or in 90."""
 
     packed: bytes
     definition: Definition

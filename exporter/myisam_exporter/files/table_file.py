@@ -1,6 +1,6 @@
 """One MyISAM table, or one partition of it, on disk: a daemon keeps one of these for each of a hundred thousand tables.
 
-So what its header says is kept packed, and read each time that it is asked for: as a tuple of numbers it takes 300 bytes, packed 67 with the
+So what its header says is kept packed, and read each time that it is asked for: as a tuple of numbers it takes 300 bytes, packed 71 with the
 file's times, or 107 where a number needs more than four bytes. What only few files have takes room in these alone, and what all files of a database share is kept once.
 """
 
