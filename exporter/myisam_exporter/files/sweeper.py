@@ -21,7 +21,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages, together
 from myisam_exporter.files.sweep_turns import SweepTurns
 from myisam_exporter.files.table_file import TableName
-from myisam_exporter.files.table_groups import TableGroups, grouped
+from myisam_exporter.files.table_groups import NamesAt, TableGroups, grouped
 from myisam_exporter.kernel.residency import Prober
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -135,8 +135,7 @@ class Sweeper:
         else:
             differing = ((known.at(place), one) for place, one in self._untold.items())
             self._resident_pages += sum(resident_pages(one) - resident_pages(before) for before, one in differing)
-            names = frozenset(map(self._tables.name_at, self._untold))
-            change = Change(self._last.generation, names)
+            change = Change(self._last.generation, NamesAt(self._tables.places, self._untold))
         order = self._turns.order
         is_whole = len(self._pages) == len(order)
         self._turns.never_asked = () if is_whole else [place for place in order if self._pages.at(place) is None]

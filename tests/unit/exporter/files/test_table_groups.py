@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.table_file import Database, TableFile
-from myisam_exporter.files.table_groups import grouped
+from myisam_exporter.files.table_groups import NamesAt, grouped
 
 NAMES = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["t", "u", "v", "w"]), st.sampled_from([None, "p0", "p1"])), unique=True)
 
@@ -33,6 +33,9 @@ def test_tables_stand_database_after_database_in_the_order_in_which_their_files_
     assert found == sorted(names, key=lambda name: expected.index(name[:2]))
     chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(expected)))))) if expected else []
     assert list(groups.places.names_at(chosen)) == [expected[place] for place in chosen]
+    named = NamesAt(groups.places, chosen)
+    assert (list(named), len(named)) == ([expected[place] for place in chosen], len(chosen))
+    assert [name in named for name in expected] == [place in chosen for place in range(len(expected))]
 
 
 def test_a_table_that_is_not_there_has_no_place() -> None:
