@@ -14,6 +14,8 @@ from myisam_exporter.exposition.reading import Reading, failed_reading, reading_
 from myisam_exporter.exposition.text import Page
 from myisam_exporter.exposition.values import group_values
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.freed_memory import give_back
+from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
@@ -30,6 +32,8 @@ from myisam_exporter.watching.scrapes import cheap_collectors
 
 # Facts from the background older than this many intervals are no longer exposed.
 STALE_INTERVALS = 3
+# Where the rows of so many tables were all made anew, what the former ones took is worth giving back.
+MANY_TABLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class Background:
         self._followers = followers
         self._judging = judging
         self._clock = clock
+        self._generation_of_tables = 0
+        self._made_anew = False
         self._busy_since: float | None = None
         self._found = Found(clock.monotonic())
 
@@ -113,6 +119,8 @@ class Background:
         with self._judging:
             reading = self._judged(snapshot)
         self.memory.snapshot = snapshot
+        if self._made_anew:
+            give_back()
         self._glancer.watch_process(_process_of(snapshot))
         return reading
 
@@ -139,6 +147,7 @@ class Background:
         except UserError:
             interval = Interval(snapshot)
         facts = interval.facts(memory.tables)
+        self._note_tables(facts.tables["tables"])
         choice = memory.chooser.choose(facts.tables["tables"])
         scene = Scene(pairs_between(interval.before, snapshot), memory.running, facts, choice)
         expensive = frozenset(snapshot.samples) - cheap_collectors()
@@ -152,6 +161,12 @@ class Background:
             outcomes[follower.name] = outcome
             succeeded |= successes({follower.name: outcome}, self._clock.time())
         return self._publish(reading_of(found, outcomes, before, pages), succeeded)
+
+    def _note_tables(self, tables: FactRows) -> None:
+        """Whether the rows of many tables are all others than those of the look before."""
+        is_same = tables.generation == self._generation_of_tables
+        self._made_anew = not is_same and tables.change is None and len(tables.rows) >= MANY_TABLES
+        self._generation_of_tables = tables.generation
 
 
 def _process_of(snapshot: Snapshot) -> int | None:

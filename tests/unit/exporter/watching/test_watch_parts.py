@@ -21,6 +21,7 @@ from myisam_exporter.look.table_choice import Choice, TableChooser
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.server.location import ELSEWHERE
 from myisam_exporter.server.target import Target
+from myisam_exporter.watching.background import MANY_TABLES
 from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.fleet import IDLE_INTERVALS, Fleet
 from myisam_exporter.watching.followers import followed
@@ -142,6 +143,17 @@ def test_a_look_that_fails_is_told_and_followers_are_not() -> None:
         assert set(reading.outcomes) == (watch.names() - cheap_collectors())
         assert not any(outcome.success for outcome in watch.background.found().reading.outcomes.values())
         assert watch.background.found().last_success == {}
+
+
+def test_memory_is_given_back_where_the_rows_of_many_tables_were_all_made_anew() -> None:
+    many, few = (FactRows(("rows",), [(0,)] * count) for count in (MANY_TABLES, MANY_TABLES - 1))
+    with ThreadPoolExecutor(1) as pool:
+        background = Watch("here", nowhere, pool, WatchOptions(), TableChooser(), [Counting()]).background
+    seen = []
+    for tables in (few, many, many, many.with_rows({0: (1,)}), FactRows(("rows",), [(1,)] * MANY_TABLES)):
+        background._note_tables(tables)
+        seen.append(background._made_anew)
+    assert seen == [False, True, False, False, True]
 
 
 def test_the_longest_look_under_way_is_the_fleets() -> None:
