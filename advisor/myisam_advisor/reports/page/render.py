@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_advisor.reports.page.rule_view import RuleListView, RuleView
@@ -90,7 +90,8 @@ def _environment() -> Environment:
 
 @lru_cache(maxsize=32)
 def _part(name: str) -> str:
-    return (resources.files("myisam_advisor.reports.page") / name).read_text("utf-8")
+    # By its place, as shipped_files.py does it: importlib.resources takes a megabyte of a daemon.
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
 def _hash(name: str) -> str:
