@@ -20,6 +20,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Column
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.index_names import IndexNames
+from myisam_exporter.kernel.thread_switches import ThreadSwitches
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
     `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`,
-    a `sweeper` and `index_names`, which remember from look to look; in `one_pass` pages are asked about while headers are read.
+    a `sweeper`, `index_names` and `switches`, which remember from look to look; in `one_pass` pages are asked about while headers are read.
     `names` are those of the server's status and variables that are wanted, by collector; without them all are.
     """
 
@@ -96,6 +97,7 @@ class Context:
     sweeper: Sweeper | None = None
     one_pass: bool = False
     index_names: IndexNames = field(default_factory=IndexNames)
+    switches: ThreadSwitches = field(default_factory=ThreadSwitches)
     clock: Clock = CLOCK
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     samples: dict[str, object] = field(default_factory=dict)

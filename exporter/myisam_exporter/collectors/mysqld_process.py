@@ -15,8 +15,9 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits, page_cache_hits
-from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process, switches_between
+from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessIo, ProcessSample, read_process
 from myisam_exporter.kernel.residency import storage_blind_spot
+from myisam_exporter.kernel.thread_switches import switches_between
 
 INNODB_READ = "Innodb_data_read"
 TLS_ACCEPTS = ("Ssl_accepts", "Ssl_finished_accepts")
@@ -74,7 +75,7 @@ class MysqldProcessCollector(Collector[ProcessSample]):
         pid, directory = server.location.pid, server.location.data_directory
         if isinstance(pid, Unknown):
             return pid
-        sample = read_process(context.proc / str(pid), pid)
+        sample = read_process(context.proc / str(pid), pid, context.switches)
         if isinstance(sample, Unknown):
             return sample
         blind = (

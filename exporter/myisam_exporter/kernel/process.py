@@ -1,25 +1,19 @@
-"""One reading of a process: threads, switches, faults, memory, files. Source: proc(5).
-
-Context switches are kept per thread: psutil sees the main thread alone, and sums over threads fall when threads end.
-"""
+"""One reading of a process: threads, switches, faults, memory, files. Source: proc(5)."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.process_files import MALLOC_LIBRARIES, process_lines
 from myisam_exporter.kernel.rights import READ_PROCESS
-from myisam_exporter.outside.bounded_reading import bounded_bytes, bounded_text
+from myisam_exporter.kernel.thread_switches import Switches, ThreadSwitches
+from myisam_exporter.outside.bounded_reading import bounded_text
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-# By thread: voluntary, involuntary.
-Switches = Mapping[int, tuple[int, int]]
-_SWITCHES = re.compile(rb"voluntary_ctxt_switches:\s*(\d+)\nnonvoluntary_ctxt_switches:\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +55,12 @@ class ProcessSample:
     storage_blind_spot: str = ""
 
 
-def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
-    """One reading below /proc/PID."""
+def read_process(folder: Path, pid: int, switches_of: ThreadSwitches | None = None) -> ProcessSample | Unknown:
+    """One reading below /proc/PID; `switches_of` knows the former ones of its threads, where there are any."""
     try:
         fields = bounded_text(folder / "stat").rpartition(")")[2].split()
         status = bounded_text(folder / "status")
-        switches = dict(thread_switches(folder))
+        switches = (switches_of or ThreadSwitches()).read(folder)
     except OSError as error:
         return Unknown(
             f"process {pid} cannot be read ({error.strerror})",
@@ -88,17 +82,6 @@ def read_process(folder: Path, pid: int) -> ProcessSample | Unknown:
         io=_io(folder),
         mapped=_mapped(folder),
     )
-
-
-def thread_switches(folder: Path) -> Iterable[tuple[int, tuple[int, int]]]:
-    """Voluntary and involuntary switches of each thread below /proc/PID. Raises OSError when the process is gone or hidden."""
-    for thread in os.listdir(folder / "task"):
-        try:
-            found = _SWITCHES.search(bounded_bytes(f"{folder}/task/{thread}/status"))
-        except OSError:
-            continue  # the thread ended since the listing
-        if found:
-            yield int(thread), (int(found[1]), int(found[2]))
 
 
 def _kib(status: str, name: str) -> int | None:
@@ -143,14 +126,3 @@ def _mapped(folder: Path) -> MappedFiles | Unknown:
     except OSError as error:
         return Unknown(f"{folder}/maps cannot be read ({error.strerror})", READ_PROCESS)
     return MappedFiles(len(files), sum(files.values()), malloc)
-
-
-def switches_between(before: Switches, now: Switches) -> tuple[int, int]:
-    """Voluntary and involuntary switches between two readings, over the threads that live at the second."""
-    voluntary = involuntary = 0
-    for thread, (now_voluntary, now_involuntary) in now.items():
-        old_voluntary, old_involuntary = before.get(thread, (0, 0))
-        if now_voluntary >= old_voluntary and now_involuntary >= old_involuntary:
-            voluntary += now_voluntary - old_voluntary
-            involuntary += now_involuntary - old_involuntary
-    return voluntary, involuntary

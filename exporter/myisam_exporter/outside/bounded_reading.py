@@ -15,6 +15,8 @@ from typing import Protocol
 # /proc/cpuinfo of 4,096 processors has 6 MB.
 KERNEL_TEXT_BYTES = 16 << 20
 _PART_BYTES = 1 << 16
+# Nearly all files of a thread are shorter; a process may be in 65,536 groups, and its status names them.
+_SMALL_BYTES, MAXIMUM_SMALL_BYTES = 4096, 1 << 20
 
 
 class Readable(Protocol):
@@ -51,6 +53,38 @@ def first_bytes(path: Path | str, maximum_bytes: int) -> bytes:
     """The beginning of a file, however long it is. Raises OSError as open(2) and read(2) do."""
     with open(path, "rb", buffering=0) as file:
         return at_most(file, maximum_bytes)[:maximum_bytes]
+
+
+class KernelFolder:
+    """A folder of /proc with many small files, each of one record: a read(2) that gives less than it could was the last one.
+
+    Raises OSError as open(2) does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def __enter__(self) -> KernelFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def names(self) -> list[str]:
+        """What lies in it now. Raises OSError when what it tells of is gone."""
+        return os.listdir(self._descriptor)
+
+    def content(self, name: str) -> bytes:
+        """What a file below it holds, up to a limit. Raises OSError as open(2) and read(2) do."""
+        descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._descriptor)
+        try:
+            found = part = os.read(descriptor, _SMALL_BYTES)
+            while len(part) == _SMALL_BYTES and len(found) < MAXIMUM_SMALL_BYTES:
+                part = os.read(descriptor, _SMALL_BYTES)
+                found += part
+            return found
+        finally:
+            os.close(descriptor)
 
 
 def bounded_lines(lines: Iterable[str], path: Path | str, maximum_characters: int) -> Iterator[str]:

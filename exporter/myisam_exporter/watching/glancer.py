@@ -8,7 +8,7 @@ from pathlib import Path
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.kernel.process import Switches, thread_switches
+from myisam_exporter.kernel.thread_switches import Switches, ThreadSwitches
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.numbers import finite_number
 from myisam_exporter.watching.connection import Connection
@@ -21,8 +21,11 @@ class Glancer:
     Any thread may ask for the peaks: the lock guards what was read, and is never held while anything is waited for.
     """
 
-    def __init__(self, connection: Connection, proc: Path, clock: Clock = CLOCK) -> None:
+    def __init__(
+        self, connection: Connection, proc: Path, clock: Clock = CLOCK, switches: ThreadSwitches | None = None
+    ) -> None:
         self._connection = connection
+        self._switches_of = switches or ThreadSwitches()
         self._proc = proc
         self._clock = clock
         self._server_process: int | None = None
@@ -79,6 +82,6 @@ class Glancer:
         if self._server_process is None:
             return None
         try:
-            return dict(thread_switches(self._proc / str(self._server_process)))
+            return self._switches_of.read(self._proc / str(self._server_process))
         except OSError:
             return None

@@ -12,7 +12,7 @@ from dataclasses import field
 
 from myisam_exporter.collectors.status import THREADS_RUNNING, connections_at_work
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.kernel.process import Switches, switches_between
+from myisam_exporter.kernel.thread_switches import Switches, switches_between
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 COUNTERS = ("Key_reads", "Key_writes", "Opened_tables", "Slow_queries", "Table_locks_waited")

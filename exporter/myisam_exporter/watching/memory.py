@@ -9,6 +9,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
+from myisam_exporter.kernel.thread_switches import ThreadSwitches
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.look.table_choice import TableChooser
@@ -29,7 +30,9 @@ class LookMemory:
     scanner: DirectoryScanner = field(default_factory=DirectoryScanner)
     sweeper: Sweeper = field(default_factory=Sweeper)
     index_names: IndexNames = field(default_factory=IndexNames)
+    switches: ThreadSwitches = field(default_factory=ThreadSwitches)
 
     def lend(self, context: Context) -> None:
         """Let collectors use what remembers from look to look."""
         context.scanner, context.sweeper, context.index_names = self.scanner, self.sweeper, self.index_names
+        context.switches = self.switches

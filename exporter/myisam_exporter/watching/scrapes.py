@@ -13,6 +13,7 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading, reading_of
 from myisam_exporter.exposition.values import group_values
+from myisam_exporter.kernel.thread_switches import ThreadSwitches
 from myisam_exporter.look.pairs import Latest
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.metrics.base import Running, Scene, all_groups
@@ -48,7 +49,11 @@ class Scrapes:
     while counters grow, never while anything is waited for.
     """
 
-    def __init__(self, connection: Connection, options: WatchOptions, executor: Executor, clock: Clock = CLOCK) -> None:
+    def __init__(
+        self, connection: Connection, options: WatchOptions, executor: Executor, clock: Clock = CLOCK,
+        switches: ThreadSwitches | None = None,
+    ) -> None:  # fmt: skip
+        self._switches = switches or ThreadSwitches()
         self.last_asked = clock.monotonic()
         self._connection = connection
         self._options = options
@@ -76,7 +81,7 @@ class Scrapes:
         try:
             session = self._connection.session()
             context = self._options.context(session, self._clock)
-            context.names = read_names()
+            context.names, context.switches = read_names(), self._switches
             snapshot = take_snapshot(context, only=wanted)
             if snapshot.status is None:
                 raise UserError("the server does not tell its status.")

@@ -18,6 +18,7 @@ from myisam_exporter.exposition.text import Page, joined
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
+from myisam_exporter.kernel.thread_switches import ThreadSwitches
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Value
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -57,15 +58,20 @@ class Watch:
         self.options = options
         self.followers = followers
         self.connection = Connection(resolve, options.timeout_seconds, clock)
-        self.scrapes = Scrapes(self.connection, options, executor, clock)
-        self.glancer = Glancer(self.connection, options.proc, clock)
+        switches = ThreadSwitches()
+        self.scrapes = Scrapes(self.connection, options, executor, clock, switches)
+        self.glancer = Glancer(self.connection, options.proc, clock, switches)
         self.background = Background(
             label,
             self.connection,
             options,
             self.glancer,
             LookMemory(
-                chooser, scanner=DirectoryScanner(clock), sweeper=Sweeper(clock=clock), index_names=IndexNames(clock)
+                chooser,
+                scanner=DirectoryScanner(clock),
+                sweeper=Sweeper(clock=clock),
+                index_names=IndexNames(clock),
+                switches=switches,
             ),
             followers,
             judging or threading.Lock(),
