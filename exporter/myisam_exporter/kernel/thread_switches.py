@@ -1,7 +1,7 @@
 """Context switches of each thread of a process: psutil sees the main thread alone, and sums over threads fall when threads end.
 
 A server has a thread for each connection, and most of thousands wait. How often a thread was given a processor its `schedstat` says, which takes
-the kernel a fifth of the time that `status` takes: where that is the number of its switches that are known, it has waited since, and `status` is not read.
+a third of the time that `status` takes: where that is the number of its switches that are known, it has waited since, and `status` is not read.
 Sources: proc(5); Documentation/scheduler/sched-stats.rst.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import KernelFolder
 
 # By thread: voluntary, involuntary.
@@ -22,30 +24,42 @@ class ThreadSwitches:
     """Readings of one process, one after another. Threads may share it: what it knows is replaced, never changed."""
 
     def __init__(self) -> None:
-        self._known: tuple[Path | None, Switches] = (None, {})
+        self._last = _Reading(None)
 
     def read(self, folder: Path) -> Switches:
         """Those of the threads that live now, below /proc/PID. Raises OSError when the process is gone or hidden."""
-        of, known = self._known
-        found = _read(folder, known if of == folder else {})
-        self._known = folder, found
-        return found
+        last = self._last
+        found = self._last = _read(folder, last if last.folder == folder else _Reading(None))
+        return found.switches
 
 
-def _read(folder: Path, known: Switches) -> Switches:
-    found: dict[int, tuple[int, int]] = {}
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What was read of a process, and the threads that did nothing since the reading before: of others `schedstat` would be read in vain."""
+
+    folder: Path | None
+    switches: dict[int, tuple[int, int]] = field(default_factory=dict)
+    at_rest: set[int] = field(default_factory=set)
+
+
+def _read(folder: Path, last: _Reading) -> _Reading:
+    reading = _Reading(folder)
     with KernelFolder(folder / "task") as task:
         for thread in task.names():
             number = int(thread)
-            former = known.get(number)
+            known = last.switches.get(number)
             try:
-                if former is None or not _has_waited(task, thread, former):
-                    former = _switches(task.content(f"{thread}/status"))
+                if known is not None and number in last.at_rest and _has_waited(task, thread, known):
+                    found: tuple[int, int] | None = known
+                else:
+                    found = _switches(task.content(f"{thread}/status"))
             except OSError:
                 continue  # the thread ended since the listing
-            if former is not None:
-                found[number] = former
-    return found
+            if found is not None:
+                reading.switches[number] = found
+                if found == known:
+                    reading.at_rest.add(number)
+    return reading
 
 
 def _has_waited(task: KernelFolder, thread: str, known: tuple[int, int]) -> bool:

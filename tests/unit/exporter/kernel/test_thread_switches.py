@@ -56,7 +56,8 @@ def test_what_waits_is_not_read_again(sleeper: Path, files_read: list[str]) -> N
     switches = ThreadSwitches()
     first = switches.read(sleeper)
     assert first == as_status_says(sleeper)
-    assert files_read == [f"{sleeper.name}/status"]
+    assert switches.read(sleeper) == first
+    assert files_read == [f"{sleeper.name}/status"] * 2
     files_read.clear()
     assert switches.read(sleeper) == first
     assert files_read == [f"{sleeper.name}/schedstat"]
@@ -105,7 +106,8 @@ def made(folder: Path, thread: int, voluntary: int, timeslices: str | None) -> N
 def test_where_the_kernel_does_not_count_turns_or_otherwise_all_is_read(tmp_path: Path, timeslices: str | None) -> None:
     switches = ThreadSwitches()
     made(tmp_path, 1, 10, timeslices)
-    assert switches.read(tmp_path) == {1: (10, 2)}
+    for _ in range(3):
+        assert switches.read(tmp_path) == {1: (10, 2)}
     made(tmp_path, 1, 20, timeslices)
     assert switches.read(tmp_path) == {1: (20, 2)}
 
@@ -115,7 +117,8 @@ def test_another_process_has_other_threads(tmp_path: Path) -> None:
     one, other = tmp_path / "1", tmp_path / "2"
     made(one, 1, 10, "9 9 12\n")
     made(other, 1, 5, "9 9 12\n")
-    assert switches.read(one) == {1: (10, 2)}
+    for _ in range(3):
+        assert switches.read(one) == {1: (10, 2)}
     assert switches.read(other) == {1: (5, 2)}
     with pytest.raises(FileNotFoundError):
         switches.read(tmp_path / "3")
