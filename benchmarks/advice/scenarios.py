@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.advice.damage import SCHEMA as DAMAGE
 from benchmarks.advice.damage import Damage, as_damage
-from benchmarks.advice.loads import LOADS, Load, Sysbench
+from benchmarks.advice.loads import LOADS, Load
 from benchmarks.advice.made_tables import MadeTable
 from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, read_yaml
 from tools.fetched_servers import FETCHED_SERVERS
@@ -119,11 +119,8 @@ class Scenario:
 
     def uses_innodb_on(self, server: str) -> bool:
         """Whether InnoDB has anything to do: tables of its own, or on MySQL from 8.0 the dictionary and temporary tables that the server keeps in it."""
-        told = [
-            self.load.engine if isinstance(self.load, Sysbench) else "",
-            *(table.options for table in self.tables),
-            *self.statements,
-        ]
+        beside = (self.beside.statement,) if self.beside else ()
+        told = [repr(self.load), *(table.options for table in self.tables), *self.statements, *self.before_each, *beside]
         return server.startswith(DICTIONARY_IN_INNODB) or any("innodb" in text.lower() for text in told)
 
     @property

@@ -77,7 +77,7 @@ class SteadyParts:
 
     changes: Changes
     rehearsal: Callable[[], GuardedDatabase]
-    _empty: GuardedDatabase | None = None
+    _empty: GuardedDatabase | None = field(default=None, init=False)
     _parts: dict[str, list[_Steady]] = field(default_factory=dict)
     _answers: dict[tuple[str, str], _Answer] = field(default_factory=dict)
 

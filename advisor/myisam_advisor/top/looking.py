@@ -59,8 +59,8 @@ class Looker:
         self._options = options
         self._site = site
         self._connection = Connection(resolve, options.timeout_seconds)
-        self._glancer = Glancer(self._connection, options.proc)
         self._memory = LookMemory(TableChooser())
+        self._glancer = Glancer(self._connection, options.proc, switches=self._memory.switches)
         self._judged = Remembered()
         self._earlier: deque[Snapshot] = deque()
         self._database = FactDatabase()

@@ -37,6 +37,7 @@ _IS_MODIFIED_KNOWN, _IS_STATE_KNOWN = 1, 2
 # Of many files at once: whether and when the data file changed, and what the header counts.
 _OF_NARROW, _OF_WIDE = struct.Struct(f"<B8xd{NARROW_COUNTS}"), struct.Struct(f"<B8xd{WIDE_COUNTS}")
 _NARROW_END, _WIDE_END = _OF_NARROW.size, _OF_WIDE.size
+_NARROW_WITH_STATE = _NARROW_END + _DEFINITION_STATE.size
 _NO_HEADER = bytes(NARROW.size)
 
 
@@ -247,7 +248,10 @@ def counts_of(files: Sequence[TableFile]) -> FileCounts:
     # Each file's own method would be most of the time.
     packed, width = [file._packed for file in files], _OF_NARROW
     if any(len(one) != _NARROW_END for one in packed):
-        packed = list(map(_without_definition_state, files))
+        packed = [
+            one[:_NARROW_END] if len(one) == _NARROW_WITH_STATE else _without_definition_state(file)
+            for one, file in zip(packed, files, strict=True)
+        ]
         if any(len(one) != _NARROW_END for one in packed):
             packed, width = list(map(_widened, packed)), _OF_WIDE
     known, modified, *counts = zip(*width.iter_unpack(b"".join(packed)), strict=True)

@@ -60,7 +60,7 @@ class TablePlaces(Mapping[TableName, int]):
 
 
 class NamesAt(Collection[TableName]):
-    """The tables at these places, named when they are asked for: kept as names, a hundred thousand would take 6 MB."""
+    """The tables at these places, named when they are asked for: kept as names, a hundred thousand would take 4 MB."""
 
     def __init__(self, places: TablePlaces, chosen: Iterable[int]) -> None:
         self._places, self._chosen = places, array("i", chosen)

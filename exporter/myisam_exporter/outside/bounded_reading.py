@@ -16,7 +16,7 @@ from typing import Protocol
 KERNEL_TEXT_BYTES = 16 << 20
 _PART_BYTES = 1 << 16
 # Nearly all files of a thread are shorter; a process may be in 65,536 groups, and its status names them.
-_SMALL_BYTES, MAXIMUM_SMALL_BYTES = 4096, 1 << 20
+_SMALL_BYTES, _MOST_SMALL_BYTES = 4096, 1 << 20
 
 
 class Readable(Protocol):
@@ -75,11 +75,13 @@ class KernelFolder:
         return os.listdir(self._descriptor)
 
     def content(self, name: str) -> bytes:
-        """What a file below it holds, up to a limit. Raises OSError as open(2) and read(2) do."""
+        """What a file below it holds. Raises OSError as open(2) and read(2) do, and EFBIG where it is longer than any such file."""
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._descriptor)
         try:
             found = part = os.read(descriptor, _SMALL_BYTES)
-            while len(part) == _SMALL_BYTES and len(found) < MAXIMUM_SMALL_BYTES:
+            while len(part) == _SMALL_BYTES:
+                if len(found) > _MOST_SMALL_BYTES:
+                    raise _too_large(name)
                 part = os.read(descriptor, _SMALL_BYTES)
                 found += part
             return found

@@ -71,7 +71,7 @@ class Background:
         self._followers = followers
         self._judging = judging
         self._clock = clock
-        self._generation_of_tables = 0
+        self._generation_of_tables = self._count_of_tables = 0
         self._made_anew = False
         self._busy_since: float | None = None
         self._found = Found(clock.monotonic())
@@ -163,10 +163,12 @@ class Background:
         return self._publish(reading_of(found, outcomes, before, pages), succeeded)
 
     def _note_tables(self, tables: FactRows) -> None:
-        """Whether the rows of many tables are all others than those of the look before."""
+        """Whether the rows of many tables are all others than those of the look before: in the first looks, and when a table comes or goes."""
         is_same = tables.generation == self._generation_of_tables
-        self._made_anew = not is_same and tables.change is None and len(tables.rows) >= MANY_TABLES
-        self._generation_of_tables = tables.generation
+        count = len(tables.rows)
+        is_many = max(count, self._count_of_tables) >= MANY_TABLES
+        self._made_anew = not is_same and tables.change is None and is_many
+        self._generation_of_tables, self._count_of_tables = tables.generation, count
 
 
 def _process_of(snapshot: Snapshot) -> int | None:

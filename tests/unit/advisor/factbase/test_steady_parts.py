@@ -198,6 +198,18 @@ def test_what_a_statement_reads_is_found_out_in_a_database_that_keeps_no_stateme
     assert looks.ask(SMALL, 1) == [("a",)]
     assert looks.statements
     assert not [one for one in looks.statements if "EXPLAIN" in one or one.endswith("LIMIT 0")]
-    looks.database.close()
-    assert looks.ask(SMALL, 2) == [("a",)], "closed, and asked again"
+    empty = looks.database.steady_parts._empty
+    assert empty is not None
+    asked: list[int] = []
 
+    def allowed(action: int, *_: str | None) -> int:
+        asked.append(action)
+        return 0
+
+    empty._database.set_authorizer(allowed)
+    for _ in range(2):
+        empty._database.execute("SELECT 1")
+    assert len(asked) == 2, "prepared each time"
+    looks.database.close()
+    assert looks.database.steady_parts._empty is None
+    assert looks.ask(SMALL, 2) == [("a",)], "closed, and asked again"

@@ -11,9 +11,10 @@ from myisam_exporter.kernel import freed_memory
 # Blocks below malloc's limit for mmap, of which every hundredth stays: there is nothing at the top that free(3) itself would cut off.
 PROGRAM = """
 from myisam_exporter.kernel.freed_memory import give_back
+import resource
 def resident_bytes():
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
+        return int(file.read().split()[1]) * resource.getpagesize()
 blocks = [bytes(20_000) for _ in range(5000)]
 blocks = blocks[::100]
 before = resident_bytes()

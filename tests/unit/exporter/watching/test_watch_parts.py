@@ -150,10 +150,16 @@ def test_memory_is_given_back_where_the_rows_of_many_tables_were_all_made_anew()
     with ThreadPoolExecutor(1) as pool:
         background = Watch("here", nowhere, pool, WatchOptions(), TableChooser(), [Counting()]).background
     seen = []
-    for tables in (few, many, many, many.with_rows({0: (1,)}), FactRows(("rows",), [(1,)] * MANY_TABLES)):
+    for tables in (few, many, many, many.with_rows({0: (1,)}), FactRows(("rows",), [(1,)] * MANY_TABLES), NO_TABLES, few):
         background._note_tables(tables)
         seen.append(background._made_anew)
-    assert seen == [False, True, False, False, True]
+    assert seen == [False, True, False, False, True, True, False], "also where they were many before"
+
+
+def test_what_is_known_of_a_servers_threads_is_known_to_scrapes_glances_and_looks() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        watch = Watch("here", nowhere, pool, WatchOptions(), TableChooser())
+    assert watch.scrapes._switches is watch.glancer._switches_of is watch.background.memory.switches
 
 
 def test_the_longest_look_under_way_is_the_fleets() -> None:
