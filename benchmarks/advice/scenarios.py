@@ -120,7 +120,13 @@ class Scenario:
     def uses_innodb_on(self, server: str) -> bool:
         """Whether InnoDB has anything to do: tables of its own, or on MySQL from 8.0 the dictionary and temporary tables that the server keeps in it."""
         beside = (self.beside.statement,) if self.beside else ()
-        told = [repr(self.load), *(table.options for table in self.tables), *self.statements, *self.before_each, *beside]
+        told = [
+            repr(self.load),
+            *(table.options for table in self.tables),
+            *self.statements,
+            *self.before_each,
+            *beside,
+        ]
         return server.startswith(DICTIONARY_IN_INNODB) or any("innodb" in text.lower() for text in told)
 
     @property
