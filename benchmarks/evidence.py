@@ -64,10 +64,16 @@ def run_again(names: Sequence[str]) -> None:
         others = [entry for entry in known["measured"] if entry["experiment"] != name]
         order = experiment_names().index
         known["measured"] = sorted([*others, *_entries(results)], key=lambda entry: order(entry["experiment"]))
-        page = with_section(PAGE.read_text("utf-8"), experiment.title, _section(name, experiment, results))
+        lines = [*_section(name, experiment, results)[:-1], *_again(results), ""]
+        page = with_section(PAGE.read_text("utf-8"), experiment.title, lines)
         PAGE.write_text(page, "utf-8")
         DATA.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
     click.echo(f"written into {PAGE} and {DATA}: {', '.join(names)}")
+
+
+def _again(results: Sequence[TrialResult]) -> list[str]:
+    """What is not as the head of the page says."""
+    return [f"- Measured again on {results[0].taken_at[:10]} (version {__version__}): {results[0].machine}."]
 
 
 def with_section(page: str, title: str, lines: Sequence[str]) -> str:
@@ -146,6 +152,8 @@ def _entries(results: Sequence[TrialResult]) -> list[dict[str, Any]]:
             "low": None if one.low is None else _rounded(one.low),
             "high": None if one.high is None else _rounded(one.high),
             "verdict": one.verdict,
+            "taken_at": result.taken_at[:10],
+            "server_version": short_version(result.version) if result.server else "",
         }
         for result in results
         for workload in result.workloads

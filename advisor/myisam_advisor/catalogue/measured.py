@@ -58,7 +58,9 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
     if not found:
         return ""
     about = evidence()["servers"][server]
-    kind = f"{PRODUCT_NAMES[about['flavour']]} {about['version']}"
+    # An experiment may have been measured again since the others were, on a later patch of the server.
+    when = max(entry.get("taken_at", evidence()["taken_at"]) for _, entry in found)
+    kind = f"{PRODUCT_NAMES[about['flavour']]} {found[0][1].get('server_version', about['version'])}"
     exact = (
         "this kind of server"
         if _is_near(about["flavour"], about["version"], version_number)
@@ -70,7 +72,7 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
         for variant in variants
     )
     return (
-        f"Measured on {exact} ({kind}, {evidence()['cores']} cores, made-up tables, {evidence()['taken_at']}), {said}. "
+        f"Measured on {exact} ({kind}, {evidence()['cores']} cores, made-up tables, {when}), {said}. "
         f"{measured.not_for} On a copy of your own: myisam-advisor trial {measured.experiment} --table DB.TABLE"
     )
 

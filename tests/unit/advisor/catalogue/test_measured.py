@@ -55,6 +55,14 @@ def test_a_finding_quotes_the_nearest_server_and_says_when_it_does_not_apply() -
     assert quotation(rule.measured, None, None) == ""
 
 
+def test_what_was_measured_again_tells_its_own_day_and_server() -> None:
+    rule = next(rule for rule in QUOTING if rule.id == "key-cache-contention")
+    again = {(entry["taken_at"], entry["server_version"]) for entry in evidence()["measured"] if entry["experiment"] == "key-cache" and entry["server"] == "mariadb-11.8"}
+    ((day, version),) = again
+    assert day > evidence()["taken_at"]
+    assert f"(MariaDB {version}, 2 cores, made-up tables, {day})" in quotation(rule.measured, "mariadb", 110806)
+
+
 def test_the_page_tells_date_machine_and_command() -> None:
     text = PAGE.read_text("utf-8")
     assert re.search(r"`script/bench evidence` \(version [\d.]+\) on \d{4}-\d\d-\d\d: \d+ cores", text)
