@@ -64,7 +64,7 @@ def test_what_waits_is_not_read_again(sleeper: Path, files_read: list[str]) -> N
 
 
 def test_of_threads_that_work_and_wait_it_says_what_the_kernel_says() -> None:
-    """A thread that has a processor at the first reading is given it up until the next, without being given another."""
+    """One that has a processor at one reading may give it up before the next, without being given another."""
     turns = [threading.Event() for _ in range(8)]
     ended = threading.Event()
 
@@ -110,6 +110,15 @@ def test_where_the_kernel_does_not_count_turns_all_is_read(tmp_path: Path, times
         assert switches.read(tmp_path) == {1: (10, 2)}
     made(tmp_path, 1, 20, timeslices)
     assert switches.read(tmp_path) == {1: (20, 2)}
+
+
+def test_a_thread_that_ran_again_is_read_again(tmp_path: Path) -> None:
+    switches = ThreadSwitches()
+    made(tmp_path, 1, 10, "900 9 12\n")
+    for _ in range(4):
+        assert switches.read(tmp_path) == {1: (10, 2)}
+    made(tmp_path, 1, 11, "901 9 12\n")  # given up what it had, and given nothing since
+    assert switches.read(tmp_path) == {1: (11, 2)}
 
 
 def test_another_process_has_other_threads(tmp_path: Path) -> None:
