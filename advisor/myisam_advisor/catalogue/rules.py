@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.catalogue.parsed_rules import read_rule
+from myisam_advisor.catalogue.parsed_rules import forget_parsed, read_rule
 from myisam_advisor.catalogue.shipped_files import shipped, shipped_document
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
@@ -240,6 +240,7 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
             if rule.id in rules:
                 raise UserError(f"{path}: the rule id {rule.id} is taken by {rules[rule.id].path}: give it another.")
             rules[rule.id] = rule
+    forget_parsed()
     return tuple(rules[name] for name in sorted(rules))
 
 

@@ -6,14 +6,16 @@ MYISAM_ADVISOR_DEBUG=1). Neither the message nor the trace holds a password: tho
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import select
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -68,6 +70,21 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
 
             _say(sys.stderr, without_secrets("".join(traceback.format_exception(error)), error))
     return NAGIOS_UNKNOWN if speaks_to_nagios and status not in NAGIOS_STATUSES else status
+
+
+def end_with(status: int) -> NoReturn:
+    """End the process with this status, without giving each object back one by one: the system takes all of them at once.
+
+    The interpreter would also look for garbage among them; both are a tenth of what `check` takes. Where another thread is at work it
+    ends as usual.
+    """
+    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+        sys.exit(status)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # full, closed, or somebody's own
+            stream.flush()
+    os._exit(status)
 
 
 def _status_of_ended(command: Callable[[], object]) -> int:

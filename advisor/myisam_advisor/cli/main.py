@@ -11,7 +11,7 @@ import click
 
 from myisam_advisor.cli.commands.base import Commands
 from myisam_advisor.cli.described import FAILED
-from myisam_advisor.cli.ending import keep_traces, speak_any_text, status_of
+from myisam_advisor.cli.ending import end_with, keep_traces, speak_any_text, status_of
 from myisam_exporter.version import __version__
 
 
@@ -45,4 +45,4 @@ def main() -> NoReturn:
     # A core would hold the password; whoever needs one to find a fault can raise the limit of the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     speak_any_text()
-    sys.exit(status_of(lambda: cli.main(standalone_mode=False), sys.argv[1:]))
+    end_with(status_of(lambda: cli.main(standalone_mode=False), sys.argv[1:]))

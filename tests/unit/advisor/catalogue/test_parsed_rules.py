@@ -6,7 +6,7 @@ import pytest
 
 from myisam_advisor.catalogue import parsed_rules
 from myisam_advisor.catalogue.parsed_rules import read_rule
-from myisam_advisor.catalogue.rules import load_rule, shipped_rules
+from myisam_advisor.catalogue.rules import load_rule, load_rules, shipped_rules
 from myisam_advisor.texts.yaml_files import read_yaml
 from myisam_exporter.errors import UserError
 from tools.parsed_rules import FILE, RULES  # fmt: skip
@@ -16,6 +16,12 @@ from tools.parsed_rules import parsed_rules as parsed_anew
 def test_what_was_parsed_is_what_the_files_say_and_no_file_is_left_out() -> None:
     assert FILE.read_text("utf-8") == parsed_anew(), "run script/generate-docs"
     assert {rule.path.name for rule in shipped_rules()} == parsed_rules._parsed().keys()
+
+
+def test_what_the_rules_were_made_of_is_not_kept() -> None:
+    assert parsed_rules._parsed()
+    assert load_rules([RULES / "advice"]) == shipped_rules()
+    assert parsed_rules._parsed.cache_info().currsize == 0
 
 
 def test_a_file_that_somebody_changed_is_parsed_as_it_stands(tmp_path: Path) -> None:

@@ -163,3 +163,31 @@ def test_commands_by_hand_keep_their_lines_and_nothing_else_does(capsys: pytest.
     assert capsys.readouterr().err == "myisam-advisor: not done \\x1b. By hand:\n  SET a = 1;\n  SET b = 2;\n"
     assert status_of(lambda: raising(UserError("a\nb")), []) == 2
     assert capsys.readouterr().err == "myisam-advisor: a\\nb\n"
+
+
+def ended(what_happens: str, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[bytes]:
+    code = f"import atexit, sys, threading, time\nfrom myisam_advisor.cli.ending import end_with\n{what_happens}\nend_with(3)"
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run([sys.executable, "-c", code], stdout=stdout, stderr=subprocess.PIPE, env=buffered, timeout=60, check=False)
+
+
+def test_a_process_that_ends_at_once_has_written_all_and_called_who_asked_for_it() -> None:
+    done = ended("print('said', end='')\nsys.stderr.write('noted')\natexit.register(print, ' and cleared away', end='')")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"said and cleared away", b"noted")
+
+
+def test_an_ending_process_looks_through_none_of_its_objects() -> None:
+    kept = "class Kept:\n  def __del__(self): print('given back')\nkept = Kept()"
+    assert ended(kept).stdout == b""
+
+
+def test_a_thread_at_work_is_waited_for_and_a_daemon_thread_is_not() -> None:
+    worker = "threading.Thread(target=lambda: (time.sleep(0.3), print('done', end='')), daemon={}).start()"
+    assert (ended(worker.format(False)).returncode, ended(worker.format(False)).stdout) == (3, b"done")
+    assert (ended(worker.format(True)).returncode, ended(worker.format(True)).stdout) == (3, b"")
+
+
+def test_an_output_that_is_full_at_the_very_end_changes_no_status() -> None:
+    with open("/dev/full", "wb") as full:
+        done = ended("print('said')", full.fileno())
+    assert (done.returncode, done.stderr) == (3, b"")
