@@ -1,7 +1,7 @@
 """How to divide the key cache among hot tables.
 
-MariaDB: key_cache_segments, one dynamic variable that survives in my.cnf and helps a single hot table too. MySQL: one cache for each
-hot table, sized by its indexes and activity, the rest in the default cache.
+MariaDB: key_cache_segments, one variable that helps a single hot table too; in my.cnf alone, as setting it online crashes servers (decision 001).
+MySQL: one cache for each hot table, sized by its indexes and activity, the rest in the default cache.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.remedies.statements.base import Statement
-from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import object_name, percent
@@ -29,15 +27,15 @@ GROWTH = 1.25  # an index that is being inserted into will not stay as large as 
 MINIMUM_CACHE_BYTES = 8 << 20
 SIZE_STEP_BYTES = 1 << 20
 CACHE_PREFIX = "hot_"
-MAXIMUM_LOCKED_TABLES = 200
-MAXIMUM_SHOWN_LENGTH = 200
-ARIA_SYSTEM_TABLES_FROM = 100400  # before MariaDB 10.4 the server's own tables are MyISAM, and in use at any time
 SEGMENTS_GOOD = "This helps one hot table as well as many, and needs no list of tables."
 CACHES_COST = (
     "CACHE INDEX and LOAD INDEX flush the table's blocks and block its writers while they run; the table starts cold in its new cache. "
     "The memory comes out of the page cache."
 )
-DANGER = "Never set it online while statements use MyISAM tables: MariaDB 10.11 and 11.8 crash (measured)."
+DANGER = (
+    "Never set it online, though the manual calls it dynamic: MariaDB 10.11 and 11.8 crash while statements use MyISAM tables, their own temporary ones too "
+    "(measured)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +72,15 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
         )
         return NotWorth(has)
     cache = named_cache(row)
-    change, back = (_locked(context, set_global("key_cache_segments", number, cache)) for number in (wanted, present))
-    spoken = " ".join(command.sql for command in back)
-    online = (
-        "Set it in my.cnf for good; the commands set it now, while they hold every MyISAM table locked."
-        if change
-        else "Set it in my.cnf and restart."
-    )
+    former = f"{spoken_prefix(cache)}key_cache_segments = {present}"
     return Plan(
         values={
-            "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. {SEGMENTS_GOOD} {online} {DANGER}",
-            "price": "The key cache is flushed and emptied, and is cold for a while."
-            + (
-                " LOCK TABLES waits for running statements, and all others wait until UNLOCK TABLES."
-                if change
-                else " A restart."
-            ),
-            "way_back": spoken
-            if 0 < sum(len(command.sql) for command in back) < MAXIMUM_SHOWN_LENGTH
-            else f"{spoken_prefix(cache)}key_cache_segments = {present}, set in the same way.",
+            "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. {SEGMENTS_GOOD} Set it in my.cnf and restart. {DANGER}",
+            "price": "A restart, after which the key cache is cold for a while.",
+            "way_back": f"{former} in my.cnf, and a restart.",
         },
-        commands=change,
-        undo_commands=back,
         my_cnf=(option_line("key_cache_segments", wanted, cache),),
     )
-
-
-def _locked(context: PlanContext, change: Statement) -> tuple[Statement, ...]:
-    """The statement with every MyISAM table locked around it; nothing where not all of them are known, few enough and lockable.
-
-    Measured on MariaDB 10.11.19 and 11.8.6: SET GLOBAL key_cache_segments while statements read or write MyISAM tables ended in
-    signal 11 nearly every time, under FLUSH TABLES WITH READ LOCK still with readers, under LOCK TABLES ... WRITE never.
-    """
-    tables = context.known.tables
-    known = len(tables) == (context.number("totals", "myisam_tables") or len(tables))
-    # A compressed table takes no write lock (error 1036), and opening a crashed one may start its repair.
-    lockable = all(not table["crashed"] and table["row_format"] != "compressed" for table in tables)
-    recent = (context.version_number or 0) >= ARIA_SYSTEM_TABLES_FROM
-    if not (tables and known and lockable and recent and len(tables) <= MAXIMUM_LOCKED_TABLES):
-        return ()
-    names = tuple((str(table["schema_name"]), str(table["table_name"])) for table in tables)
-    return (LockTables(names), change, UnlockTables())
 
 
 def hot_tables(context: PlanContext) -> list[HotTable]:

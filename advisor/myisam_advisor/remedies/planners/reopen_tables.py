@@ -14,24 +14,26 @@ from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_NAMED_TABLES = 200
+MAXIMUM_SHOWN_LENGTH = 200
 RATES = ("rows_read_per_second", "rows_changed_per_second", "write_statements_per_second", "rows_added_per_second")
 EVERY_TABLE = FlushTables()
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """One statement; none where the rule says that the setting has no effect at all, or that nothing is proved and it is left alone."""
-    if row.get("dead") or row.get("proved") == 0:
-        return Plan()
+    """One statement or two, also as `reopening` for what undoes it; none where the rule says that nothing is set, has an effect, or is proved."""
+    if row.get("dead") or row.get("proved") == 0 or row.get("reopens") == 0:
+        return Plan({"reopening": ""})
     busiest = sorted(
         (-_activity(table), quote_table(*_name(table)), _name(table))
         for table in context.known.tables
         if _activity(table) > 0
     )
     if not context.is_mariadb or not busiest:
-        return Plan(commands=(EVERY_TABLE,))
+        return Plan({"reopening": EVERY_TABLE.sql}, (EVERY_TABLE,))
     # What nobody uses at this moment, FLUSH TABLES without names closes too.
-    named = tuple(name for *_, name in busiest[:MAXIMUM_NAMED_TABLES])
-    return Plan(commands=(FlushTables(named), EVERY_TABLE))
+    named = FlushTables(tuple(name for *_, name in busiest[:MAXIMUM_NAMED_TABLES]))
+    shown = named.sql if len(named.sql) < MAXIMUM_SHOWN_LENGTH else "FLUSH TABLES with the names of the tables in use;"
+    return Plan({"reopening": f"{shown} {EVERY_TABLE.sql}"}, (named, EVERY_TABLE))
 
 
 def _activity(table: Row) -> float:

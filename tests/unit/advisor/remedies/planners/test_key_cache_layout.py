@@ -7,7 +7,6 @@ import pytest
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth
 from myisam_advisor.remedies.planners.key_cache_layout import HotTable, cache_sizes
 from tests.support.planning import MARIADB, MYSQL, asked, facts, planned, texts
-from tests.support.recorded import RecordedLook
 
 MIB = 1 << 20
 ROW: dict[str, Any] = {"name": "default", "size_bytes": 64 * MIB, "segments": 0}
@@ -18,25 +17,18 @@ def tables(count: int, **values: Any) -> list[dict[str, Any]]:
     return [{"schema_name": "s", "table_name": f"t{number}", "index_bytes": 20 * MIB, "row_format": "fixed", "crashed": 0, "rows_added_per_second": 10_000.0 - number} | values for number in range(count)]
 
 
-def test_segments_are_twice_the_cores_under_a_lock_on_every_table() -> None:
-    plan = planned("key_cache_layout", ROW, facts(server=MARIADB, host=LARGE, tables=tables(2), totals={"myisam_tables": 2}))
-    assert texts(plan.commands) == ["LOCK TABLES `s`.`t0` WRITE, `s`.`t1` WRITE;", "SET GLOBAL key_cache_segments = 16;", "UNLOCK TABLES;"]
-    assert texts(plan.undo_commands)[1] == "SET GLOBAL key_cache_segments = 0;"
+def test_segments_are_twice_the_cores_and_never_set_online() -> None:
+    plan = planned("key_cache_layout", ROW | {"segments": 2}, facts(server=MARIADB, host=LARGE, tables=tables(2), totals={"myisam_tables": 2}))
+    assert (plan.commands, plan.undo_commands) == ((), ())
     assert texts(plan.my_cnf) == ["key_cache_segments = 16"]
-
-
-@pytest.mark.parametrize("values", [{"crashed": 1}, {"row_format": "compressed"}])
-def test_where_not_all_can_be_locked_only_the_option_file_is_left(values: dict[str, Any]) -> None:
-    plan = planned("key_cache_layout", ROW, facts(server=MARIADB, host=LARGE, tables=tables(2, **values), totals={"myisam_tables": 2}))
-    assert plan.commands == ()
-    assert texts(plan.my_cnf) == ["key_cache_segments = 16"]
+    assert plan.values["way_back"] == "key_cache_segments = 2 in my.cnf, and a restart."
     assert "Set it in my.cnf and restart." in str(plan.values["advice"])
 
 
-def test_the_recorded_mariadb_has_a_crashed_table_so_nothing_is_locked(on_mariadb: RecordedLook) -> None:
-    plan = planned("key_cache_layout", ROW, on_mariadb.facts)
-    assert plan.commands == ()
-    assert texts(plan.my_cnf) == ["key_cache_segments = 16"]
+def test_the_segments_of_a_cache_of_its_own_are_named_by_it() -> None:
+    plan = planned("key_cache_layout", ROW | {"name": "hot_1"}, facts(server=MARIADB, host=LARGE, tables=tables(2)))
+    assert texts(plan.my_cnf) == ["hot_1.key_cache_segments = 16"]
+    assert plan.values["way_back"] == "hot_1.key_cache_segments = 0 in my.cnf, and a restart."
 
 
 @pytest.mark.parametrize("segments", [5, 8, 16, 64])
