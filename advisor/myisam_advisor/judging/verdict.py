@@ -60,6 +60,9 @@ def _unknown(judgement: Judgement, interval_seconds: float | None) -> Verdict | 
     sample = next((finding for finding in judgement.findings if finding.rule == NO_SAMPLE), None)
     if sample is not None:
         return Verdict(UNKNOWN, "There was too little activity for a verdict.", first_sentence(sample.message), sample)
+    if not judgement.findings and len(judgement.not_evaluated) > _judged(judgement):
+        # Silence of most rules is no health: a facts file may hold next to nothing.
+        return Verdict(UNKNOWN, f"Nothing was found, but only {_coverage(judgement)}")
     return None
 
 
@@ -92,11 +95,14 @@ def _sentences(*parts: str) -> str:
     return " ".join(f"{part[0].upper()}{part[1:].rstrip('.')}." for part in parts if part)
 
 
+def _judged(judgement: Judgement) -> int:
+    return len(judgement.quiet) + len({finding.rule for finding in judgement.findings})
+
+
 def _coverage(judgement: Judgement) -> str:
-    judged = len(judgement.quiet) + len({finding.rule for finding in judgement.findings})
-    missing = len(judgement.not_evaluated)
+    judged, missing = _judged(judgement), len(judgement.not_evaluated)
     lacking = f"; {missing} lack{'s' if missing == 1 else ''} a fact, see below" if missing else ""
-    return f"{judged} rules could judge{lacking}."
+    return f"{judged} rule{'s' if judged != 1 else ''} could judge{lacking}."
 
 
 def first_sentence(text: str) -> str:

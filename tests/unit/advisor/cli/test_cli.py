@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.support.healthy import healthy_facts
 from tests.support.program import PROGRAM, run, run_process
 
 CRASHED = 'schema: 1\ntables: [{schema_name: "a/b", table_name: "x\\e[31m`|\\nDROP", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
@@ -37,10 +39,17 @@ def test_a_process_of_its_own_says_and_ends_as_the_tests_do(facts: str, words: t
 
 
 def test_a_healthy_server_fits_on_one_screen() -> None:
-    done = judge(HEALTHY)
+    done = judge(yaml.safe_dump({"schema": 1, **healthy_facts()}))
     assert done.returncode == 0
     assert "Nothing to change." in done.stdout
     assert len(done.stdout.splitlines()) <= 24
+
+
+def test_silence_of_most_rules_is_no_health() -> None:
+    done = judge(HEALTHY)
+    assert done.returncode == 0
+    assert "Nothing was found, but only 5 rules could judge; 41 lack a fact" in done.stdout
+    assert "Nothing to change" not in done.stdout
 
 
 def test_a_finding_is_named_by_its_number_or_its_rule() -> None:

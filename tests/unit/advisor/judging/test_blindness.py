@@ -22,6 +22,7 @@ from myisam_advisor.reports.page.render import render
 from myisam_advisor.reports.page.view import view_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet
+from tests.support.healthy import healthy_facts
 
 SERVER = {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 864000}
 TABLE = {"schema_name": "shop", "table_name": "orders", "row_format": "fixed", "rows": 1000, "data_bytes": 20000, "index_bytes": 20000, "crashed": 0, "has_holes": 0}
@@ -47,11 +48,20 @@ def printed(judgement: Judgement, facts: FactSet, form: str) -> str:
 
 
 def test_a_server_that_is_seen_and_at_work_gets_its_all_clear() -> None:
-    judgement, facts = judged(**SEEN)
+    judgement, facts = judged(**healthy_facts())
     assert not judgement.blind
     assert verdict_of(judgement, facts.interval_seconds).tone == "good"
     assert "Nothing to change." in printed(judgement, facts, "text")
     assert nagios.exit_status(judgement, Shown()) == 0
+
+
+def test_silence_of_most_rules_is_no_health() -> None:
+    judgement, facts = judged(**SEEN)
+    assert not judgement.blind
+    verdict = verdict_of(judgement, facts.interval_seconds)
+    assert (verdict.kind, verdict.tone) == ("unknown", "unknown")
+    assert verdict.headline.startswith(f"Nothing was found, but only {len(judgement.quiet)} rules could judge; ")
+    assert "Nothing to change" not in printed(judgement, facts, "text")
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_one_sentence_says_what_holds_the_server_back() -> None:
     assert verdict_of(Judgement([crashed], ["x"]), 10.0).headline == "Title of table-crashed."
     assert verdict_of(Judgement([finding("fragmented-table", "info")], ["x"]), 10.0).tone == "info"
     assert verdict_of(Judgement([], ["x"]), 10.0).tone == "good"
-    assert verdict_of(Judgement([], ["x"], [NotEvaluated("y", "z")]), 10.0).detail == "1 rules could judge; 1 lacks a fact, see below."
+    assert verdict_of(Judgement([], ["x"], [NotEvaluated("y", "z")]), 10.0).detail == "1 rule could judge; 1 lacks a fact, see below."
     assert verdict_of(Judgement([], ["x"]), None).kind == UNKNOWN
     assert verdict_of(Judgement([finding("insufficient-sample", "info")], ["x"]), 10.0).kind == UNKNOWN
     assert verdict_of(Judgement(), 10.0).kind == UNKNOWN
