@@ -83,7 +83,7 @@ def reachable(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         with Session(target(running), 10) as session:
             version = session.version
         for host in ("localhost", "%"):
-            running.execute(*(line.partition(";  --")[0].replace("'...'", f"'{PASSWORD}'") for line in statements(version, ACCOUNT, host, by_password=True)))
+            running.execute(*(line.partition(";  --")[0].replace("<password>", f"'{PASSWORD}'") for line in statements(version, ACCOUNT, host, by_password=True)))
         # A hash is enough from afar once the server has seen the account by its socket.
         collect_facts(Target(ACCOUNT, PASSWORD, socket=running.socket), 0.0, 10)
         # A light load: no rule has anything to say of it.

@@ -148,7 +148,7 @@ def test_each_version_is_spoken_to_in_its_words(version: str, expected: list[str
     assert lines[: len(expected)] == expected
     assert lines[len(expected) :] == [f"GRANT {right} TO 'a'@'localhost';" for right in REASONS]
     away = statements(parse_version(version), "a", "10.0.0.%", by_password=False)
-    assert away[0].startswith("CREATE USER 'a'@'10.0.0.%' IDENTIFIED BY '...'")
+    assert away[0].startswith("CREATE USER 'a'@'10.0.0.%' IDENTIFIED BY <password>;")
 
 
 @pytest.mark.parametrize(("version", "right"), [("8.0.22", "REPLICATION CLIENT"), ("9.7.0", "REPLICATION CLIENT"), ("10.5.9-MariaDB", "SLAVE MONITOR"), ("11.8.6-MariaDB", "SLAVE MONITOR")])

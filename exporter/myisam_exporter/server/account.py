@@ -57,19 +57,20 @@ def replication_right(version: ServerVersion) -> Sql | None:
 
 
 def statements(
-    version: ServerVersion, account: str, host: str, *, by_password: bool, replication: bool = False
-) -> list[Sql]:
+    version: ServerVersion, account: str, host: str, *, by_password: bool, replication: bool = False, has_plugin: bool = False
+) -> list[Sql]:  # fmt: skip
     """CREATE USER and GRANT, each with a comment why, in the order to run them.
 
-    Those with `replication` let a replica be asked for its lag too.
+    Those with `replication` let a replica be asked for its lag too. `has_plugin`: the server can tell the system's users already.
     Without a password the operating system's user of that name is the proof, which works on the same machine only. Raises UserError
     for names that cannot stand in a statement, and where this version's lag is not asked for.
     """
     _refuse_unusable(version, account, host)
     quoted_account = quote_account(account, host)
-    created = (
-        _with_password(quoted_account) if by_password or host != "localhost" else _by_socket(version, quoted_account)
-    )
+    if by_password or host != "localhost":
+        created = _with_password(quoted_account)
+    else:
+        created = _by_socket(version, quoted_account, has_plugin=has_plugin)
     rights = dict(REASONS)
     if replication:
         right = replication_right(version)
@@ -96,8 +97,12 @@ def missing_steps(session: Session, account: str) -> list[Step]:
     granted = _granted(quoted_account, REASONS)
     if whole_number(session.row(ACCOUNTS, 1, (account,))[0]):
         return granted
-    *install, created = _by_socket(version, quoted_account)
-    return [*(install if not session.rows(SOCKET_PLUGINS, columns=1) else ()), created, *granted]
+    return [*_by_socket(version, quoted_account, has_plugin=has_socket_plugin(session)), *granted]
+
+
+def has_socket_plugin(session: Session) -> bool:
+    """Whether the server can tell the system's users, so that nothing is to be installed: that would fail (error 1125)."""
+    return bool(session.rows(SOCKET_PLUGINS, columns=1))
 
 
 def make(session: Session, steps: Iterable[Step]) -> None:
@@ -132,18 +137,17 @@ def with_reason(step: Step) -> Sql:
 
 
 def _with_password(account: Sql) -> list[Step]:
-    created = statement("CREATE USER {} IDENTIFIED BY '...';", account)
-    return [Step(created, "your password, which goes into the option file too")]
+    # No valid SQL as it stands: whoever pipes it into a client makes no account with a password that is printed here.
+    created = statement("CREATE USER {} IDENTIFIED BY <password>;", account)
+    return [Step(created, "your password in quotes, which goes into the option file too")]
 
 
-def _by_socket(version: ServerVersion, account: Sql) -> list[Step]:
+def _by_socket(version: ServerVersion, account: Sql, *, has_plugin: bool) -> list[Step]:
     proof = "no password: the operating system's user of that name"
     once = "unless SHOW PLUGINS lists it already"
     if version.flavour == "mariadb":
-        built_in = version.at_least(mariadb=SOCKET_BUILT_IN)
-        install = [] if built_in else [Step(statement("INSTALL SONAME 'auth_socket';"), once)]
+        is_there = has_plugin or version.at_least(mariadb=SOCKET_BUILT_IN)
+        install = [] if is_there else [Step(statement("INSTALL SONAME 'auth_socket';"), once)]
         return [*install, Step(statement("CREATE USER {} IDENTIFIED VIA unix_socket;", account), proof)]
-    return [
-        Step(statement("INSTALL PLUGIN auth_socket SONAME 'auth_socket.so';"), once),
-        Step(statement("CREATE USER {} IDENTIFIED WITH auth_socket;", account), proof),
-    ]
+    install = [] if has_plugin else [Step(statement("INSTALL PLUGIN auth_socket SONAME 'auth_socket.so';"), once)]
+    return [*install, Step(statement("CREATE USER {} IDENTIFIED WITH auth_socket;", account), proof)]

@@ -39,13 +39,17 @@ def grants(
     server: ServerOptions,
 ) -> None:
     """Print the statements that create an account with the rights the advisor needs, and no more."""
-    from myisam_exporter.server.account import statements
+    from myisam_exporter.server.account import has_socket_plugin, statements
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.version_number import parse_version
 
+    has_plugin = False
     if server_version is not None:
         version = parse_version(server_version)
     else:
         with Session(server.target(), server.timeout_seconds) as session:
-            version = session.version
-    click.echo("\n".join(statements(version, account, account_host, by_password=by_password, replication=replication)))
+            version, has_plugin = session.version, has_socket_plugin(session)
+    found = statements(
+        version, account, account_host, by_password=by_password, replication=replication, has_plugin=has_plugin
+    )
+    click.echo("\n".join(found))
