@@ -31,7 +31,7 @@ def expect_drawable(path: Path) -> None:
         raise TrialError(f"{path}: a chart is drawn as {' or '.join(ENDINGS)}.")
     if importlib.util.find_spec("matplotlib") is None:
         raise TrialError(
-            "--chart needs matplotlib: pip install 'myisam-advisor[chart]', or apt install python3-matplotlib."
+            "--chart needs matplotlib: apt install python3-matplotlib, or pip install matplotlib into the environment of myisam-advisor."
         )
 
 
