@@ -5,13 +5,12 @@ Kept in memory, so that showing them costs neither the server nor the history's 
 
 from __future__ import annotations
 
-import contextlib
 import math
 import threading
 import time
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
 
@@ -105,26 +104,27 @@ class Board:
     def _recorded(self, label: str, names: Mapping[str, str], end: float) -> Mapping[str, Points]:
         """The curves of these names by what they stand for; without those that the history does not have."""
         points: dict[str, list[tuple[float, float | None]]] = {}
-        for moment, sample in self._samples(label, end, names.__contains__):
+        for moment, sample in self._samples(label, end, names):
             for fact, value in sample.items():
                 points.setdefault(names[fact], []).append((moment, value))
         return points
 
     def _samples(
-        self, label: str, end: float, is_wanted: Callable[[str], bool]
+        self, label: str, end: float, names: Collection[str]
     ) -> Iterable[tuple[float, Mapping[str, float | None]]]:
-        """What the history has of the day before; nothing of one that cannot be read."""
+        """What the history has under these names of the day before; nothing of one that cannot be read."""
         if self.history_file is None:
-            return
-        from myisam_advisor.history.reader import samples_of_target
+            return ()
+        from myisam_advisor.history.wanted_samples import wanted_samples
 
-        with contextlib.suppress(UserError):
-            for moment, _, sample in samples_of_target(self.history_file, label, end - CURVE_SECONDS, end, is_wanted):
-                yield moment, sample
+        try:
+            return wanted_samples(self.history_file, label, end - CURVE_SECONDS, end, names)
+        except UserError:
+            return ()
 
     def _earlier(self, label: str) -> DayOfCurves:
         """What the history has from before this daemon started."""
         curves = DayOfCurves()
-        for moment, sample in self._samples(label, time.time(), frozenset(FACTS).__contains__):
+        for moment, sample in self._samples(label, time.time(), FACTS):
             curves.add(moment, sample)
         return curves

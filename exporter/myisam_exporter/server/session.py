@@ -26,6 +26,10 @@ WHOLE_QUERY_TIMEOUTS = 2
 PRIVILEGE_ERRORS = frozenset({1044, 1045, 1142, 1143, 1227})
 
 
+class BusyConnectionError(UserError):
+    """Others used the connection for as long as one may wait for it. It goes on: nothing is known to be wrong with the server."""
+
+
 class Session:
     """A connection to one target.
 
@@ -87,10 +91,11 @@ class Session:
         """The rows of a SELECT or SHOW, each value as text; numbers.py makes numbers of them. With `names` the columns' names come first.
 
         Whoever reads the rows says how many `columns` they have. Raises StatementRefusedError for an error of the server's, and ServerLostError
-        when the server is gone, answers too late, too much, or another number of columns.
+        when the server is gone, answers too late, too much, or another number of columns; BusyConnectionError where another thread's query
+        takes longer than we may wait.
         """
         if not self._one_at_a_time.acquire(timeout=self.timeout_seconds):
-            raise ServerLostError(
+            raise BusyConnectionError(
                 f"the connection with {self.target.label} is busy for more than {self.timeout_seconds} s."
             )
         try:

@@ -111,7 +111,7 @@ class Background:
             snapshot = self._snapshot(session)
         except UserError as error:
             if session is not None:
-                self._connection.lost(session, str(error))
+                self._connection.give_up_after(session, error)
             self.memory.snapshot = None
             self._glancer.watch_process(None)
             self._glancer.interrupt()

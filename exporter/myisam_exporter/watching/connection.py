@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.outside.clock import CLOCK, Clock
-from myisam_exporter.server.session import Session
+from myisam_exporter.server.session import BusyConnectionError, Session
 from myisam_exporter.server.target import Target
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 10.0
@@ -74,6 +74,11 @@ class Connection:
             raise late
         attempt.set_result(session)
         return session
+
+    def give_up_after(self, session: Session, error: UserError) -> None:
+        """Give up a session in which a job failed; not where the job only waited for others to be done with it: their answer may be on its way."""
+        if not isinstance(error, BusyConnectionError):
+            self.lost(session, str(error))
 
     def lost(self, session: Session, why: str) -> None:
         """Give up a session that failed; the next one is made after a pause."""

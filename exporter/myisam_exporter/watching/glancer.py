@@ -42,7 +42,7 @@ class Glancer:
         try:
             rows = session.rows_or_unknown(STATEMENT, 2)
         except UserError as error:
-            self._connection.lost(session, str(error))
+            self._connection.give_up_after(session, error)
             self.interrupt()
             return
         if isinstance(rows, Unknown):

@@ -23,6 +23,9 @@ from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.outcomes import outcomes_of, successes
 from myisam_exporter.watching.single_flight import SingleFlight
 
+# Readings of one target that differ and are under way at once; who asks for yet another one gets that of everything.
+DIFFERENT_READINGS = 4
+
 
 @lru_cache(maxsize=1)
 def cheap_collectors() -> frozenset[str]:
@@ -65,19 +68,26 @@ class Scrapes:
         self._last_success: dict[str, float] = {}
 
     def join(self, selected: frozenset[str]) -> Future[Reading]:
-        """A reading of the selected cheap collectors, shared with whoever asks for the same at the same time."""
+        """A reading of the selected cheap collectors, shared with whoever asks for the same at the same time.
+
+        It has more than was selected where many different ones are under way: they all wait for the one connection.
+        """
         self.last_asked = self._clock.monotonic()
-        return self._flights.join(selected, lambda: self._read(selected))
+        wanted = selected & cheap_collectors()
+        under_way = self._flights.under_way()
+        if len(under_way) >= DIFFERENT_READINGS and wanted not in under_way:
+            wanted = cheap_collectors()
+        return self._flights.join(wanted, lambda: self._read(wanted))
 
     def last_success(self) -> dict[str, float]:
         """When each cheap collector last gave everything there is."""
         with self._lock:
             return dict(self._last_success)
 
-    def _read(self, selected: frozenset[str]) -> Reading:
-        """The selected cheap collectors, now; the status always, for whether the server answers."""
+    def _read(self, cheap: frozenset[str]) -> Reading:
+        """These cheap collectors, now; the status always, for whether the server answers."""
         session = None
-        wanted = with_prerequisites({STATUS.name, *(selected & cheap_collectors())})
+        wanted = with_prerequisites({STATUS.name, *cheap})
         try:
             session = self._connection.session()
             context = self._options.context(session, self._clock)
@@ -87,13 +97,13 @@ class Scrapes:
                 raise UserError("the server does not tell its status.")
         except UserError as error:
             if session is not None:
-                self._connection.lost(session, str(error))
+                self._connection.give_up_after(session, error)
             with self._lock:
                 self._previous.forget()
-            return failed_reading(selected & cheap_collectors(), error)
+            return failed_reading(cheap, error)
         with self._lock:
             scene = Scene(self._previous.pairs_to(snapshot), self._running)
-            found = group_values(snapshot, scene, selected & cheap_collectors())
-            outcomes = outcomes_of(snapshot, selected & cheap_collectors(), found.failed)
+            found = group_values(snapshot, scene, cheap)
+            outcomes = outcomes_of(snapshot, cheap, found.failed)
             self._last_success |= successes(outcomes, snapshot.taken_at)
         return reading_of(found, outcomes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from concurrent.futures import Executor, Future
 from dataclasses import field
 from typing import Generic, TypeVar
@@ -27,12 +27,22 @@ class SingleFlight(Generic[Result]):
     def join(self, key: Hashable, job: Callable[[], Result]) -> Future[Result]:
         """The running job of that key, or a new one."""
         with self._lock:
-            now = self.clock.monotonic()
-            self._flights = {
-                other: (expires, flight)
-                for other, (expires, flight) in self._flights.items()
-                if now < expires and not flight.done()
-            }
+            self._forget_ended()
             if key not in self._flights:
-                self._flights[key] = (now + self.lease_seconds, self.executor.submit(job))
+                expires = self.clock.monotonic() + self.lease_seconds
+                self._flights[key] = (expires, self.executor.submit(job))
             return self._flights[key][1]
+
+    def under_way(self) -> Collection[Hashable]:
+        """The keys of the jobs that can be joined now."""
+        with self._lock:
+            self._forget_ended()
+            return set(self._flights)
+
+    def _forget_ended(self) -> None:
+        now = self.clock.monotonic()
+        self._flights = {
+            key: (expires, flight)
+            for key, (expires, flight) in self._flights.items()
+            if now < expires and not flight.done()
+        }

@@ -83,7 +83,7 @@ class Watch:
         return frozenset(collector.name for collector in all_collectors()) | {one.name for one in self.followers}
 
     def scrape(self, selected: frozenset[str]) -> Future[Reading]:
-        """A reading of the selected cheap collectors, shared with whoever asks for the same at the same time."""
+        """A reading of the selected cheap collectors at least, shared with whoever asks for the same at the same time."""
         return self.scrapes.join(selected)
 
     def look(self) -> Reading:
@@ -140,7 +140,7 @@ class Watch:
         pages: list[Page] = []
         if not reading.failure:
             pages = [page for name, page in found.reading.pages.items() if name in selected]
-            pages += reading.pages.values()
+            pages += [page for name, page in reading.pages.items() if name in selected]
         outcomes = {**found.reading.outcomes, **reading.outcomes}
         last_success = {**found.last_success, **self.scrapes.last_success()}
         pages += [own_page(not reading.failure, outcomes, last_success, selected), *further]

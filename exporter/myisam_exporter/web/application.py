@@ -8,6 +8,7 @@ import logging
 import platform
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field, replace
 from urllib.parse import parse_qs, urlencode
 
@@ -36,6 +37,10 @@ DEFAULT_DEADLINE_SECONDS = 9.5
 # Left of Prometheus's own timeout for rendering and the way back.
 DEADLINE_MARGIN_SECONDS = 0.25
 MINIMUM_DEADLINE_SECONDS = 0.1
+# Readings under way at once: one a scrape, and as many that nobody waits for any more.
+READINGS_PER_SCRAPE = 2
+# Threads that render what was read, and nothing else: a page takes some milliseconds.
+RENDERERS = 4
 MAXIMUM_PARAMETERS = 100
 TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds"
 _log = logging.getLogger(__name__)
@@ -90,6 +95,10 @@ class Exporter:
     _reload_successful: bool = True
     _reloaded_at: float = field(default_factory=time.time)
     _process_page: Callable[[], Page] | None = None
+    _readings: set[Future[Reading]] = field(default_factory=set)
+    _renderer: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(RENDERERS, thread_name_prefix="render")
+    )
 
     async def handle(self, request: Request) -> Response:
         """The answer to one request."""
@@ -202,23 +211,36 @@ class Exporter:
         if asked - selected:
             raise BadRequestError(f"unknown collect[]: there are {', '.join(sorted(selected))}")
         selected = asked or selected
-        if self._in_progress >= self.maximum_scrapes:
-            return Response(503, b"too many scrapes at once, try again later\n", headers=(("Retry-After", "1"),))
+        if self._in_progress >= self.maximum_scrapes or not self._may_read():
+            return _try_again(b"too many scrapes at once, try again later\n")
+        loop = asyncio.get_running_loop()
+        seconds = _deadline_seconds(request)
+        ends_at = loop.time() + seconds
         self._in_progress += 1
         try:
-            reading = await reading_in_time(watch, selected, _deadline_seconds(request))
+            flight = watch.scrape(selected)
+            self._readings.add(flight)
+            reading = await before_deadline(watch, flight, seconds)
             own = [
                 *(self._own_pages() if with_own else ()),
                 *self._whereabouts(request, "" if with_own else watch.label),
             ]
             names = parameters.get("name[]", ())
             gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)
-            body = await asyncio.get_running_loop().run_in_executor(
-                None, watch.exposition, reading, selected, names, gzipped, own, open_metrics
+            rendering = loop.run_in_executor(
+                self._renderer, watch.exposition, reading, selected, names, gzipped, own, open_metrics
             )
+            body = await asyncio.wait_for(rendering, max(ends_at - loop.time(), 0.0) + DEADLINE_MARGIN_SECONDS)
+        except asyncio.TimeoutError:
+            return _try_again(b"the metrics were not ready in time, try again later\n")
         finally:
             self._in_progress -= 1
         return _exposition(body, gzipped, open_metrics)
+
+    def _may_read(self) -> bool:
+        """Whether another reading may begin: one goes on when whoever asked for it has left, and counts until it ends."""
+        self._readings = {flight for flight in self._readings if not flight.done()}
+        return len(self._readings) < READINGS_PER_SCRAPE * self.maximum_scrapes
 
     def _own_pages(self) -> list[Page]:
         values = [
@@ -259,8 +281,13 @@ class Exporter:
 
 
 async def reading_in_time(watch: Watch, selected: frozenset[str], seconds: float) -> Reading:
-    """A reading before the deadline, or one that says there is none."""
-    flight = asyncio.wrap_future(watch.scrape(selected))
+    """A reading of what is selected, within these seconds, or one that says there is none."""
+    return await before_deadline(watch, watch.scrape(selected), seconds)
+
+
+async def before_deadline(watch: Watch, under_way: Future[Reading], seconds: float) -> Reading:
+    """The reading when it ends within these seconds, or one that says there is none."""
+    flight = asyncio.wrap_future(under_way)
     try:
         return await asyncio.wait_for(asyncio.shield(flight), seconds)
     except asyncio.TimeoutError:
@@ -306,6 +333,10 @@ def _exposition(body: bytes, gzipped: bool, open_metrics: bool) -> Response:
     headers = (("Content-Encoding", "gzip"),) if gzipped else ()
     content_type = OPEN_METRICS_TYPE if open_metrics else CONTENT_TYPE
     return Response(200, body, content_type, (*headers, ("Vary", "Accept, Accept-Encoding")))
+
+
+def _try_again(why: bytes) -> Response:
+    return Response(503, why, headers=(("Retry-After", "1"),))
 
 
 def _text(status: int, text: str) -> Response:

@@ -4,16 +4,18 @@ import asyncio
 import logging
 import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from myisam_exporter.collectors.base import NOT_TRACED, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
-from myisam_exporter.exposition.reading import Outcome
-from myisam_exporter.exposition.text import Page
+from myisam_exporter.exposition.reading import Outcome, Reading
+from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.snapshot import Snapshot
@@ -30,7 +32,7 @@ from myisam_exporter.watching.glances import Glance
 from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.outcomes import outcomes_of, own_page, successes
 from myisam_exporter.watching.probe_targets import Listed, ProbeTargets
-from myisam_exporter.watching.scrapes import Scrapes, cheap_collectors
+from myisam_exporter.watching.scrapes import DIFFERENT_READINGS, Scrapes, cheap_collectors
 from myisam_exporter.watching.watch import Watch
 from tests.support.moved_clock import MovedClock
 
@@ -132,6 +134,46 @@ def test_a_scrape_of_a_server_that_is_away_says_why_and_dates_its_asking() -> No
     assert scrapes.last_asked - begun >= 30
     assert scrapes.last_success() == {}
     assert "myi" not in cheap_collectors()
+
+
+class NeverRuns(Executor):
+    """Takes jobs, and counts them."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Future[Any]] = []
+
+    def submit(self, *job: Any, **arguments: Any) -> Future[Any]:
+        self.jobs.append(Future())
+        return self.jobs[-1]
+
+
+def test_what_is_selected_of_the_background_makes_no_other_reading() -> None:
+    executor = NeverRuns()
+    scrapes = Scrapes(Connection(nowhere, 1, MovedClock()), WatchOptions(), executor)
+    dear = sorted({collector.name for collector in all_collectors()} - cheap_collectors())
+    flights = {scrapes.join(frozenset({"status", *some})) for length in range(4) for some in combinations(dear, length)}
+    assert len(flights) == len(executor.jobs) == 1
+
+
+def test_one_target_has_few_different_readings_under_way() -> None:
+    executor = NeverRuns()
+    scrapes = Scrapes(Connection(nowhere, 1, MovedClock()), WatchOptions(), executor)
+    some = [frozenset(names) for names in combinations(sorted(cheap_collectors()), 3)]
+    flights = {names: scrapes.join(names) for names in some}
+    assert len(executor.jobs) == DIFFERENT_READINGS + 1
+    # The last of them is a reading of everything, which all others share.
+    assert scrapes.join(cheap_collectors()) is flights[some[-1]]
+    assert [scrapes.join(names) for names in some[:DIFFERENT_READINGS]] == executor.jobs[:DIFFERENT_READINGS]
+    executor.jobs[0].set_result(None)
+    assert scrapes.join(some[-1]) not in executor.jobs[:-1]
+
+
+def test_a_page_has_what_was_selected_of_a_reading_with_more() -> None:
+    reading = Reading({name: page_of((Metric(name, "gauge", "One."),), [Value(name, 1)]) for name in ("status", "host")})
+    with ThreadPoolExecutor(1) as pool:
+        page = Watch("here", nowhere, pool, WatchOptions(), TableChooser()).exposition(reading, frozenset({"host"}), (), False)
+    assert b"myisam_host 1" in page
+    assert b"myisam_status" not in page
 
 
 def test_a_look_that_fails_is_told_and_followers_are_not() -> None:
