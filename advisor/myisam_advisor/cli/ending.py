@@ -75,16 +75,26 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
 def end_with(status: int) -> NoReturn:
     """End the process with this status, without giving each object back one by one: the system takes all of them at once.
 
-    The interpreter would also look for garbage among them; both are a tenth of what `check` takes. Where another thread is at work it
-    ends as usual.
+    The interpreter would also look for garbage among them; both are a tenth of what `check` takes. Where another thread is at work, or
+    somebody watches the program, it ends as usual. All was said by now, so an interrupt changes nothing.
     """
-    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+    if _is_watched() or any(one is not threading.main_thread() and not one.daemon for one in threading.enumerate()):
         sys.exit(status)
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # full, closed, or somebody's own
-            stream.flush()
+    with contextlib.suppress(KeyboardInterrupt):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # full, closed, or somebody's own
+                stream.flush()
     os._exit(status)
+
+
+def _is_watched() -> bool:
+    """Whether a profiler or a tracer is at work: it tells what it saw when the interpreter ends."""
+    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
+    has_tool = monitoring is not None and any(monitoring.get_tool(number) for number in range(6))
+    return has_tool or sys.getprofile() is not None or sys.gettrace() is not None
 
 
 def _status_of_ended(command: Callable[[], object]) -> int:

@@ -31,6 +31,8 @@ NOT_SEEN_THEN = Unknown(
 # `snapshot` writes 2.7 KB a table: a server with 100,000 of them has its place here.
 MAXIMUM_BYTES = 320 << 20
 MAXIMUM_JSON_MEMORY_BYTES = 512 << 20
+# A server has less than 2,000 variables, and as many counters.
+MAXIMUM_PAIRS = 20_000
 YAML_FACTS = Limits(file_bytes=4 << 20, values=400_000, characters=16 << 20)
 # A year has 31,557,600 seconds; an interval of more than a hundred of them is no interval.
 MAXIMUM_INTERVAL_SECONDS = 3_155_760_000
@@ -189,6 +191,8 @@ def _mapping(document: dict[str, Any], name: str) -> dict[str, Any]:
     content = document.get(name) or {}
     if not isinstance(content, dict):
         raise _FactsError((name,), f"{name} must map names to values")
+    if len(content) > MAXIMUM_PAIRS:
+        raise _FactsError((name,), f"{name} has {len(content)} names; at most {MAXIMUM_PAIRS} are read")
     return content
 
 

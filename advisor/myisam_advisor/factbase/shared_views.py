@@ -99,7 +99,7 @@ VIEWS = (
     ),
     View(
         "table_lock_waits",
-        "One row: how often statements wait for table locks, and who waits now.",
+        "One row: how often statements wait for table locks, who waits now, and who could hold what is waited for.",
         {
             "waits_per_second": "Locks that were waited for.",
             "immediate_per_second": "Locks that were free.",
@@ -110,19 +110,31 @@ VIEWS = (
             "longest_seconds": "How long the first of them has waited.",
             "statement_seconds": "How long a statement takes on average, with what it waits: connections at work by statements in a second.",
             "waiting_connections": "Connections at work beyond the processors that the server uses: those that wait, for whatever.",
+            "working_connections": "Connections at work: all but those that sleep, the server's own, and replicas that read its binary log.",
+            "running_statements": "Statements that wait for no lock.",
+            "running_seconds": "How long the longest of them has run; unknown where that is less than the first has waited.",
+            "sleeping_seconds": "How long a connection has slept at most; unknown where that is less than the first has waited.",
         },
         """
         SELECT s.waits_per_second, s.immediate_per_second, s.waits, s.immediate, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share,
                p.waiting_threads, p.longest_seconds,
                m.threads_running * 1.0 / NULLIF(s.questions, 0) AS statement_seconds,
-               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections
+               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections,
+               p.working_connections, p.running_statements, iif(p.running_seconds >= p.longest_seconds, p.running_seconds, NULL) AS running_seconds,
+               iif(p.sleeping_seconds >= p.longest_seconds, p.sleeping_seconds, NULL) AS sleeping_seconds
           FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Questions') AS questions,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_waited') AS waits_per_second,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_immediate') AS immediate_per_second,
                        MAX(value) FILTER (WHERE name = 'Table_locks_waited') AS waits, MAX(value) FILTER (WHERE name = 'Table_locks_immediate') AS immediate
                   FROM status) AS s LEFT JOIN mysqld AS m,
-               (SELECT SUM(threads) AS waiting_threads, MAX(longest_seconds) AS longest_seconds
-                  FROM processlist WHERE state IN ('Locked', 'Table lock', 'Waiting for table level lock')) AS p
+               (SELECT SUM(threads) FILTER (WHERE waits) AS waiting_threads, MAX(longest_seconds) FILTER (WHERE waits) AS longest_seconds,
+                       SUM(threads) FILTER (WHERE works) AS working_connections, SUM(threads) FILTER (WHERE runs) AS running_statements,
+                       MAX(longest_seconds) FILTER (WHERE runs) AS running_seconds, MAX(longest_seconds) FILTER (WHERE command = 'Sleep') AS sleeping_seconds
+                  FROM (SELECT threads, longest_seconds, command, state IN ('Locked', 'Table lock', 'Waiting for table level lock') AS waits,
+                               COALESCE(command, 'Query') NOT IN ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID') AS works,
+                               command IN ('Query', 'Execute') AND COALESCE(state, '') NOT LIKE 'Waiting for %'
+                                 AND COALESCE(state, '') NOT IN ('Locked', 'Table lock', 'Flushing tables') AS runs
+                          FROM processlist)) AS p
         """,
     ),
     View(

@@ -84,11 +84,12 @@ def _load(facts: FactSet) -> Iterable[Blind]:
     requests = (rate("Key_read_requests") or 0.0) * seconds
     if statements >= IDLE_STATEMENTS_PER_SECOND or rows >= IDLE_ROWS_READ or requests >= IDLE_KEY_REQUESTS:
         return
-    writes = sum(rate(name) or 0.0 for name in WRITE_COMMANDS) * seconds
+    # They are some of the statements, whatever a file of facts says of them.
+    written = min(max(sum(rate(name) or 0.0 for name in WRITE_COMMANDS), 0.0), statements)
     asked_for = round(statements * seconds)
     yield Blind(
         LOAD,
-        f"There was hardly any activity: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(writes))} of them "
+        f"There was hardly any activity: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(written * seconds))} of them "
         f"writes, in {duration(seconds)}.",
         "So quiet a time says little about the load",
         "look again under load, over a longer time: myisam-advisor check --interval 5min",

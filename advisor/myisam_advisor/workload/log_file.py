@@ -18,6 +18,8 @@ STANDARD_INPUT = "-"
 _BLOCK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
+# What follows a part that gzip packed is copied for each part, and 20 bytes are one: so it is short.
+_PACKED_BYTES = 1 << 16
 
 
 class LogFile:
@@ -79,8 +81,10 @@ class LogFile:
             yield block
             block = self._read()
 
-    def _unpacked(self, packed: bytes) -> Iterator[bytes]:
+    def _unpacked(self, first: bytes) -> Iterator[bytes]:
         """What gzip packed, in one part or several, as far as it goes."""
+        blocks = self._short_blocks(first)
+        packed = next(blocks, b"")
         while packed:
             inflating = zlib.decompressobj(wbits=_GZIP_WINDOW)
             while packed and not inflating.eof:
@@ -92,10 +96,17 @@ class LogFile:
                     ) from None
                 if block:
                     yield block
-                packed = inflating.unconsumed_tail or (b"" if inflating.eof else self._read())
-            packed = inflating.unused_data or self._read()
+                packed = inflating.unconsumed_tail or (b"" if inflating.eof else next(blocks, b""))
+            packed = inflating.unused_data or next(blocks, b"")
+            if len(packed) == 1:  # the first of the two bytes that the next part begins with
+                packed += next(blocks, b"")
             if not packed.startswith(_GZIP):
                 return
+
+    def _short_blocks(self, first: bytes) -> Iterator[bytes]:
+        for block in self._further(first):
+            for begin in range(0, len(block), _PACKED_BYTES):
+                yield block[begin : begin + _PACKED_BYTES]
 
     def _opened(self) -> int:
         if str(self.path) == STANDARD_INPUT:

@@ -34,7 +34,8 @@ STATES = (
     "name", "size_bytes", "usable_bytes", "block_size_bytes", "segments", "blocks_used", "blocks_unused", "blocks_dirty",
 )  # fmt: skip
 COUNTERS = ("read_requests", "reads", "write_requests", "writes")
-_COMMENT = re.compile(rb"^\s*(?:--|#).*$", re.MULTILINE)
+# Within one line: a search for what goes on over blank lines would begin anew at each of them.
+_COMMENT = re.compile(rb"^[^\S\n]*(?:--|#)[^\n]*", re.MULTILINE)
 _STATEMENT = re.compile(rb"(?:`[^`]*`|[^;`]+)+")
 _CACHE_INDEX = re.compile(rb"\s*CACHE\s+INDEX\b.*\bIN\s+`?([0-9A-Za-z_$]{1,64})`?\s*", re.IGNORECASE | re.DOTALL)
 MAXIMUM_INIT_FILE_BYTES = 1 << 20

@@ -2,7 +2,7 @@
 
 An alias of YAML costs four characters and stands for as much as one likes: nine lines of them are a billion values to whoever walks through
 them. So a document is measured with its aliases written out, before anything is made of it. Nesting, and the digits of one number, are
-bounded too; dates stay text. `parse_json` estimates what a text will take before it is parsed.
+bounded too; dates stay text. `parse_json` estimates what a text will take before it is parsed: the names of a large dictionary cost most.
 
 Source: yaml.org/spec/1.2 (7.1, alias nodes), PyYAML's constructor.py (merge keys, numbers to the base 60), json (parse_int, parse_constant).
 """
@@ -29,10 +29,18 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
+# What follows a part is copied for each part, so it is short. bgzip makes parts of 64 KiB: so many are 640 MiB.
+_GZIP_BLOCK_BYTES = 1 << 16
+_MAXIMUM_GZIP_PARTS = 10_000
 MAXIMUM_DEPTH = 40
 MAXIMUM_NUMBER_CHARACTERS = 100
 # What CPython 3.11 takes on a 64-bit machine, measured: a dictionary with one entry, a list, and what a comma separates.
-_JSON_BYTES_OF = {"{": 240, "[": 64, ",": 40}
+_JSON_BYTES_OF = {"{": 240, "[": 88, ",": 40}
+# A name that was not met before is kept itself, and makes a dictionary and the parser's own one of all names larger.
+_JSON_BYTES_OF_NEW_NAME = 200
+_BEHIND_NAME = re.compile(r'"[ \t\n\r]*:')
+# Pieces of a long text in which names are counted, by their last characters: to count all takes longer than to parse it.
+_PIECES, _PIECE_CHARACTERS, _TOLD_CHARACTERS = 64, 1 << 16, 200
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -87,16 +95,22 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
 
 def _unpacked(content: bytes, maximum_bytes: int) -> bytes:
     """What gzip packed, in one part or several; one byte more than allowed tells that there is more. Raises zlib.error."""
-    parts, left = [], maximum_bytes + 1
-    while content and left > 0:
+    unpacked, left = [], maximum_bytes + 1
+    packed, place = memoryview(content), 0
+    for _ in range(_MAXIMUM_GZIP_PARTS):
         inflating = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        part = inflating.decompress(content, left)
-        left -= len(part)
-        parts.append(part)
-        if not inflating.eof and left > 0:
-            raise zlib.error("it is cut off")
-        content = inflating.unused_data
-    return b"".join(parts)
+        while not inflating.eof:
+            if place == len(packed):
+                raise zlib.error("it is cut off")
+            block = packed[place : place + _GZIP_BLOCK_BYTES]
+            unpacked.append(inflating.decompress(block, left))
+            place += len(block) - len(inflating.unused_data)
+            left -= len(unpacked[-1])
+            if left == 0:
+                return b"".join(unpacked)
+        if place == len(packed):
+            return b"".join(unpacked)
+    raise zlib.error(f"it has more than {_MAXIMUM_GZIP_PARTS} parts")
 
 
 def read_yaml_document(path: Path, kind: str, limits: Limits = SETTINGS) -> Any:
@@ -235,8 +249,7 @@ def parse_json(text: str, maximum_memory_bytes: int) -> Any:
 
     Raises DocumentError; the line is only known for a fault of the form.
     """
-    estimated = sum(bytes_each * text.count(sign) for sign, bytes_each in _JSON_BYTES_OF.items())
-    if estimated > maximum_memory_bytes:
+    if _takes_more_than(maximum_memory_bytes, text):
         raise DocumentError(f"it would take more than {maximum_memory_bytes >> 20} MiB of memory")
     try:
         document = json.loads(text, parse_int=_integer, parse_constant=_no_number)
@@ -251,6 +264,33 @@ def parse_json(text: str, maximum_memory_bytes: int) -> Any:
     except RecursionError:
         raise DocumentError("it is nested too deeply") from None
     return document
+
+
+def _takes_more_than(maximum_memory_bytes: int, text: str) -> bool:
+    """Whether parsing a JSON text would take more than this, by what it is made of."""
+    # One character beyond Latin-1 makes each of the text take two bytes, or four, and those of the strings in it may too.
+    left = maximum_memory_bytes - 2 * (sys.getsizeof(text) - len(text))
+    left -= sum(bytes_each * text.count(sign) for sign, bytes_each in _JSON_BYTES_OF.items())
+    if left < 0 or text.count(":") * _JSON_BYTES_OF_NEW_NAME <= left:
+        return left < 0
+    return _different_names(text) * _JSON_BYTES_OF_NEW_NAME > left
+
+
+def _different_names(text: str) -> float:
+    """About how many different names a JSON text has, by pieces of it: whoever wrote it cannot know which, as they are drawn."""
+    if len(text) <= _PIECES * _PIECE_CHARACTERS:
+        return len(_names(text, 0, len(text)))
+    import secrets
+
+    begins = [secrets.randbelow(len(text) - _PIECE_CHARACTERS + 1) for _ in range(_PIECES)]
+    names = set().union(*(_names(text, begin, begin + _PIECE_CHARACTERS) for begin in begins))
+    return len(names) * len(text) / (_PIECES * _PIECE_CHARACTERS)
+
+
+def _names(text: str, begin: int, end: int) -> set[str]:
+    ends = (found.start() for found in _BEHIND_NAME.finditer(text, begin, end))
+    # A quotation mark that is a part of the name does not begin it.
+    return {text[max(at - _TOLD_CHARACTERS, 0) : at].replace(r"\"", "'").rpartition('"')[2] for at in ends}
 
 
 def _integer(text: str) -> int:

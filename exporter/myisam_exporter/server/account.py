@@ -67,10 +67,8 @@ def statements(
     """
     _refuse_unusable(version, account, host)
     quoted_account = quote_account(account, host)
-    if by_password or host != "localhost":
-        created = _with_password(quoted_account)
-    else:
-        created = _by_socket(version, quoted_account, has_plugin=has_plugin)
+    by_system = _by_socket(version, quoted_account, has_plugin=has_plugin)
+    created = _with_password(quoted_account) if by_password or host != "localhost" else by_system
     rights = dict(REASONS)
     if replication:
         right = replication_right(version)

@@ -29,6 +29,7 @@ ENVIRONMENT_OPTIONS = {
 }
 GROUP_SUFFIX_VARIABLE, LOGIN_FILE_VARIABLE = "MYSQL_GROUP_SUFFIX", "MYSQL_TEST_LOGIN_FILE"
 MAXIMUM_INCLUDE_DEPTH = 10
+MAXIMUM_FILES = 500
 MAXIMUM_BYTES = 1 << 20
 _log = logging.getLogger(__name__)
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}
@@ -130,9 +131,10 @@ def read_option_files(
         raise UserError(
             "--defaults-file reads that file alone, --defaults-extra-file one more than the usual: give one of them."
         )
-    options, wanted = Options(), frozenset(further.groups(groups))
+    options = Options()
+    reading = _Reading(frozenset(further.groups(groups)), options.sections)
     for path in paths or standard_files(further.extra_file):
-        _take(options, _read(path, wanted, 0, options.sections))
+        _take(options, _read(path, reading, 0))
     _take(options, _logins(further, groups))
     for name, variable in ENVIRONMENT_OPTIONS.items():
         if further.environment.get(variable):
@@ -172,7 +174,7 @@ def _logins(further: Further, groups: Sequence[str]) -> Iterator[tuple[str, Sett
         return
     sections: set[str] = set()
     wanted = frozenset(further.groups([*groups, *([login_path] if login_path is not None else [])]))
-    yield from _of_lines(path, text.splitlines(), wanted, MAXIMUM_INCLUDE_DEPTH, sections)
+    yield from _of_lines(path, text.splitlines(), _Reading(wanted, sections), MAXIMUM_INCLUDE_DEPTH)
     if login_path is not None and login_path not in sections:
         raise UserError(
             f"{path} has no login path {login_path!r}: it has {', '.join(sorted(sections)) or 'none'} (mysql_config_editor print --all)."
@@ -185,30 +187,40 @@ def _warn_of(text: str) -> None:
     _log.warning("%s", text)
 
 
-def _read(path: Path, groups: frozenset[str], depth: int, sections: set[str]) -> Iterator[tuple[str, Setting]]:
+class _Reading:
+    """The groups that are wanted, the `sections` that the files were seen to have, and how many files were read, again or not."""
+
+    def __init__(self, groups: frozenset[str], sections: set[str]) -> None:
+        self.groups = groups
+        self.sections = sections
+        self.files = 0
+
+
+def _read(path: Path, reading: _Reading, depth: int) -> Iterator[tuple[str, Setting]]:
     if depth > MAXIMUM_INCLUDE_DEPTH:
         raise UserError(
             f"{path}: option files include each other more than {MAXIMUM_INCLUDE_DEPTH} deep: remove one !include"
         )
-    yield from _of_lines(path, _text(path, depth).splitlines(), groups, depth, sections)
+    reading.files += 1
+    if reading.files > MAXIMUM_FILES:
+        raise UserError(f"{path}: option files include more than {MAXIMUM_FILES} files: remove some !include")
+    yield from _of_lines(path, _text(path, depth).splitlines(), reading, depth)
 
 
-def _of_lines(
-    path: Path, lines: Sequence[str], groups: frozenset[str], depth: int, sections: set[str]
-) -> Iterator[tuple[str, Setting]]:
+def _of_lines(path: Path, lines: Sequence[str], reading: _Reading, depth: int) -> Iterator[tuple[str, Setting]]:
     group = None
     for number, raw in enumerate(lines, 1):
         line = raw.strip()
         if not line or line[0] in "#;":
             continue
         if line.startswith("!"):
-            yield from _include(path, number, line, groups, depth, sections)
+            yield from _include(path, number, line, reading, depth)
         elif line.startswith("["):
             group = _group(path, number, line)
-            sections.add(group)
+            reading.sections.add(group)
         elif group is None:
             raise UserError(f"{path}, line {number}: an option stands before any [group]: write [client] above it.")
-        elif group in groups:
+        elif group in reading.groups:
             name, equals, value = line.partition("=")
             yield (
                 name.strip().replace("_", "-"),
@@ -246,10 +258,10 @@ def _group(path: Path, number: int, line: str) -> str:
     return name.strip()
 
 
-def _include(
-    path: Path, number: int, line: str, groups: frozenset[str], depth: int, sections: set[str]
-) -> Iterator[tuple[str, Setting]]:
+def _include(path: Path, number: int, line: str, reading: _Reading, depth: int) -> Iterator[tuple[str, Setting]]:
     directive, _, argument = line.partition(" ")
+    if "\0" in argument:
+        raise UserError(f"{path}, line {number}: a zero byte stands in what {directive} names: take it out.")
     named = Path(argument.strip())
     if directive == "!includedir":
         included = sorted(file for file in named.glob("*.cnf")) if os.access(named, os.F_OK) and named.is_dir() else []
@@ -258,7 +270,7 @@ def _include(
     else:
         raise UserError(f"{path}, line {number}: unknown directive {directive}: only !include and !includedir exist.")
     for file in included:
-        yield from _read(file, groups, depth + 1, sections)
+        yield from _read(file, reading, depth + 1)
 
 
 def _without_comment(value: str) -> str:

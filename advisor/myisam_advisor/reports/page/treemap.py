@@ -54,18 +54,18 @@ def _worst(largest: float, smallest: float, total: float, side: float) -> float:
 
 
 def _lay(areas: Sequence[float], place: Rectangle) -> tuple[list[Rectangle], Rectangle]:
-    """A row along the shorter side, and what is left."""
+    """A row along the shorter side, and what is left: nothing where that side has no length."""
     x, y, width, height = place
     total = sum(areas)
     row = []
     if width >= height:
-        thickness = min(total / height, width)
+        thickness = min(total / height, width) if height else 0.0
         for area in areas:
             extent = area / thickness if thickness else 0.0
             row.append(Rectangle(x, y, thickness, extent))
             y += extent
         return row, Rectangle(x + thickness, place.y, width - thickness, height)
-    thickness = min(total / width, height)
+    thickness = min(total / width, height) if width else 0.0
     for area in areas:
         extent = area / thickness if thickness else 0.0
         row.append(Rectangle(x, y, extent, thickness))

@@ -191,3 +191,18 @@ def test_an_output_that_is_full_at_the_very_end_changes_no_status() -> None:
     with open("/dev/full", "wb") as full:
         done = ended("print('said')", full.fileno())
     assert (done.returncode, done.stderr) == (3, b"")
+
+
+@pytest.mark.parametrize("watch", ["sys.setprofile(lambda *_: None)", "sys.settrace(lambda *_: None)"])
+def test_whoever_watches_the_program_sees_its_usual_end(watch: str) -> None:
+    told = "usual = sys.exit\ndef told(status):\n  print('as usual')\n  usual(status)\nsys.exit = told\n"
+    done = ended(told + watch)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"as usual\n", b"")
+    assert ended(told).stdout == b""
+
+
+@pytest.mark.parametrize("where", ["atexit.register(interrupt)", "sys.stdout = Stream()"])
+def test_an_interrupt_at_the_very_end_changes_nothing(where: str) -> None:
+    interrupt = "import os, signal\ndef interrupt():\n  os.kill(os.getpid(), signal.SIGINT)\n  for _ in range(100): pass\n"
+    done = ended(interrupt + "class Stream:\n  def flush(self): interrupt()\n" + where)
+    assert (done.returncode, done.stderr) == (3, b"")

@@ -10,13 +10,14 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import open_database
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.document import as_document
-from myisam_advisor.factbase.file import facts_from_document, read_facts_file
+from myisam_advisor.factbase.file import MAXIMUM_JSON_MEMORY_BYTES, MAXIMUM_PAIRS, facts_from_document, read_facts_file
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.texts.templates import count, duration, percent, rate, size
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.outside.documents import DocumentError, parse_json
 
 GOOD = """schema: 1
 interval_seconds: 10
@@ -121,6 +122,8 @@ STRANGE = {
     "a version of 5000 digits": f"schema: 1\nserver: {{version: '{'9' * 5000}.9'}}\n",
     "a rate of 90 digits": f"schema: 1\nstatus_per_second: {{Key_reads: {'9' * 90}}}\n",
     "a block of no bytes": "schema: 1\nkey_cache: [{name: x, size_bytes: 5, block_size_bytes: -228}]\n",
+    "writes without statements": "schema: 1\ninterval_seconds: 60\nstatus_per_second: {Questions: 0.0, Com_insert: 1.0e+308}\n",
+    "writes below nothing": "schema: 1\ninterval_seconds: 60\nstatus_per_second: {Questions: 0.0, Com_insert: -1.0e+308}\n",
     "a superscript": "schema: 1\nvariable: {key_buffer_size: '\u00b2'}\n",
     "a date that there is not": "schema: 1\nserver: {version: 2001-13-45}\n",
     "huge everything": "schema: 1\ninterval_seconds: 10\nstatus: {Key_reads: 1.0e+300}\nhost: {memory_bytes: 9223372036854775807}\nvariable: {key_buffer_size: 1.0e+300, read_buffer_size: 1.0e+300}\n",
@@ -199,3 +202,21 @@ def test_no_text_and_no_file_are_named(tmp_path: Path, content: bytes | None) ->
 def test_a_yaml_file_cannot_make_objects(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="neither JSON nor YAML"):
         read_facts_file(write(tmp_path / "f.yaml", "schema: 1\nserver: !!python/object/apply:os.system ['true']\n"))
+
+
+@pytest.mark.parametrize("table", ["status", "variable", "status_per_second"])
+def test_more_names_than_any_server_has_are_refused(table: str) -> None:
+    content = {f"n{number}": 1 for number in range(MAXIMUM_PAIRS + 1)}
+    with pytest.raises(ValueError, match=f"{table} has 20001 names; at most 20000 are read"):
+        facts_from_document({"schema": 1, table: content})
+    del content["n0"]
+    assert facts_from_document({"schema": 1, table: content}).tables
+
+
+def test_facts_of_a_hundred_thousand_tables_are_within_the_memory_they_may_take() -> None:
+    """A thousand tables and a hundredth of the memory; the same number of names that all differ is not within it."""
+    rows = [{f"a_column_of_this_name_{column}": table * 1000 for column in range(75)} for table in range(1000)]
+    written = json.dumps({"schema": 1, "tables": rows, "indexes": [{"a": 1}] * 2000}, indent=1)
+    assert parse_json(written, MAXIMUM_JSON_MEMORY_BYTES // 100)
+    with pytest.raises(DocumentError, match="more than 5 MiB of memory"):
+        parse_json(json.dumps({"schema": 1, "status": {f"a{number}": 1 for number in range(75_000)}}), MAXIMUM_JSON_MEMORY_BYTES // 100)

@@ -1,5 +1,7 @@
 """Key caches that a server's init_file names."""
 
+import time
+
 import pytest
 
 from myisam_exporter.collectors.key_caches import cache_names
@@ -23,3 +25,19 @@ from myisam_exporter.collectors.key_caches import cache_names
 )
 def test_names_are_found_in_any_script_in_bounded_time(sql: bytes, names: list[str]) -> None:
     assert cache_names(sql) == names
+
+
+def seconds_for(sql: bytes) -> float:
+    """The least processor time of several runs."""
+    times = []
+    for _ in range(5):
+        begun = time.process_time()
+        cache_names(sql)
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+@pytest.mark.parametrize("part", [b"\n", b"\r\n", b" \n", b"\n--", b"CACHE INDEX a IN b  ", b"`;", b"`", b"\x0b"])
+@pytest.mark.parametrize("beginning", [b"", b"CACHE INDEX "])
+def test_time_grows_with_the_length_of_a_script_only(part: bytes, beginning: bytes) -> None:
+    assert seconds_for(beginning + part * 16_000) < 10 * seconds_for(beginning + part * 4_000)

@@ -1,9 +1,11 @@
 """YAML and JSON of anybody's: bounded before anything is made of them, with a short message that names the fault."""
 
+import gzip
 import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,3 +136,53 @@ def test_messages_have_a_bounded_length_and_keep_their_end() -> None:
     nested.append(nested)
     for value in (10**5000, "x" * 10**6, [["x"] * 1000] * 1000, nested, {"k" * 1000: "v" * 1000}):
         assert len(brief(value)) < 1200
+
+
+LARGE_JSON: dict[str, Callable[[], str]] = {
+    "names": lambda: "{" + ",".join(f'"v{number:06d}":1.5' for number in range(100_000)) + "}",
+    "names and texts": lambda: "{" + ",".join(f'"v{number:06d}" : "ab"' for number in range(100_000)) + "}",
+    "names of quotes": lambda: "{" + ",".join(f'"{number:06x}\\"":0' for number in range(100_000)) + "}",
+    "dictionaries": lambda: "[" + ",".join(f'{{"{number:06x}":0}}' for number in range(100_000)) + "]",
+    "lists": lambda: "[" + "[[[[0]]]]," * 30_000 + "0]",
+    "wide text": lambda: '["' + "\U0001f600" * 1_000_000 + '"]',
+    "text that one character makes wide": lambda: '["' + "x" * 1_000_000 + '\U0001f600"]',
+}
+
+
+@pytest.mark.parametrize("what", LARGE_JSON)
+def test_json_takes_no_more_memory_than_was_estimated(what: str) -> None:
+    text = LARGE_JSON[what]()
+    tracemalloc.start()
+    parse_json(text, 1 << 30)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    with pytest.raises(DocumentError, match="MiB of memory"):
+        parse_json(text, peak * 4 // 5)
+    assert parse_json(text, peak * 4)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "b', '{"a', '{"' + '\\"' * 10_000, '"' * 10_001, '{"\\'])
+def test_names_of_json_that_is_cut_off_are_counted_as_far_as_it_goes(text: str) -> None:
+    with pytest.raises(DocumentError):
+        parse_json(text + ":" * 10_000, 1 << 20)
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 100])
+def test_many_parts_that_gzip_packed_are_read_and_too_many_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "facts.gz"
+    path.write_bytes(gzip.compress(content) * 9_999 + gzip.compress(b"{}"))
+    assert read_text(path, "thing", 2 << 20) == content.decode() * 9_999 + "{}"
+    path.write_bytes(gzip.compress(content) * 10_001)
+    with pytest.raises(UserError, match=r"cannot unpack the thing .*: it has more than 10000 parts"):
+        read_text(path, "thing", 2 << 20)
+
+
+def test_what_is_unpacked_is_bounded_whole_or_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "facts.gz"
+    path.write_bytes(gzip.compress(b"a" * 500_000) + gzip.compress(os.urandom(300).hex().encode() * 1000))
+    assert len(read_text(path, "thing", 1_100_000)) == 1_100_000
+    with pytest.raises(UserError, match="is larger than 1099999 bytes"):
+        read_text(path, "thing", 1_099_999)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(UserError, match="it is cut off"):
+        read_text(path, "thing", 1_100_000)

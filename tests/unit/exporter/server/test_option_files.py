@@ -57,7 +57,7 @@ def test_an_include_that_cannot_be_reached_is_left_out(tmp_path: Path) -> None:
 
 
 def user_of(lines: list[str]) -> str | None:
-    found = dict(option_files._of_lines(Path("my.cnf"), lines, frozenset({"client"}), 0, set()))
+    found = dict(option_files._of_lines(Path("my.cnf"), lines, option_files._Reading(frozenset({"client"}), set()), 0))
     return found["user"].value
 
 
@@ -204,3 +204,19 @@ def test_what_is_probed_hears_nothing_of_the_own_way_in(tmp_path: Path) -> None:
     further = Further(tmp_path, "_x", "foo", tmp_path / "login", {"MYSQL_PWD": "secret"}).for_others
     assert (further.login_path, further.login_file, further.environment) == (None, None, {})
     assert (further.extra_file, further.group_suffix) == (tmp_path, "_x")
+
+
+def test_files_that_include_the_next_one_several_times_are_bounded_in_number(tmp_path: Path) -> None:
+    for number in range(10):
+        write(tmp_path / f"{number}.cnf", f"!include {tmp_path}/{number + 1}.cnf\n" * 3)
+    write(tmp_path / "10.cnf", "[client]\nuser=me\n")
+    with pytest.raises(UserError, match=r"\.cnf: option files include more than 500 files: remove some !include"):
+        read_option_files([tmp_path / "0.cnf"])
+    assert read_option_files([tmp_path / "6.cnf"]).value("user") == "me"
+
+
+@pytest.mark.parametrize("directive", ["!include", "!includedir"])
+def test_a_zero_byte_in_what_is_included_is_named(tmp_path: Path, directive: str) -> None:
+    path = write(tmp_path / "my.cnf", f"[client]\n{directive} /a\0b\n")
+    with pytest.raises(UserError, match=rf"my\.cnf, line 2: a zero byte stands in what {directive} names"):
+        read_option_files([path])
