@@ -103,8 +103,8 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
             assert {getattr(finding, name) for finding in own} == {expect[name]}
 
 
-@pytest.mark.parametrize(("rule", "case"), [one for one in CASES if "proofs" in one[1]], ids=lambda one: one if isinstance(one, str) else one["name"])
-def test_what_was_proved_decides(rule: str, case: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("rule", "case"), [one for one in CASES if {"proved", "dropped_because", "to_do"} & one[1]["expect"].keys()], ids=lambda one: one if isinstance(one, str) else one["name"])
+def test_what_was_proved_and_why_something_is_dropped_is_said(rule: str, case: dict[str, Any]) -> None:
     expect, judgement = case["expect"], judged(case)
     own = [finding for finding in judgement.findings if finding.rule == rule]
     for text in expect.get("proved", ()):
@@ -150,6 +150,10 @@ def test_every_rule_has_cases_that_fire_that_stay_silent_and_a_look_alike(rule: 
 
 def is_silent(rule: str, case: dict[str, Any]) -> bool:
     return rule in case["expect"].get("silent", ()) or ("only" in case["expect"] and rule not in case["expect"]["only"])
+
+
+def test_every_finding_shows_what_it_was_found_by() -> None:
+    assert [(case["name"], finding.rule) for _, case in CASES for finding in judged(case).findings if not finding.evidence] == []
 
 
 def test_every_case_names_its_source_and_every_published_one_its_basis() -> None:

@@ -40,10 +40,10 @@ def in_full(rule: ToldRule, verbose: bool, *, numbered: bool = False) -> Iterabl
         body.add_row("", Text(printable(sentence)))
     if rule.likewise:
         body.add_row("", Text(printable(rule.likewise_sentence(" (--format json lists them)"))))
-    body.add_row(
-        label("evidence"),
-        _evidence(first.evidence, verbose) if len(findings) == 1 else _evidence_of_many(findings[:SHOWN_PER_RULE]),
-    )
+    if len(findings) > 1:
+        body.add_row(label("evidence"), _evidence_of_many(findings[:SHOWN_PER_RULE]))
+    elif first.evidence:
+        body.add_row(label("evidence"), _evidence(first.evidence, verbose))
     if rule.since:
         body.add_row(label("since"), Text(rule.since))
     body.add_row(label("do"), Text(printable(first.recommendation)))

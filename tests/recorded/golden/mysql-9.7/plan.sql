@@ -75,10 +75,11 @@ SET GLOBAL table_open_cache = 400;
 -- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
 
 -- ==== Not in this plan, because no statement does it =======================================================
--- table-lock-contention: MyISAM locks whole tables: shorten the statements that hold the lock
---   (`myisam-advisor check --statements` names their kinds), take writes off the read path (counters updated on
---   every view go to a table of their own), spread the writes over several tables (no table that is written has
---   holes that would make inserts wait), and move tables that are read and updated at the same time to a
---   row-locking engine (`myisam-advisor migrate` says what breaks; where each commit is flushed, hundreds of
---   short writes a second become slower there). One long reader with a queue behind it: KILL it. Readers that
---   starve behind writers: low_priority_updates, or a lower max_write_lock_count.
+-- table-lock-contention: Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by Time: it
+--   is above the first one that waits), and KILL it where nobody needs what it does. Then remove the cause.
+--   MyISAM locks whole tables: shorten the statements that hold the lock (`myisam-advisor check --statements`
+--   names their kinds), take writes off the read path (counters updated on every view go to a table of their
+--   own), spread the writes over several tables (no table that is written has holes that would make inserts
+--   wait), and move tables that are read and updated at the same time to a row-locking engine (`myisam-advisor
+--   migrate` says what breaks; where each commit is flushed, hundreds of short writes a second become slower
+--   there). Readers that starve behind writers: low_priority_updates, or a lower max_write_lock_count.

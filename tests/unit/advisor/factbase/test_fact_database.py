@@ -90,7 +90,7 @@ def test_several_rules_or_several_parts_ask_a_view(view: View) -> None:
 
 def test_where_nothing_is_known_a_view_knows_nothing() -> None:
     with open_database(facts_from_document({"schema": 1})) as guarded:
-        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 9]
+        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 13]
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
         assert guarded.query("SELECT type, size_bytes, is_on, waiting_threads FROM query_cache").rows == [(None, None, 0, None)]

@@ -60,6 +60,13 @@ def test_a_treemap_is_nearly_square() -> None:
     assert [one.width for one in treemap([1.0], Rectangle(0, 0, 0, 5))] == [0.0]
 
 
+def test_weights_that_are_nothing_beside_another_have_no_place() -> None:
+    for place in (PLACE, Rectangle(0, 0, 200, 300), Rectangle(0, 0, 1, 1)):
+        rectangles = treemap([2.0**62, 5.0, 1.0], place)
+        assert rectangles[0].width * rectangles[0].height == pytest.approx(place.width * place.height)
+        assert all(one.width * one.height < 1e-9 for one in rectangles[1:])
+
+
 def tables(*rows: dict[str, Value]) -> FactRows:
     columns = tuple(column.name for column in declared_columns()["tables"])
     return FactRows(columns, [[row.get(column) for column in columns] for row in rows])

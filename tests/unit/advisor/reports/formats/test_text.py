@@ -44,6 +44,15 @@ def test_a_single_finding_is_told_in_full_at_once(look: RecordedLook) -> None:
     assert "check --full" not in text
 
 
+def test_a_finding_that_shows_no_fact_has_no_evidence(look: RecordedLook) -> None:
+    alone = next(finding for finding in look.judgement.findings if finding.rule == "table-crashed")
+    labels = [
+        [line.split()[0] for line in report(look, replace(look.judgement, findings=[one])).splitlines() if line.strip()]
+        for one in (alone, replace(alone, evidence=()))
+    ]
+    assert ["evidence" in one for one in labels] == [True, False]
+
+
 def test_lines_are_no_wider_than_a_page_and_end_in_no_blank(look: RecordedLook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     lines = report(look).splitlines()
