@@ -21,7 +21,18 @@ import click
 from benchmarks.kept_lines import keep_line, kept_lines
 from benchmarks.migrations import PLACES, PRODUCTS, Case, chosen_tables, outcomes
 from myisam_advisor.catalogue.conversions import LEAST_SECONDS, LEAST_SPREAD, Conversion
-from myisam_advisor.catalogue.copy_work import ARIA, NUMBERS, ONCE_SECONDS, SECONDS, SORTED, TEXTS, WORDS, pieces
+from myisam_advisor.catalogue.copy_work import (
+    ARIA,
+    NUMBERS,
+    OF_WORDS,
+    ONCE_SECONDS,
+    PART_WORDS,
+    SECONDS,
+    SORTED,
+    TEXTS,
+    WORDS,
+    pieces,
+)
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
@@ -136,7 +147,7 @@ def fitted(conversions: Sequence[Conversion], way: str) -> dict[str, float]:
     """
     of = [one for one in conversions if one.way == way and _is_told(one)]
     plain = [one for one in of if not one.work.word_bytes]
-    names = [name for name in pieces(of[0].work, way) if name != WORDS]
+    names = [name for name in pieces(of[0].work, way) if name not in OF_WORDS]
     found = dict.fromkeys(names, 0.0) | {"row": 1e-6}
     factors: dict[str, float] = {}
     for _ in range(4):
@@ -146,12 +157,14 @@ def fitted(conversions: Sequence[Conversion], way: str) -> dict[str, float]:
             for one in plain
         ]
         found = dict(zip(names, _least_squares(rows), strict=True))
-    above = [
-        max(one.seconds / factors[_server(one)] - _total(found, pieces(one.work, way)), 0.0) / one.work.word_bytes
-        for one in of
-        if one.work.word_bytes and _server(one) in factors
-    ]
-    return {name: seconds for name, seconds in {**found, WORDS: median(above) if above else 0.0}.items() if seconds > 0}
+    with_words = [one for one in of if one.work.word_bytes and _server(one) in factors]
+    above = {
+        one: max(one.seconds / factors[_server(one)] - _total(found, pieces(one.work, way)), 0.0) for one in with_words
+    }
+    of_bytes = [seconds / one.work.word_bytes for one, seconds in above.items()]
+    of_parts = [seconds / one.work.part_words for one, seconds in above.items() if one.work.part_words]
+    found |= {name: median(each) for name, each in ((WORDS, of_bytes), (PART_WORDS, of_parts)) if each}
+    return {name: seconds for name, seconds in found.items() if seconds > 0}
 
 
 def _is_told(one: Conversion) -> bool:

@@ -62,9 +62,9 @@ class Conversion:
         return self.seconds / reference_seconds(self.work, self.way)
 
     @property
-    def rate(self) -> Rate:
-        """For the same table, as it is now."""
-        return replace(_rate([self]), is_own=True)
+    def measured(self) -> str:
+        """When and where, in words."""
+        return f"measured on a copy of the table on {day(self.taken_at)}"
 
     def is_like(self, work: CopyWork) -> bool:
         """Whether a table with so much to do may be the one that was copied, with rows that came or went since."""
@@ -74,6 +74,7 @@ class Conversion:
             data_bytes=work.data_bytes,
             index_bytes=work.index_bytes,
             word_bytes=work.word_bytes,
+            part_words=work.part_words,
         )
         return (
             now_filled == work
@@ -89,6 +90,13 @@ class Conversion:
         spread = OWN_SIZE_SPREAD * (1 + 2 * abs(times - 1))
         return self.bytes_after * times * (1 - spread), self.bytes_after * times * (1 + spread)
 
+    def seconds_of(self, work: CopyWork) -> tuple[float, float]:
+        """Between which times the same table is copied now. Words are counted in the same way then and now, by bytes unless both know better."""
+        then = self
+        if None in (self.work.part_words, work.part_words):
+            then, work = replace(self, work=_by_bytes(self.work)), _by_bytes(work)
+        return _rate([then]).seconds(work, self.way, is_own=True)
+
     def _data_times(self, work: CopyWork) -> float:
         return work.data_bytes / self.work.data_bytes
 
@@ -97,7 +105,7 @@ class Conversion:
 class Rate:
     """How many times as long as elsewhere copies last here, how far that may be off, and when it was last measured.
 
-    `bytes_per_second` and `bytes_spread` are of the same measurements, for those who know a table's bytes alone. `is_own`: of the very table alone.
+    `bytes_per_second` and `bytes_spread` are of the same measurements, for those who know a table's bytes alone.
     """
 
     times_reference: float
@@ -106,18 +114,17 @@ class Rate:
     bytes_spread: float
     taken_at: float
     largest_bytes: float
-    is_own: bool = False
 
     @property
     def measured(self) -> str:
         """When and where, in words."""
-        return f"measured {'on a copy of the table' if self.is_own else 'here'} on {day(self.taken_at)}"
+        return f"measured here on {day(self.taken_at)}"
 
-    def seconds(self, work: CopyWork, way: str) -> tuple[float, float]:
-        """Between which times such a table is copied."""
+    def seconds(self, work: CopyWork, way: str, *, is_own: bool = False) -> tuple[float, float]:
+        """Between which times such a table is copied; `is_own`: it is the one that was measured."""
         middle = self.times_reference * reference_seconds(work, way)
-        # What words take is known far worse than the rest: a third to two thirds of such tables were within 30 %. Its own are known.
-        is_far = bool(work.word_bytes) and not self.is_own
+        # By their bytes alone, what words take is known far worse than the rest: two fifths of such tables were within 30 %. Its own are known.
+        is_far = bool(work.word_bytes) and work.part_words is None and not is_own
         return self._ends(middle, max(self.spread, FAR_SPREAD if is_far else 0.0), work.total_bytes)
 
     def seconds_by_bytes(self, table_bytes: float) -> tuple[float, float]:
@@ -167,6 +174,10 @@ class Rates:
 
 
 NO_RATES = Rates()
+
+
+def _by_bytes(work: CopyWork) -> CopyWork:
+    return replace(work, part_words=None)
 
 
 def _is_within(times: float, most: float) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import log2
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.files.fulltext_pages import IndexWords
 from myisam_exporter.files.myi_definition import SIZED_TYPES, Definition, Key, KeyPart
 
 INNODB = "InnoDB"
@@ -21,7 +22,11 @@ COUNTER, NUMBERS, TEXTS = "counter", "numbers", "texts"
 # Entries of MyISAM's indexes: where the row is, how full the pages are, how long a text is that may be long, and how full pages of
 # words are that were never sorted (migrate/myisam_keys.py).
 POINTER_BYTES, FILLED, USUAL_TEXT_BYTES, LEAST_SHARE_OF_WORDS, WORDS_BY_ROW = 6, 0.8, 24.0, 20, 0.54
-WORDS = "byte of words"
+WORDS, PART_WORDS = "byte of words", "word of a part"
+OF_WORDS = frozenset((WORDS, PART_WORDS))
+# Into so many parts the rows are cut (2 ** n): what a FULLTEXT index takes goes by how many different words each of them has. Of 4 to a million
+# parts these come nearest, in InnoDB and in Aria.
+PARTS_POWER = 9
 ENTRIES_ARE_USUAL = 18.0
 ONCE_SECONDS = 0.01  # of tables of a few rows, on all servers
 CLUSTERED = ("", COUNTER, NUMBERS, TEXTS)
@@ -32,7 +37,8 @@ class CopyWork:
     """A table as a copy sees it; `data_bytes` are those of rows, without free space.
 
     The other numbers are counts of indexes; `further_parts` are their columns beside the first one each.
-    `word_bytes` are what FULLTEXT indexes take of index_bytes, about, as if their pages were full.
+    `word_bytes` are what FULLTEXT indexes take of index_bytes, about, as if their pages were full; `part_words` how many different words
+    each part of the rows has, all parts together, None where pages of the indexes do not tell.
     The index that comes first is what InnoDB keeps the rows in, where it is unique and no part of it may be NULL: `clustered` says what it is of
     ("counter", "numbers", "texts", "" where there is none), and it is none of the counts.
     """
@@ -49,6 +55,7 @@ class CopyWork:
     plain_texts: int
     further_parts: int
     word_bytes: int
+    part_words: int | None = None
 
     @property
     def total_bytes(self) -> int:
@@ -57,11 +64,12 @@ class CopyWork:
 
 
 def copy_work(
-    definition: Definition, rows: int, data_bytes: int, index_bytes: int, *, never_sorted: bool = False
-) -> CopyWork | None:
+    definition: Definition, rows: int, data_bytes: int, index_bytes: int, *, never_sorted: bool = False,
+    words: Sequence[IndexWords] = (),
+) -> CopyWork | None:  # fmt: skip
     """The work that headers tell of; None where there was no room for the definition of the indexes.
 
-    `never_sorted`: no statistics were ever made, so that words were put in one by one.
+    `never_sorted`: no statistics were ever made, so that words were put in one by one. `words` are what pages of the FULLTEXT indexes told.
     """
     if definition.keys is None:
         return None
@@ -78,6 +86,7 @@ def copy_work(
         counts[True, False], counts[True, True], counts[False, False], counts[False, True],
         sum(key.part_count - 1 for key in trees),
         _word_bytes(definition.keys, rows, index_bytes, never_sorted),
+        round(sum(one.different[PARTS_POWER] for one in words)) if words else None,
     )  # fmt: skip
 
 
@@ -109,7 +118,7 @@ def pieces(work: CopyWork, way: str) -> Mapping[str, float]:
         "byte": float(work.data_bytes),
         "value": rows * work.columns,
         "further part": entries * work.further_parts,
-        WORDS: float(work.word_bytes),
+        **({WORDS: float(work.word_bytes)} if work.part_words is None else {PART_WORDS: float(work.part_words)}),
     }
     if way == ARIA:
         return counts | {

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 
 from myisam_advisor.catalogue.copy_work import copy_work
@@ -16,12 +20,15 @@ from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table, undivided
+from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
+from myisam_exporter.files.merge_members import merges_of_members
 from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.outside.foreign_files import ForeignFiles
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
@@ -82,6 +89,67 @@ class Found:
         self.not_found.append((name, why))
 
 
+class _Known:
+    """What the scan tells of all tables, by their names: asked of each of a hundred thousand."""
+
+    def __init__(self, scan: DataDirectoryScan) -> None:
+        self.owner, self.now = scan.owner, scan.now
+        self.unread = _unread(scan)
+        self.unions = {(merge.schema_name, merge.table_name): merge.tables for merge in scan.merge_tables}
+        self.merges = merges_of_members(scan)
+        self._files: dict[str, dict[str, list[TableFile]]] = {}
+        for file in scan.files:
+            self._files.setdefault(file.schema_name, {}).setdefault(file.table_name, []).append(file)
+
+    def files(self, schema: str, asked: _Asked) -> dict[str, list[TableFile]]:
+        """The files of a database that are asked for, by table."""
+        return {table: files for table, files in self._files.get(schema, {}).items() if asked.has(table)}
+
+
+class _Folder:
+    """A database's open directory: what lies there beside what the scan told. Links are followed only to files of the owner."""
+
+    def __init__(self, descriptor: int, owner: int | None) -> None:
+        self._descriptor = descriptor
+        self._files = ForeignFiles(owner)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: str, owner: int | None) -> Iterator[_Folder]:
+        """That of a path, closed at the end. Raises OSError."""
+        descriptor = ForeignFiles(owner).open_directory(path)
+        try:
+            yield cls(descriptor, owner)
+        finally:
+            os.close(descriptor)
+
+    def status(self, name: str) -> os.stat_result:
+        """Of a regular file of the owner's. Raises OSError."""
+        return self._files.status(name, self._descriptor)
+
+    def has(self, name: str) -> bool:
+        """Whether it is there, or may be: what cannot be looked at, or is another's."""
+        try:
+            self.status(name)
+        except OSError as error:
+            refuse_exhaustion(error)
+            return error.errno != errno.ENOENT
+        return True
+
+    def is_link(self, name: str) -> bool:
+        """Whether it is a symbolic link, wherever that leads."""
+        try:
+            return stat.S_ISLNK(os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_mode)
+        except OSError:
+            return False
+
+    @cached_property
+    def tables_with_index(self) -> frozenset[str]:
+        """The tables that have an index file: the scan passes over those whose header is not written yet."""
+        stems = [name[: -len(INDEX)] for name in os.listdir(self._descriptor) if name.endswith(INDEX)]
+        return frozenset(named[0] for named in map(decode_table, stems) if named is not None)
+
+
 def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, folds: bool = False) -> Found:
     """The tables that the words name (all, where there are none), each with what its files tell. Raises OSError.
 
@@ -93,9 +161,18 @@ def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, fol
     }
     found = Found()
     wanted = _wanted(asked, scan, folders, found, str.lower if folds else str)
-    unread = _unread(scan)
+    known = _Known(scan)
     for schema in sorted(wanted):
-        _read_schema(directory / folders[schema], schema, wanted[schema], scan, unread, found)
+        path = str(directory / folders[schema])
+        try:
+            structures = read_structures(path, schema, known.owner, wanted[schema].has)
+            with _Folder.opened(path, known.owner) as folder:
+                _take_all(structures, schema, wanted[schema], known, folder, found)
+        except OSError as error:
+            refuse_exhaustion(error)
+            found.left_out.append(
+                (schema, f"its directory cannot be read ({error.strerror}): run as root, or as the server's user")
+            )
     return found
 
 
@@ -134,27 +211,15 @@ def _no_such(text: str, names: Sequence[TableName], folders: Collection[str], kn
     return f"there is no such database or table.{did_you_mean(text, candidates)}"
 
 
-def _read_schema(
-    path: Path, schema: str, asked: _Asked, scan: DataDirectoryScan, unread: Mapping[str, str], found: Found
+def _take_all(
+    structures: Sequence[FoundStructure], schema: str, asked: _Asked, known: _Known, folder: _Folder, found: Found
 ) -> None:
-    try:
-        structures = read_structures(str(path), schema, scan.owner, asked.has)
-    except OSError as error:
-        found.left_out.append(
-            (schema, f"its directory cannot be read ({error.strerror}): run as root, or as the server's user")
-        )
-        return
-    files: dict[str, list[TableFile]] = {}
-    for file in scan.files:
-        if file.schema_name == schema and asked.has(file.table_name):
-            files.setdefault(file.table_name, []).append(file)
+    """What is told of the tables of one database. Raises OSError."""
+    files = known.files(schema, asked)
     seen = set()
     for one in structures:
         seen.add(one.table_name)
-        why = unread.get(f"{schema}.{one.table_name}", "")
-        if not why and one.table_name not in files and _has_index_file(path, one.table_name):
-            why = "it is being written at this moment; look again"
-        _take(one, schema, files.get(one.table_name, []), scan, why, found, named=one.table_name in asked.names)
+        _take(one, schema, files.get(one.table_name, []), known, folder, found, named=one.table_name in asked.names)
     for table in sorted(name for name in files.keys() - seen if not OF_VECTORS.search(name)):
         found.left_out.append(
             (
@@ -170,7 +235,7 @@ def _read_schema(
 
 
 def _take(
-    one: FoundStructure, schema: str, files: Sequence[TableFile], scan: DataDirectoryScan, unread: str, found: Found, *,
+    one: FoundStructure, schema: str, files: Sequence[TableFile], known: _Known, folder: _Folder, found: Found, *,
     named: bool,
 ) -> None:  # fmt: skip
     label = object_name(schema, one.table_name)
@@ -182,27 +247,29 @@ def _take(
     structure = one.structure
     name = (schema, one.table_name)
     if structure.engine == MERGE:
-        union = next((merge.tables for merge in scan.merge_tables if (merge.schema_name, merge.table_name) == name), ())
-        found.tables.append(FoundTable(name, structure, None, union=tuple(union)))
+        found.tables.append(FoundTable(name, structure, None, union=known.unions.get(name, ())))
         return
     if structure.engine != MYISAM:
         if named:
             found.left_out.append((label, f"it is a table of {structure.engine}, not of MyISAM"))
         return
+    unread = known.unread.get(f"{schema}.{one.table_name}", "")
+    if not unread and not files and one.table_name in folder.tables_with_index:
+        unread = "it is being written at this moment; look again"
     if unread:
         found.left_out.append((label, f"its index file ({INDEX}) was not looked into: {unread}"))
         return
-    merged = tuple((merge.schema_name, merge.table_name) for merge in scan.merge_tables if name in merge.tables)
-    missing = _missing(files)
+    merged = tuple(known.merges.get(name, ()))
+    missing = _missing(files, folder)
     damaged = next((file.problem for file in files if file.problem), "")
-    problem = next(filter(None, (_cut(file, scan.now) for file in files)), "")
+    problem = next(filter(None, (_cut(file, folder, known.now) for file in files)), "")
     headers = [file.header for file in files if file.header is not None]
-    contents = None if problem or damaged or missing else _contents(headers, _words(structure, files, scan.owner))
+    contents = None if problem or damaged or missing else _contents(headers, _words(structure, files, known.owner))
     written = max((file.data_modified for file in files if file.data_modified is not None), default=None)
-    idle = None if written is None else max(scan.now - written, 0.0)
+    idle = None if written is None else max(known.now - written, 0.0)
     crashed = any(header.crashed for header in headers)
-    elsewhere = any(Path(file.directory, f"{file.stem}{INDEX}").is_symlink() for file in files)
-    triggers = any(_is_there(file.directory, f"{undivided(file.stem)}{TRIGGERS}") for file in files)
+    elsewhere = any(folder.is_link(f"{file.stem}{INDEX}") for file in files)
+    triggers = any(folder.has(f"{undivided(file.stem)}{TRIGGERS}") for file in files)
     found.tables.append(
         FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere, missing, triggers, damaged)
     )
@@ -221,7 +288,9 @@ def _contents(headers: Sequence[Header], words: tuple[IndexWords, ...]) -> Conte
     never_sorted = any(one.not_analyzed for one in headers)
     return Contents(
         rows, data_bytes, index_bytes, free_bytes, headers[0].row_format, never_sorted, words,
-        copy_work(headers[0].definition, rows, max(data_bytes - free_bytes, 0), index_bytes, never_sorted=never_sorted),
+        copy_work(
+            headers[0].definition, rows, max(data_bytes - free_bytes, 0), index_bytes, never_sorted=never_sorted, words=words
+        ),
     )  # fmt: skip
 
 
@@ -235,30 +304,11 @@ def _unread(scan: DataDirectoryScan) -> dict[str, str]:
     }
 
 
-def _missing(files: Sequence[TableFile]) -> str:
+def _missing(files: Sequence[TableFile], folder: _Folder) -> str:
     """The ending of the first file that is not there."""
     if not files:
         return INDEX
-    return "" if all(_is_there(file.directory, f"{file.stem}{DATA}") for file in files) else DATA
-
-
-def _has_index_file(path: Path, table: str) -> bool:
-    """Whether there is one after all: the scan passes over those whose header is not written yet."""
-    try:
-        stems = [name.removesuffix(INDEX) for name in os.listdir(path) if name.endswith(INDEX)]
-    except OSError:
-        return False
-    return any((decode_table(stem) or ("", None))[0] == table for stem in stems)
-
-
-def _is_there(directory: str, name: str) -> bool:
-    try:
-        Path(directory, name).stat()
-    except FileNotFoundError:
-        return False
-    except OSError:
-        pass  # what cannot be looked at may be there
-    return True
+    return "" if all(folder.has(f"{file.stem}{DATA}") for file in files) else DATA
 
 
 def _words(structure: Structure, files: Sequence[TableFile], owner: int | None) -> tuple[IndexWords, ...]:
@@ -270,13 +320,14 @@ def _words(structure: Structure, files: Sequence[TableFile], owner: int | None) 
     return sample_words(files[0].directory, files[0].stem, owner, collations)
 
 
-def _cut(file: TableFile, now: float) -> str:
+def _cut(file: TableFile, folder: _Folder, now: float) -> str:
     """What is said of rows that end before their header says; nothing where they may be in the middle of a change."""
     if file.header is None:
         return ""
     try:
-        status = Path(file.directory, f"{file.stem}{DATA}").stat()
-    except OSError:
+        status = folder.status(f"{file.stem}{DATA}")
+    except OSError as error:
+        refuse_exhaustion(error)
         return ""
     missing = file.header.data_bytes - status.st_size
     if missing <= 0 or missing == MARGIN_BYTES or now - status.st_mtime < STEADY_SECONDS:

@@ -69,14 +69,17 @@ def lasting(
     if contents.work is None:
         return None
     product, version, way = _kind(here, to)
-    rate = own.rate if own else machine.rates.rate_for(product, version, to, machine.now, way)
-    if rate is not None:
-        least, most = rate.seconds(contents.work, way)
+    rate = machine.rates.rate_for(product, version, to, machine.now, way)
+    if own is not None:
+        (least, most), measured = own.seconds_of(contents.work), own.measured
+    elif rate is not None:
+        (least, most), measured = rate.seconds(contents.work, way), rate.measured
     else:
         seconds = reference_seconds(contents.work, way)
         least, most = (max(seconds * times, SHORTEST_SECONDS) for times in ELSEWHERE)
+        measured = ""
     why = _beyond_memory(contents, after, to, here, machine)
-    return Lasting(least, None if why else most, why, rate.measured if rate else "")
+    return Lasting(least, None if why else most, why, measured)
 
 
 def _kind(here: ServerKind, to: str) -> tuple[str, str, str]:

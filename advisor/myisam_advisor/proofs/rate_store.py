@@ -140,12 +140,15 @@ def conversion_of(text: str) -> Conversion:
 
 
 def _work(value: object) -> CopyWork:
-    if not isinstance(value, dict) or value.keys() != {field.name for field in fields(CopyWork)}:
+    # Measurements of a release before this one say nothing of words in parts.
+    told = {"part_words": None, **value} if isinstance(value, dict) else {}
+    if told.keys() != {field.name for field in fields(CopyWork)}:
         raise KeptFileError("what there was to do is not told")
-    counts: dict[str, Any] = {name: _count(number) for name, number in value.items() if name != "clustered"}
-    if value["clustered"] not in CLUSTERED:
+    clustered, part_words = told.pop("clustered"), told.pop("part_words")
+    if clustered not in CLUSTERED:
         raise KeptFileError("its rows lie in no kind of index")
-    return CopyWork(**counts, clustered=value["clustered"])
+    counts: dict[str, Any] = {name: _count(number) for name, number in told.items()}
+    return CopyWork(**counts, clustered=clustered, part_words=None if part_words is None else _count(part_words))
 
 
 def _count(value: object) -> int:

@@ -120,6 +120,8 @@ def _heads(data: bytes, count: int) -> tuple[list[tuple[int, int, int]], int]:
         if position + _KEY.size > len(data):
             raise FrmError("its indexes would have more columns than it says")
         flag, parts, algorithm = _KEY.unpack_from(data, position)
+        if not parts:
+            raise FrmError("an index would have no columns")
         heads.append((flag ^ KEY_NOSAME, parts, algorithm))  # the bit is kept the other way round
         position += _KEY.size + parts * PART_BYTES
     if position > len(data):

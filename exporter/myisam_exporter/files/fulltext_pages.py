@@ -9,9 +9,11 @@ The words are what users wrote. They are compared here and forgotten: what is re
 
 Whoever may write to the file may have made it up, and a server may change it at the same moment: no more levels and pages are read than said
 here, a page that contradicts itself is left out, and where a tenth of them do, or the header says that pages may be behind, nothing is told.
+Words are packed, so that a page may stand for hundreds of times its bytes: what no server's words take is no page either.
 
 Sources: storage/myisam/mi_search.c (_mi_get_pack_key, _mi_kpos), ft_static.c (ft_keysegs: a word and its weight), ft_update.c
-(_mi_ft_convert_to_ft2: a word that fills a page becomes one entry, with the number of its rows, made negative, in the place of the weight).
+(_mi_ft_convert_to_ft2: a word that fills a page becomes one entry, with the number of its rows, made negative, in the place of the weight),
+include/ft_global.h (HA_FT_MAXBYTELEN: 254, in newer versions of MySQL 336).
 """
 
 from __future__ import annotations
@@ -26,14 +28,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, Key
-from myisam_exporter.files.myi_header import (
-    FIRST_READ_BYTES,
-    Header,
-    HeaderError,
-    header_length,
-    parse_header,
-    tree_pointers,
-)
+from myisam_exporter.files.myi_header import Header, HeaderError, parse_header, read_header_bytes, tree_pointers
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 PAGES_OF_A_LEVEL, MOST_LEVELS = 192, 8
@@ -46,6 +41,10 @@ LETTERS_POWER = 6  # words of as many parts are shared out to InnoDB's tables
 FIRST_LETTERS = "AFKPU"
 PAGE_UNIT, LARGEST_PAGE = 1024, 16_384  # MI_MIN_KEY_BLOCK_LENGTH, MI_MAX_KEY_BLOCK_LENGTH
 WEIGHT_BYTES = 4  # HA_FT_WLEN
+LONGEST_WORD_BYTES = 336  # 84 characters of four bytes
+LETTERS_OF_A_SIGN = 3  # it is made of no more in any language; a few stand for a sentence (U+FDFA)
+# So many times a page's bytes its different words may have: 40 digits that count up have as many.
+MOST_UNPACKED = 3
 HIGH_BIT, LONG_REST = 0x8000, 255
 Entry = tuple[bytes, int, int]
 
@@ -106,9 +105,20 @@ def sample_words(path: str, stem: str, owner: int | None, collations: Sequence[i
         finally:
             os.close(directory)
         try:
-            return _of_file(descriptor, status.st_size, collations)
+            return sample_open_words(descriptor, status.st_size, collations)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        refuse_exhaustion(error)
+        return ()
+
+
+def sample_open_words(
+    descriptor: int, file_bytes: int, collations: Sequence[int] | None = None
+) -> tuple[IndexWords, ...]:
+    """The same of an open .MYI of so many bytes; without collations each word is taken for what it can be, UTF-8 or bytes."""
+    try:
+        return _of_file(descriptor, file_bytes, collations)
     except (HeaderError, PageError):
         return ()
     except OSError as error:
@@ -116,18 +126,18 @@ def sample_words(path: str, stem: str, owner: int | None, collations: Sequence[i
         return ()
 
 
-def _of_file(descriptor: int, file_bytes: int, collations: Sequence[int]) -> tuple[IndexWords, ...]:
-    data = os.pread(descriptor, FIRST_READ_BYTES, 0)
-    data += os.pread(descriptor, max(header_length(data) - len(data), 0), len(data))
+def _of_file(descriptor: int, file_bytes: int, collations: Sequence[int] | None) -> tuple[IndexWords, ...]:
+    data = read_header_bytes(descriptor)
     header = parse_header(data)
     roots, row_pointer, page_pointer = tree_pointers(data)
     keys = [(number, key) for number, key in enumerate(header.definition.keys or ()) if key.flag & KEY_FULLTEXT]
     rows_end = _rows_end(header)
     # Pages that wait in the server's memory are not in the file.
-    if header.crashed or header.delay_key_write or len(keys) != len(collations) or not rows_end:
+    of_keys: Sequence[int | None] = [None] * len(keys) if collations is None else collations
+    if header.crashed or header.delay_key_write or len(keys) != len(of_keys) or not rows_end:
         raise PageError
     found = []
-    for (number, key), collation in zip(keys, collations, strict=True):
+    for (number, key), collation in zip(keys, of_keys, strict=True):
         _expect_readable(key)
 
         def page_at(position: int, key: Key = key) -> Page:
@@ -162,13 +172,17 @@ def parse_page(data: bytes, longest: int, row_pointer: int, page_pointer: int) -
         if not 2 <= used <= len(data):
             raise PageError
         entries: list[Entry] = []
-        at, word = 2 + node, b""
+        at, word, room = 2 + node, b"", MOST_UNPACKED * len(data)
+        longest = min(longest, LONGEST_WORD_BYTES)
         below = [int.from_bytes(data[2:at], "big") * PAGE_UNIT] if node else []
         while at < used:
-            word, at = _word(data, at, word)
+            before = word
+            word, at = _word(data, at, before)
+            if word is not before:
+                room -= len(word)
             place = at + WEIGHT_BYTES
             end = place + row_pointer
-            if len(word) > longest or end + node > used:
+            if len(word) > longest or room < 0 or end + node > used:
                 raise PageError
             weight = int.from_bytes(data[at:place], "big", signed=True)
             entries.append((word, max(-weight, 0), int.from_bytes(data[place:end], "big")))
@@ -201,7 +215,7 @@ def _word(data: bytes, at: int, before: bytes) -> tuple[bytes, int]:
     return before[:length] + data[at : at + rest], at + rest
 
 
-def sampled(page_at: Callable[[int], Page], root: int, rows_end: int, collation: int) -> IndexWords:
+def sampled(page_at: Callable[[int], Page], root: int, rows_end: int, collation: int | None) -> IndexWords:
     """The words of the tree below this page. Raises PageError."""
     chosen, stands_for = [_Place(root)], 1.0
     for _ in range(MOST_LEVELS):
@@ -240,20 +254,26 @@ def _spread(places: Sequence[_Place]) -> list[_Place]:
     return [places[int((number + 0.5) * step)] for number in range(min(len(places), PAGES_OF_A_LEVEL))]
 
 
-def _counted(read: Sequence[tuple[_Place, Page]], stands_for: float, rows_end: int, collation: int) -> IndexWords:
+def _counted(
+    read: Sequence[tuple[_Place, Page]], stands_for: float, rows_end: int, collation: int | None
+) -> IndexWords:
     """What the entries of these pages tell, each by the one before it; one that stands on a page above is counted with the page that it follows."""
-    is_utf8 = character_set(collation)[0].startswith("utf8")
+    is_utf8 = None if collation is None else character_set(collation)[0].startswith("utf8")
     # By the fewest parts in which an entry is its word's first in its part: so it is in more parts, too.
     first_in, popular = [0] * (FINEST + 2), [0.0] * (FINEST + 1)
     new_by_letter, all_by_letter, word_bytes = [0] * (len(FIRST_LETTERS) + 1), [0] * (len(FIRST_LETTERS) + 1), 0
     for place, page in read:
-        before: str | None = None
+        last: bytes | None = None
+        folded: str | None = None
         part_before = 0
         if place.before is not None:
-            before, part_before = _folded(place.before[0], is_utf8), _finest_part(place.before[2], rows_end)
+            last, part_before = place.before[0], _finest_part(place.before[2], rows_end)
+            folded = _folded(last, is_utf8)
         behind = (place.behind,) if place.behind is not None else ()
         for word, rows, row in (*page.entries, *behind):
-            folded, part = _folded(word, is_utf8), _finest_part(row, rows_end)
+            before, part = folded, _finest_part(row, rows_end)
+            if folded is None or word != last:  # most of a large index are the same again
+                last, folded = word, _folded(word, is_utf8)
             new = FINEST + 1 - (part ^ part_before).bit_length() if folded == before else 0
             if rows:  # they have a tree of their own, which is not looked into: as if they were drawn
                 popular = [held + expected_parts(rows, 1 << power) for power, held in enumerate(popular)]
@@ -263,7 +283,7 @@ def _counted(read: Sequence[tuple[_Place, Page]], stands_for: float, rows_end: i
             new_by_letter[table] += 1 if rows or new <= LETTERS_POWER else 0
             all_by_letter[table] += rows or 1
             word_bytes += (rows or 1) * len(word)
-            before, part_before = folded, part
+            part_before = part
     entries, used_bytes = sum(all_by_letter), sum([page.used_bytes for _, page in read])
     different = [(one + other) * stands_for for one, other in zip(accumulate(first_in[:-1]), popular, strict=True)]
     least, most = _bounds([_folded(page.entries[0][0], is_utf8) for _, page in read], first_in[0])
@@ -304,9 +324,18 @@ def expected_parts(rows: int, parts: float) -> float:
     return parts * (1 - exp(-rows / parts))
 
 
-def _folded(word: bytes, is_utf8: bool) -> str:
+def _folded(word: bytes, is_utf8: bool | None) -> str:
     """As collations compare it, nearly: without case and accents. Words that differ in these only stand beside each other where the collation takes them for one."""
-    text = word.decode("utf-8" if is_utf8 else "latin-1", "replace").casefold()
+    text = (_either(word) if is_utf8 is None else word.decode("utf-8" if is_utf8 else "latin-1", "replace")).casefold()
     if text.isascii():
         return text
-    return "".join([one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one)])
+    letters = unicodedata.normalize("NFKD", text)[: LETTERS_OF_A_SIGN * len(text)]
+    return "".join([one for one in letters if not unicodedata.combining(one)])
+
+
+def _either(word: bytes) -> str:
+    """Words of other sets than UTF-8 are hardly ever UTF-8 by chance."""
+    try:
+        return word.decode("utf-8")
+    except UnicodeDecodeError:
+        return word.decode("latin-1")

@@ -21,15 +21,21 @@ class WithMergeTables(Protocol):
 
 def merged_into(scan: WithMergeTables, tables: Container[TableName]) -> dict[TableName, str]:
     """The MERGE tables that each of these tables belongs to, of those that belong to one: the first, and how many more."""
-    found: dict[TableName, list[str]] = {}
+    found = merges_of_members(scan)
+    return {name: _first_of(merges) for name, merges in found.items() if name in tables}
+
+
+def merges_of_members(scan: WithMergeTables) -> dict[TableName, list[TableName]]:
+    """The MERGE tables of each table that belongs to one, all of them."""
+    found: dict[TableName, list[TableName]] = {}
     for merge in scan.merge_tables:
-        whole = f"{merge.schema_name}.{merge.table_name}"
+        whole = (merge.schema_name, merge.table_name)
         for name in merge.tables:
-            if name in tables:
-                found.setdefault(name, []).append(whole)
-    return {name: _first_of(wholes) for name, wholes in found.items()}
+            found.setdefault(name, []).append(whole)
+    return found
 
 
-def _first_of(names: list[str]) -> str:
-    more = len(names) - NAMED_MERGE_TABLES
-    return ", ".join(names[:NAMED_MERGE_TABLES]) + (f" and {more} more" if more > 0 else "")
+def _first_of(merges: Sequence[TableName]) -> str:
+    more = len(merges) - NAMED_MERGE_TABLES
+    named = ", ".join(map(".".join, merges[:NAMED_MERGE_TABLES]))
+    return named + (f" and {more} more" if more > 0 else "")

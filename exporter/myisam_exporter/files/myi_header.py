@@ -6,6 +6,7 @@ compared field by field with `myisamchk -dvv` in tests/servers. The server write
 
 from __future__ import annotations
 
+import os
 import struct
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, De
 
 __all__ = [
     "FIRST_READ_BYTES", "NO_HEADER", "OPEN_COUNT_BYTES", "OPEN_COUNT_POSITION", "Header", "HeaderError", "header_length", "parse_header",
-    "tree_pointers",
+    "read_header_bytes", "tree_pointers",
 ]  # fmt: skip
 
 # What is said of a file that is no .MYI at all; of any other it is that the header is damaged.
@@ -133,6 +134,15 @@ def header_length(start: bytes) -> int:
     if len(start) < STATE_FIXED_BYTES:
         raise HeaderError(f"it ends after {len(start)} bytes, within its header")
     return int.from_bytes(start[6:8], "big")
+
+
+def read_header_bytes(descriptor: int) -> bytes:
+    """All that an open .MYI file has of its header, and more of a short one. Raises HeaderError as `header_length` does, and OSError."""
+    data = os.pread(descriptor, FIRST_READ_BYTES, 0)
+    length = header_length(data)
+    if length > len(data) == FIRST_READ_BYTES:
+        data += os.pread(descriptor, length - len(data), len(data))
+    return data
 
 
 def parse_header(data: bytes, definitions: Definitions | None = None) -> Header:

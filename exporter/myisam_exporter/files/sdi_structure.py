@@ -12,8 +12,11 @@ from typing import Any
 
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes
+from myisam_exporter.files.frm_definition import MAXIMUM_COLUMNS
+from myisam_exporter.files.frm_keys import MAXIMUM_KEYS, MAXIMUM_PARTS
 from myisam_exporter.files.structure import Column, Index, Part, Structure
 from myisam_exporter.outside.documents import DocumentError, parse_json
+from myisam_exporter.outside.numbers import LARGEST_WHOLE, finite_number, whole_number
 
 MAXIMUM_FILE_BYTES = 16 << 20  # a table of 4,096 columns with long comments has some 5 MB
 MAXIMUM_MEMORY_BYTES = 64 << 20
@@ -36,6 +39,7 @@ _FIXED = {
 _TIMES = {types.TIMESTAMP2: 4, types.DATETIME2: 5, types.TIME2: 3}
 # sql/dd/types/column.h, enum_hidden_type: HT_VISIBLE, and HT_HIDDEN_USER of a column that was made INVISIBLE; the others are the server's own.
 _OF_USERS = frozenset({1, 4})
+_SHOWN_CHARACTERS = 20
 _MERGE = "MRG_MyISAM"  # as the server itself spells it elsewhere
 _ZERO_DATE = re.compile(r"0000-00-00(?: 00:00:00(?:\.0+)?)?", re.ASCII)
 _PARTLY_ZERO_DATE = re.compile(r"[0-9]{4}-(?:00-[0-9]{2}|[0-9]{2}-00)", re.ASCII)
@@ -62,20 +66,33 @@ def parse_sdi(text: str) -> tuple[str, str, Structure]:
 
 def _structure(table: Mapping[str, Any]) -> Structure:
     options = _settings(table["options"])
-    described = [column for column in table["columns"] if int(column["hidden"]) in _OF_USERS]
-    columns = tuple(map(_column, described))
-    # Indexes count the hidden columns too.
-    places = {number: described.index(column) for number, column in enumerate(table["columns"]) if column in described}
+    described: list[Column] = []
+    places: dict[int, int] = {}
+    for number, column in enumerate(table["columns"]):
+        if _number(column["hidden"]) in _OF_USERS:
+            places[number] = len(described)  # indexes count the hidden columns too
+            described.append(_column(column))
+    columns, indexes = tuple(described), [index for index in table["indexes"] if not index["hidden"]]
+    if len(columns) > MAXIMUM_COLUMNS or len(indexes) > MAXIMUM_KEYS:
+        raise SdiError(f"it would have {len(columns)} columns and {len(indexes)} indexes")
     return Structure(
         _MERGE if str(table["engine"]).upper() == _MERGE.upper() else str(table["engine"]),
-        int(table["mysql_version_id"]),
-        int(table["collation_id"]),
-        _ROW_FORMATS.get(int(options.get("row_type", 0)), ""),
+        _number(table["mysql_version_id"]),
+        _number(table["collation_id"]),
+        _ROW_FORMATS.get(_number(options.get("row_type", 0)), ""),
         tuple(_options(options)),
-        int(table["partition_type"]) != 0,
+        _number(table["partition_type"]) != 0,
         columns,
-        tuple(_index(index, places, columns) for index in table["indexes"] if not index["hidden"]),
+        tuple(_index(index, places, columns) for index in indexes),
     )
+
+
+def _number(said: Any) -> int:
+    """A whole number of no more than 32 bits, as the dictionary has them all. Raises ValueError for anything else."""
+    number = whole_number(said, types.LARGEST_BLOB)
+    if number is None:
+        raise ValueError(f"{str(said)[:_SHOWN_CHARACTERS]} is no number of a dictionary's")
+    return number
 
 
 def _settings(text: str) -> dict[str, str]:
@@ -83,14 +100,24 @@ def _settings(text: str) -> dict[str, str]:
 
 
 def _options(settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    yield from ((name, int(settings[key])) for key, name in _NUMBERS.items() if settings.get(key, "0") not in ("0", ""))
+    yield from (
+        (name, _option(settings[key])) for key, name in _NUMBERS.items() if settings.get(key, "0") not in ("0", "")
+    )
     yield from ((name, 1) for key, name in _SWITCHES.items() if settings.get(key, "0") not in ("0", ""))
     if settings.get("pack_keys") in _PACK_KEYS:
         yield "PACK_KEYS", _PACK_KEYS[settings["pack_keys"]]
 
 
+def _option(text: str) -> int:
+    """An option's value; MAX_ROWS may be anything that 64 bits hold. Raises ValueError."""
+    number = finite_number(text)
+    if number is None or number < 0:
+        raise ValueError(f"{text[:_SHOWN_CHARACTERS]} is no value of an option")
+    return min(int(number), LARGEST_WHOLE)
+
+
 def _column(column: Mapping[str, Any]) -> Column:
-    number = int(column["type"])
+    number = _number(column["type"])
     kind = _BEHIND_THE_GAP.get(number, number - 1)
     default = str(column["default_value_utf8"])
     generated = bool(column["generation_expression_utf8"])
@@ -100,7 +127,7 @@ def _column(column: Mapping[str, Any]) -> Column:
         str(column["name"]),
         kind,
         _bytes_of(kind, column),
-        int(column["collation_id"]),
+        _number(column["collation_id"]),
         bool(column["is_nullable"]),
         bool(column["is_unsigned"]),
         bool(column["is_auto_increment"]),
@@ -114,27 +141,29 @@ def _column(column: Mapping[str, Any]) -> Column:
 def _bytes_of(kind: int, column: Mapping[str, Any]) -> int:
     """What the longest value takes, without the bytes of its length."""
     if kind in _TIMES:
-        return _TIMES[kind] + (int(column["datetime_precision"]) + 1) // 2
+        return _TIMES[kind] + (_number(column["datetime_precision"]) + 1) // 2
     if kind == types.NEWDECIMAL:
-        return decimal_bytes(int(column["numeric_precision"]), int(column["numeric_scale"]))
+        return decimal_bytes(_number(column["numeric_precision"]), _number(column["numeric_scale"]))
     if kind in (types.ENUM, types.SET):
         return bytes_of_list(kind, len(column["elements"]))
     if kind == types.BIT:
-        return (int(column["numeric_precision"]) + 7) // 8
+        return (_number(column["numeric_precision"]) + 7) // 8
     if kind in types.BLOBS:
         return types.BLOB_BYTES.get(kind, types.LARGEST_BLOB)
-    return _FIXED.get(kind, int(column["char_length"]))
+    return _FIXED.get(kind, _number(column["char_length"]))
 
 
 def _index(index: Mapping[str, Any], places: Mapping[int, int], columns: Sequence[Column]) -> Index:
-    number = int(index["type"])
+    number = _number(index["type"])
     kind = _KINDS.get(number, types.BTREE)
     parts = []
     for element in index["elements"]:
         if element["hidden"]:
             continue
-        place = places[int(element["column_opx"])]
+        place = places[_number(element["column_opx"])]
         column = columns[place]
-        length = min(int(element["length"]), column.maximum_bytes)
+        length = min(_number(element["length"]), column.maximum_bytes)
         parts.append(Part(place, length, kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)))
+    if not 0 < len(parts) <= MAXIMUM_PARTS:
+        raise SdiError(f"an index would have {len(parts)} columns")
     return Index(str(index["name"]), number in _UNIQUE, kind, tuple(parts))

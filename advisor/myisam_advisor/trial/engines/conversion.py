@@ -11,6 +11,7 @@ from myisam_advisor.trial.engines.result import Conversion, Refusal
 from myisam_advisor.trial.engines.settings import MYISAM
 from myisam_advisor.trial.engines.stage import EngineServer, Rows, error_words, named, server_error, text_of
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, header_of
+from myisam_exporter.files.fulltext_pages import sample_open_words
 
 MOST_WARNINGS = 5
 # CR_SERVER_GONE_ERROR, CR_SERVER_LOST: the server died of it.
@@ -19,10 +20,14 @@ GONE = (2006, 2013)
 
 def as_it_is(table: Source, to: str, rows: Rows) -> Conversion:
     """What is known of the table before it is converted."""
-    header = header_of(table.label, table.file(INDEX).descriptor)
-    data_bytes, index_bytes = table.file(DATA).counted_bytes, table.file(INDEX).counted_bytes
+    index = table.file(INDEX)
+    header = header_of(table.label, index.descriptor)
+    data_bytes, index_bytes = table.file(DATA).counted_bytes, index.counted_bytes
     held_bytes = max(data_bytes - header.free_bytes, 0)
-    work = copy_work(header.definition, rows.count, held_bytes, index_bytes, never_sorted=header.not_analyzed)
+    words = sample_open_words(index.descriptor, index_bytes)
+    work = copy_work(
+        header.definition, rows.count, held_bytes, index_bytes, never_sorted=header.not_analyzed, words=words
+    )
     return Conversion(
         table.schema, table.table, MYISAM, to, rows.count, header.row_format, len(header.definition.keys or ()), data_bytes + index_bytes,
         data_bytes, index_bytes, work=work,

@@ -23,7 +23,7 @@ from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.made import SyntheticTable, subjects
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.files.myi_header import FIRST_READ_BYTES, header_length, parse_header
+from myisam_exporter.files.myi_header import parse_header, read_header_bytes
 from myisam_exporter.server.sql import quote_identifier, quote_table
 
 SEED_ROWS, DOUBLINGS = 16_384, 4
@@ -194,8 +194,7 @@ def _extract(bench: Bench, table: str, column: str) -> _ColumnFile:
 def _stored(path: Path) -> tuple[int, int]:
     """Bytes of a row as its file has it, and of its values without the byte of flags before them (short rows are padded)."""
     with path.open("rb") as file:
-        head = file.read(FIRST_READ_BYTES)
-        header = parse_header(head + file.read(max(header_length(head) - len(head), 0)))
+        header = parse_header(read_header_bytes(file.fileno()))
     return header.data_bytes // max(header.rows, 1), header.definition.record_bytes - 1
 
 

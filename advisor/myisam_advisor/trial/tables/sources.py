@@ -22,7 +22,7 @@ from myisam_advisor.texts.templates import object_name, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, owner_of, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table
-from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, header_length, parse_header
+from myisam_exporter.files.myi_header import Header, HeaderError, parse_header, read_header_bytes
 from myisam_exporter.files.schema_reader import OTHER_ENGINE_ENDINGS
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
@@ -251,11 +251,7 @@ def is_packed(source: Source) -> bool:
 def header_of(label: str, descriptor: int) -> Header:
     """The header of an open .MYI file. Raises TrialError for one that cannot be read."""
     try:
-        data = os.pread(descriptor, FIRST_READ_BYTES, 0)
-        length = header_length(data)
-        if length > len(data) == FIRST_READ_BYTES:
-            data += os.pread(descriptor, length - len(data), len(data))
-        return parse_header(data)
+        return parse_header(read_header_bytes(descriptor))
     except HeaderError as error:
         raise TrialError(f"{label}: its header cannot be read ({error}). Repair the table first.") from None
 

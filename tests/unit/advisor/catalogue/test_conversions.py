@@ -65,9 +65,11 @@ def test_what_says_nothing_about_it_is_no_rate(other: Conversion) -> None:
     assert NO_RATES.rate_for("MySQL", "9.7", "InnoDB", NOW) is None
 
 
-def test_a_table_with_words_is_told_with_more_room() -> None:
+def test_a_table_with_words_is_told_with_more_room_where_these_are_known_by_their_bytes_alone() -> None:
     low, high = seconds(ONE, work=replace(WORK, word_bytes=10_000_000))
     assert high / low == pytest.approx((1 + FAR_SPREAD) ** 2)
+    low, high = seconds(ONE, work=replace(WORK, word_bytes=10_000_000, part_words=800_000))
+    assert high / low == pytest.approx((1 + LEAST_SPREAD) / (1 - LEAST_SPREAD))
 
 
 def own_of(*conversions: Conversion, key: str = "a", work: CopyWork = WORK) -> Conversion | None:
@@ -77,9 +79,9 @@ def own_of(*conversions: Conversion, key: str = "a", work: CopyWork = WORK) -> C
 def test_a_table_that_was_copied_itself_is_told_by_that_alone() -> None:
     older, other = replace(ONE, seconds=9 * ONE.seconds, taken_at=NOW - 200 * 86_400), replace(ONE, seconds=4 * ONE.seconds, table="b")
     assert own_of(older, other, ONE) == ONE
-    low, high = ONE.rate.seconds(WORK, BY_ROW_OF_DICTIONARY)
+    low, high = ONE.seconds_of(WORK)
     assert (low, high) == pytest.approx((ONE.seconds * (1 - LEAST_SPREAD), ONE.seconds * (1 + LEAST_SPREAD)))
-    assert ONE.rate.measured == f"measured on a copy of the table on {day(ONE.taken_at)}"
+    assert ONE.measured == f"measured on a copy of the table on {day(ONE.taken_at)}"
     size = ONE.size_of(WORK)
     assert size[0] < ONE.bytes_after < size[1] < 1.1 * size[0] + 1e6
 
@@ -88,7 +90,7 @@ def test_a_table_that_grew_is_told_by_its_own_copy_and_by_how_much_more_there_is
     grown = replace(WORK, rows=WORK.rows * 3 // 2, data_bytes=WORK.data_bytes * 3 // 2, index_bytes=WORK.index_bytes * 3 // 2)
     assert own_of(ONE, work=grown) == ONE
     assert sum(ONE.size_of(grown)) / 2 == pytest.approx(ONE.bytes_after * 1.5)
-    assert sum(ONE.rate.seconds(grown, BY_ROW_OF_DICTIONARY)) / 2 > 1.4 * ONE.seconds
+    assert sum(ONE.seconds_of(grown)) / 2 > 1.4 * ONE.seconds
 
 
 def test_indexes_that_were_rebuilt_say_nothing_of_the_size() -> None:
@@ -99,8 +101,16 @@ def test_indexes_that_were_rebuilt_say_nothing_of_the_size() -> None:
 
 def test_words_of_a_table_that_was_copied_itself_are_known() -> None:
     words = replace(WORK, word_bytes=10_000_000)
-    low, high = replace(ONE, work=words, seconds=5.0).rate.seconds(words, BY_ROW_OF_DICTIONARY)
+    low, high = replace(ONE, work=words, seconds=5.0).seconds_of(words)
     assert (low, high) == pytest.approx((5.0 * (1 - LEAST_SPREAD), 5.0 * (1 + LEAST_SPREAD)))
+
+
+@pytest.mark.parametrize(("then", "now"), [(None, 900_000), (900_000, None), (None, None), (900_000, 900_000)])
+def test_words_that_were_counted_in_another_way_then_are_counted_alike(then: int | None, now: int | None) -> None:
+    words = replace(WORK, word_bytes=10_000_000)
+    kept = replace(ONE, work=replace(words, part_words=then), seconds=5.0)
+    assert own_of(kept, work=replace(words, part_words=now)) == kept
+    assert sum(kept.seconds_of(replace(words, part_words=now))) / 2 == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,18 @@ from myisam_advisor.catalogue.copy_work import (
     ARIA,
     BY_ROW,
     BY_ROW_OF_DICTIONARY,
+    PART_WORDS,
+    PARTS_POWER,
     SECONDS,
     SORTED,
+    WORDS,
     CopyWork,
     copy_work,
     pieces,
     reference_seconds,
     way_of,
 )
+from myisam_exporter.files.fulltext_pages import FINEST, IndexWords
 from myisam_exporter.files.myi_definition import (
     ALGORITHM_BTREE,
     KEY_FULLTEXT,
@@ -64,6 +68,23 @@ def test_words_take_what_trees_leave_and_half_of_it_in_pages_that_were_never_sor
     definition = Definition(1 << 40, 1 << 40, 60, 5, 0, False, None, 0, (), (key((INT, 0, 4), flag=KEY_NOSAME), key((VARCHAR, 0, 90), flag=KEY_FULLTEXT)))
     found = [copy_work(definition, 1000, 100_000, 100_000, never_sorted=one) for one in (False, True)]
     assert [one.word_bytes for one in found if one] == [87_500, 47_250]
+
+
+def test_words_are_counted_by_parts_where_pages_of_their_indexes_tell_and_by_bytes_elsewhere() -> None:
+    definition = Definition(1 << 40, 1 << 40, 60, 5, 0, False, None, 0, (), (key((VARCHAR, 0, 90), flag=KEY_FULLTEXT), key((VARCHAR, 0, 90), flag=KEY_FULLTEXT)))
+    words = IndexWords(5000.0, 8.0, tuple(100.0 * power for power in range(FINEST + 1)), (), (), 1.0)
+    told = copy_work(definition, 1000, 100_000, 100_000, words=(words, words))
+    by_bytes = copy_work(definition, 1000, 100_000, 100_000)
+    assert told is not None
+    assert by_bytes is not None
+    assert (told.part_words, by_bytes.part_words) == (2 * 100 * PARTS_POWER, None)
+    assert replace(told, part_words=None) == by_bytes
+    for way, seconds in SECONDS.items():
+        assert not {WORDS} & pieces(told, way).keys()
+        assert not {PART_WORDS} & pieces(by_bytes, way).keys()
+        more = replace(told, part_words=2 * (told.part_words or 0))
+        assert reference_seconds(more, way) - reference_seconds(told, way) == pytest.approx(seconds[PART_WORDS] * (told.part_words or 0))
+        assert reference_seconds(by_bytes, way) - reference_seconds(replace(by_bytes, word_bytes=0), way) == pytest.approx(seconds[WORDS] * by_bytes.word_bytes)
 
 
 def test_where_indexes_are_not_known_nothing_is_counted() -> None:

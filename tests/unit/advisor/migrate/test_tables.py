@@ -10,6 +10,9 @@ import pytest
 from myisam_advisor.migrate.prediction import predict
 from myisam_advisor.migrate.tables import Found, find_tables
 from myisam_advisor.migrate.times import Machine
+from myisam_exporter.files.frm_definition import ENGINE_MERGE
+from myisam_exporter.files.frm_structure import ENGINE_INNODB
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.clock import Clock
 from tests.support.myi import header
 from tests.support.repository import ROOT
@@ -110,3 +113,100 @@ def test_what_could_not_be_read_is_left_out(data: Path, monkeypatch: pytest.Monk
 def test_triggers_beside_a_table_are_seen(data: Path) -> None:
     (data / "shop" / "orders.TRG").write_text("TYPE=TRIGGERS\n")
     assert [table.triggers for table in find_tables(data, None, ["shop"]).tables] == [True, False]
+
+
+def with_engine(number: int) -> bytes:
+    """The definition of a table of another engine."""
+    changed = bytearray(DEFINITION.read_bytes())
+    changed[3] = number
+    return bytes(changed)
+
+
+def test_a_directory_is_listed_as_often_for_many_tables_as_for_few(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists, whole = [], os.listdir
+
+    def counted(path: str | int) -> list[str]:
+        lists.append(path)
+        return whole(path)
+
+    monkeypatch.setattr(os, "listdir", counted)
+    counts = []
+    for number in (2, 20):
+        for place in range(number):
+            (data / "shop" / f"other{place}.frm").write_bytes(with_engine(ENGINE_INNODB))
+            shutil.copyfile(DEFINITION, data / "shop" / f"gone{place}.frm")
+        lists.clear()
+        found = find_tables(data, None, ["shop"])
+        assert [table.missing for table in found.tables].count(".MYI") == number
+        counts.append(len(lists))
+    assert counts[0] == counts[1]
+
+
+def test_files_are_gone_through_once_whatever_the_number_of_databases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[TableFile] = []
+
+    def counted(file: TableFile) -> str:
+        asked.append(file)
+        return file.database.schema_name
+
+    monkeypatch.setattr(TableFile, "schema_name", property(counted))
+    counts = []
+    for number in (20, 40):
+        for place in range(number):
+            (tmp_path / f"d{place}").mkdir(exist_ok=True)
+            shutil.copyfile(DEFINITION, tmp_path / f"d{place}" / "t.frm")
+            (tmp_path / f"d{place}" / "t.MYI").write_bytes(header())
+        asked.clear()
+        assert len(find_tables(tmp_path, None, []).tables) == number
+        counts.append(len(asked))
+    assert counts[1] < 3 * counts[0]
+
+
+def test_merge_tables_and_their_members_know_each_other(data: Path) -> None:
+    for name in ("all", "some"):
+        (data / "other" / f"{name}.frm").write_bytes(with_engine(ENGINE_MERGE))
+        (data / "other" / f"{name}.MRG").write_text("./shop/orders\n" + "t\n" * (name == "all"))
+    found = {table.name: table for table in find_tables(data, None, []).tables}
+    assert found["other", "all"].union == (("shop", "orders"), ("other", "t"))
+    assert found["shop", "orders"].merged_in == (("other", "all"), ("other", "some"))
+    assert found["other", "t"].merged_in == (("other", "all"),)
+    assert found["shop", "words"].merged_in == ()
+
+
+def test_rows_that_end_too_early_are_told_of_but_not_how_long_the_file_of_another_is(data: Path, tmp_path: Path) -> None:
+    rows = data / "shop" / "orders.MYD"
+    rows.write_bytes(bytes(111))
+    os.utime(rows, (1, 1))
+    (cut,) = find_tables(data, os.geteuid(), ["shop.orders"]).tables
+    assert "are 111 bytes" in cut.problem
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to give a file away")
+    rows.rename(tmp_path / "secret")
+    os.chown(tmp_path / "secret", 54321, 54321)
+    rows.symlink_to(tmp_path / "secret")
+    (linked,) = find_tables(data, os.geteuid(), ["shop.orders"]).tables
+    assert (linked.problem, linked.missing) == ("", "")
+
+
+def test_a_link_that_leads_nowhere_is_a_file_that_is_gone(data: Path, tmp_path: Path) -> None:
+    (data / "shop" / "orders.MYD").unlink()
+    (data / "shop" / "orders.MYD").symlink_to(tmp_path / "nowhere.MYD")
+    (found,) = find_tables(data, os.geteuid(), ["shop.orders"]).tables
+    assert found.missing == ".MYD"
+
+
+def test_an_index_elsewhere_is_seen(data: Path, tmp_path: Path) -> None:
+    index = data / "shop" / "orders.MYI"
+    index.rename(tmp_path / "elsewhere.MYI")
+    index.symlink_to(tmp_path / "elsewhere.MYI")
+    assert [table.index_elsewhere for table in find_tables(data, os.geteuid(), ["shop"]).tables] == [True, False]
+
+
+def test_an_index_without_columns_leaves_its_table_out_alone(data: Path) -> None:
+    whole = bytearray(DEFINITION.read_bytes())
+    keys = int.from_bytes(whole[6:8], "little")
+    whole[keys + 6 + 4] = 0  # behind the counts: flags and bytes of the first index, then its columns
+    (data / "shop" / "orders.frm").write_bytes(whole)
+    found = find_tables(data, None, ["shop"])
+    assert names(found) == ["shop.words"]
+    assert found.left_out == [("shop.orders", "its .frm file is damaged: an index would have no columns")]

@@ -46,6 +46,15 @@ def test_what_is_kept_is_found_again_and_the_same_table_takes_its_place(store: R
     assert set(store.current().conversions) == {again, replace(ONE, engine="Aria", way=ARIA)}
 
 
+def test_words_in_parts_are_kept_and_a_measurement_of_before_has_none(store: RateStore) -> None:
+    words = replace(ONE, work=replace(WORK, word_bytes=10_000_000, part_words=800_000))
+    store.keep(words)
+    assert store.current().conversions == (words,)
+    before = {name: value for name, value in asdict(WORK).items() if name != "part_words"}
+    written(store, f"{id_of(ONE)}.json", work=before)
+    assert RateStore(store.directory).current().conversions == (ONE,)
+
+
 def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
     assert "orders" not in store.keep(ONE).read_text("utf-8")
     assert table_key("k", "shop", "orders") != table_key("k", "shop", "customers")
@@ -57,7 +66,7 @@ def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
         {"seconds": 0}, {"seconds": "2"}, {"seconds": -1}, {"bytes_after": 1e300}, {"bytes_after": 0}, {"bytes_after": 1e14}, {"engine": 3}, {"engine": "x" * 101},
         {"engine": "In\nnoDB"}, {"format": "other"}, {"version": 1}, {"more": 1}, {"taken_at": True}, {"way": "another"}, {"work": 3}, {"work": {}},
         {"work": {**asdict(WORK), "more": 1}}, {"work": {**asdict(WORK), "rows": 1.5}}, {"work": {**asdict(WORK), "rows": -1}}, {"work": {**asdict(WORK), "rows": 1e300}},
-        {"work": {**asdict(WORK), "clustered": "x"}}, {"seconds": 1e15}, {"seconds": 1e-9}, {"way": "Aria"}, {"engine": "Aria"}, {"work": {**asdict(WORK), "data_bytes": 0, "index_bytes": 0}},
+        {"work": {**asdict(WORK), "clustered": "x"}}, {"work": {**asdict(WORK), "part_words": -1}}, {"work": {**asdict(WORK), "part_words": "7"}}, {"work": {"part_words": None}}, {"seconds": 1e15}, {"seconds": 1e-9}, {"way": "Aria"}, {"engine": "Aria"}, {"work": {**asdict(WORK), "data_bytes": 0, "index_bytes": 0}},
     ],
 )  # fmt: skip
 def test_what_is_no_measurement_is_left_out(store: RateStore, changed: dict[str, object]) -> None:

@@ -15,7 +15,7 @@ from myisam_exporter.files.definition_reader import MAXIMUM_NAMES, DefinitionRea
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.file_state import signature
 from myisam_exporter.files.frm_definition import TableDefinition
-from myisam_exporter.files.merge_members import merged_into
+from myisam_exporter.files.merge_members import merged_into, merges_of_members
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from tests.support.frm import DATETIME, LATIN1, definition, parsed
 from tests.support.myi import header
@@ -239,6 +239,7 @@ def test_many_merge_tables_of_one_table_are_a_short_text(tmp_path: Path) -> None
     many_lists(tmp_path / "d", 500, 3)
     scan = scan_data_directory(tmp_path)
     told_of = merged_into(scan, {("d", "t1"): ()})
+    assert len(merges_of_members(scan)["d", "t1"]) == 500
     assert told_of == {("d", "t1"): ", ".join(f"d.m00{number}" for number in range(8)) + " and 492 more"}
 
 

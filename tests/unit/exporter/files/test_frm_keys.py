@@ -32,6 +32,11 @@ def test_names_come_in_order_with_what_tells_the_indexes_apart() -> None:
     assert keys_of(with_keys([])) == ()
 
 
+def test_an_index_without_columns_is_refused() -> None:
+    with pytest.raises(FrmError, match="no columns"):
+        keys_of(with_keys([PRIMARY, ("none", 0, 0, 0)]))
+
+
 def test_more_than_a_byte_counts_have_two() -> None:
     many = [(f"key{number}", 0, 3, 1) for number in range(64)]
     assert keys_of(with_keys(many)) == tuple(many)

@@ -10,15 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myisam_exporter.files import fulltext_pages
 from myisam_exporter.files.fulltext_pages import (
     FINEST,
+    LETTERS_OF_A_SIGN,
+    LONGEST_WORD_BYTES,
     MOST_LEVELS,
+    MOST_UNPACKED,
     PAGES_OF_A_LEVEL,
     Entry,
     IndexWords,
     Page,
     PageError,
     parse_page,
+    sample_open_words,
     sample_words,
     sampled,
 )
@@ -37,6 +42,16 @@ def test_words_of_a_file_that_a_server_wrote_are_counted(path: Path) -> None:
     assert (found.entries, found.different[0], found.different[FINEST]) == (144, 14, 144)
     assert found.entries_by_letter == (0, 0, 0, 0, 0.5, 0.5), "text, and word0 to word12"
     assert found.word_bytes == pytest.approx(4.6, abs=0.1)
+
+
+@pytest.mark.parametrize("path", POSTS, ids=lambda path: path.parents[1].name)
+def test_an_open_file_tells_the_same_without_its_collations(path: Path) -> None:
+    with path.open("rb") as file:
+        found = sample_open_words(file.fileno(), path.stat().st_size)
+        assert found == sample_words(str(path.parent), "posts", None, [UTF8MB4])
+        assert sample_open_words(file.fileno(), 1024) == (), "the file is said to end before its pages"
+    with path.with_suffix(".MYD").open("rb") as rows:
+        assert sample_open_words(rows.fileno(), 4096) == ()
 
 
 @pytest.mark.parametrize("path", POSTS, ids=lambda path: path.parents[1].name)
@@ -111,6 +126,53 @@ def test_entries_are_unpacked() -> None:
             parse_page(page(wrong), LONGEST, ROW_POINTER, PAGE_POINTER)
 
 
+def counting_up(letters: int, entries: int = 60) -> bytes:
+    """A page of words of so many digits that count up, each packed as far as it can be."""
+    words = [b"%0*d" % (letters, number) for number in range(entries)]
+    shared = [None, *(letters - 1 - (number % 10 == 0) for number in range(1, entries))]
+    return page(b"".join(key(word, 1, kept) for word, kept in zip(words, shared, strict=True)))
+
+
+def test_what_no_word_can_have_is_no_page_whatever_the_header_says() -> None:
+    longest = key(b"x" * LONGEST_WORD_BYTES, 5)
+    assert parse_page(page(longest), 65_535, ROW_POINTER, PAGE_POINTER).entries[0][0] == b"x" * LONGEST_WORD_BYTES
+    for wrong in (key(b"x" * (LONGEST_WORD_BYTES + 1), 5), longest + key(b"x" * (LONGEST_WORD_BYTES + 1), 5, LONGEST_WORD_BYTES)):
+        with pytest.raises(PageError):
+            parse_page(page(wrong), 65_535, ROW_POINTER, PAGE_POINTER)
+
+
+def test_a_page_does_not_unpack_into_far_more_than_itself() -> None:
+    found = parse_page(counting_up(40), LONGEST, ROW_POINTER, PAGE_POINTER)
+    assert (len(found.entries), found.entries[-1][0]) == (60, b"%040d" % 59)
+    assert sum(len(word) for word, _, _ in found.entries) <= MOST_UNPACKED * 1024
+    with pytest.raises(PageError):
+        parse_page(counting_up(200), LONGEST, ROW_POINTER, PAGE_POINTER)
+    again = page(key(b"x" * 200, 5) + key(b"x" * 200, 5, 0) * 50)  # the same word takes nothing more
+    assert len(parse_page(again, LONGEST, ROW_POINTER, PAGE_POINTER).entries) == 51
+
+
+def test_a_word_that_comes_again_is_taken_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    folded, calls = fulltext_pages._folded, []
+
+    def counting(word: bytes, is_utf8: bool | None) -> str:
+        calls.append(word)
+        return folded(word, is_utf8)
+
+    monkeypatch.setattr(fulltext_pages, "_folded", counting)
+    for times in (20, 60):
+        pages, root = tree([(b"word", 0, number) for number in range(times)])
+        calls.clear()
+        assert sampled(pages.__getitem__, root, 100, LATIN1).different[0] == 1
+        assert len(calls) == 2, "the page begins with it, and it is there"
+
+
+def test_a_sign_that_stands_for_a_sentence_is_not_spelt_out_without_an_end() -> None:
+    word = "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}".encode() * 112
+    assert len(word) == LONGEST_WORD_BYTES
+    assert len(fulltext_pages._folded(word, True)) <= LETTERS_OF_A_SIGN * 112
+    assert fulltext_pages._folded("ệ각½".encode(), True) == "e\u1100\u1161\u11a81\u20442", "all others are whole"
+
+
 def tree(entries: list[Entry]) -> tuple[dict[int, Page], int]:
     """A B-tree of these entries, its pages full, and where its root is."""
     pages: dict[int, Page] = {}
@@ -169,6 +231,15 @@ def test_words_that_differ_in_case_and_accents_are_one() -> None:
     words = ("École", "école", "ecole", "ECOLE", "zebra")
     pages, root = tree([(word.encode(), 0, number) for number, word in enumerate(words)])
     assert sampled(pages.__getitem__, root, 5, UTF8MB4).different[0] == 2
+
+
+@pytest.mark.parametrize(("encoding", "collation"), [("utf-8", UTF8MB4), ("latin-1", LATIN1)])
+def test_without_a_collation_words_are_taken_for_what_they_can_be(encoding: str, collation: int) -> None:
+    words = ("École", "école", "ècole", "zebra", "Zebra", "Žižka".encode(encoding, "replace").decode(encoding))
+    pages, root = tree([(word.encode(encoding), 0, number) for number, word in enumerate(words)])
+    known, unknown = (sampled(pages.__getitem__, root, 6, one) for one in (collation, None))
+    assert unknown == known
+    assert known.different[0] == 3
 
 
 def test_a_word_with_a_tree_of_its_own_counts_as_its_rows() -> None:

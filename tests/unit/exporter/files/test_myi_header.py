@@ -1,13 +1,14 @@
 import gc
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from myisam_exporter.files.myi_definition import Definitions, Key
-from myisam_exporter.files.myi_header import Header, HeaderError, parse_header
+from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, parse_header, read_header_bytes
 from tests.support.myi import header, of_length
 
 
@@ -126,3 +127,19 @@ def test_forged_definitions_take_no_more_than_the_limit() -> None:
         tracemalloc.stop()
     assert any(one.definition.keys is None for one in kept)
     assert limit / 2 < held < 4 * limit  # with what is at hand of the last ones
+
+
+def test_the_whole_header_is_read_of_an_open_file_and_what_there_is_of_one_that_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "t.MYI"
+    large = header(keys=((0, ((4, 0, 4),) * 16),) * 64)
+    assert len(large) > FIRST_READ_BYTES
+    for whole in (header(), large):
+        for written in (whole + bytes(2 * FIRST_READ_BYTES), whole, whole[:-1]):
+            path.write_bytes(written)
+            with path.open("rb") as file:
+                data = read_header_bytes(file.fileno())
+            assert data[: len(whole)] == written[: len(whole)]
+            assert len(data) <= max(len(whole), FIRST_READ_BYTES)
+    path.write_bytes(b"nothing")
+    with path.open("rb") as file, pytest.raises(HeaderError):
+        read_header_bytes(file.fileno())

@@ -1,7 +1,9 @@
 """Readers of a table's structure on files that servers wrote (tests/recorded/structures), whole and damaged."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ from myisam_exporter.files.frm_structure import (
     _named_types,
     parse_structure,
 )
-from myisam_exporter.files.sdi_structure import SdiError, parse_sdi
+from myisam_exporter.files.sdi_structure import SdiError, _structure, parse_sdi
 from myisam_exporter.files.structure import (
     BLOB,
     DATETIME2,
@@ -30,6 +32,7 @@ from myisam_exporter.files.structure import (
     VARCHAR,
     Structure,
 )
+from myisam_exporter.outside.numbers import LARGEST_WHOLE
 from tests.support.frm import pieces
 from tests.support.repository import ROOT
 
@@ -95,6 +98,70 @@ def test_an_sdi_that_lacks_a_part_is_refused() -> None:
         part = {key: value for key, value in whole["dd_object"].items() if key != name}
         with pytest.raises(SdiError):
             parse_sdi(json.dumps({**whole, "dd_object": part}))
+
+
+def sdi() -> dict[str, Any]:
+    """What the server wrote, to change it."""
+    whole: dict[str, Any] = json.loads((ROOT / "tests" / "recorded" / "structures" / "mysql-9.7.sdi").read_text("utf-8"))
+    return whole
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1e30", "-1", "4294967296", f'"{"9" * 4000}"', '"9999999999999999999999"', '"-5"', "null", "[]", '"1_0"'])
+@pytest.mark.parametrize("name", ["mysql_version_id", "collation_id", "partition_type", "char_length", "type", "length", "column_opx"])
+def test_a_number_of_an_sdi_that_no_dictionary_has_is_refused(number: str, name: str) -> None:
+    text, count = re.subn(f'"{name}": *[0-9]+', f'"{name}": {number}', json.dumps(sdi()))
+    assert count
+    with pytest.raises(SdiError):
+        parse_sdi(text)
+
+
+def test_options_are_as_large_as_they_may_be_and_no_larger() -> None:
+    whole = sdi()
+    for said, rows in (("18446744073709551615", LARGEST_WHOLE), ("4294967295", 4_294_967_295)):
+        whole["dd_object"]["options"] = f"max_rows={said};"
+        assert parse_sdi(json.dumps(whole))[2].option("MAX_ROWS") == rows
+    for wrong in ("9" * 4000, "-1", "inf", "x"):
+        whole["dd_object"]["options"] = f"max_rows={wrong};"
+        with pytest.raises(SdiError):
+            parse_sdi(json.dumps(whole))
+
+
+def test_an_index_without_columns_is_refused() -> None:
+    whole = sdi()
+    index = whole["dd_object"]["indexes"][0]
+    index["elements"] = [{**element, "hidden": True} for element in index["elements"]]
+    with pytest.raises(SdiError, match="index would have 0 columns"):
+        parse_sdi(json.dumps(whole))
+    index["elements"] = whole["dd_object"]["indexes"][1]["elements"] * 33
+    with pytest.raises(SdiError, match="index would have 33 columns"):
+        parse_sdi(json.dumps(whole))
+
+
+def test_columns_of_an_sdi_are_compared_with_no_others() -> None:
+    """Each column's place was looked for among all of them."""
+    whole, compared = sdi(), []
+    column = whole["dd_object"]["columns"][0]
+
+    class Compared(dict[str, Any]):
+        __hash__ = None
+
+        def __eq__(self, other: object) -> bool:
+            compared.append(other)
+            return super().__eq__(other)
+
+    whole["dd_object"]["columns"] = [Compared({**column, "name": f"c{number}"}) for number in range(50)]
+    whole["dd_object"]["indexes"] = []
+    assert len(_structure(whole["dd_object"]).columns) == 50
+    assert not compared
+
+
+def test_an_sdi_of_more_columns_or_indexes_than_any_table_has_is_refused() -> None:
+    whole = sdi()
+    for part, most in (("columns", 4096), ("indexes", 255)):
+        table = whole["dd_object"]
+        changed = {**whole, "dd_object": {**table, part: table[part] + table[part][:1] * most}}
+        with pytest.raises(SdiError, match="it would have"):
+            parse_sdi(json.dumps(changed))
 
 
 def test_an_invisible_column_is_one_of_the_table_and_a_hidden_one_is_the_servers() -> None:
