@@ -15,7 +15,7 @@ NOT_PREPARED = "of a PREPARE that is not recorded"
 _MAXIMUM_NAMES = 100_000
 _NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
 _SUSPECT = re.compile(rb"\s*(?:prepare|execute|deallocate|drop\s+prepare)\b", re.IGNORECASE)
-_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\s*(\.\.\.\s*;?\s*\Z)?" % _NAME, re.IGNORECASE)
+_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\s*(\.\.\.\s*(?:;\s*)?\Z)?" % _NAME, re.IGNORECASE)
 _USED = re.compile(rb"\s*(execute|deallocate\s+prepare|drop\s+prepare)\s+%s" % _NAME, re.IGNORECASE)
 
 

@@ -5,7 +5,9 @@ Source: MySQL and MariaDB manuals, "JOIN Clause", "WITH (Common Table Expression
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence, Set
+from functools import cached_property
 
 from myisam_advisor.workload.tokens import plain_name
 
@@ -297,11 +299,19 @@ class References:
         name = self._name(at)
         end = at + 1
         if self._at(end) == b"(":
-            while self._at(end) not in (b")", b""):
-                end += 1
-            end += 1
+            end = self._closing(end) + 1
         if name is not None and self._at(end) == b"as" and self._at(end + 1) == b"(":
             self._ctes.add(name.lower())
+
+    def _closing(self, at: int) -> int:
+        """Where the first closing parenthesis from here on is; the end where there is none."""
+        number = bisect_left(self._closings, at)
+        return self._closings[number] if number < len(self._closings) else len(self._lower)
+
+    @cached_property
+    def _closings(self) -> Sequence[int]:
+        """Where closing parentheses are, found once: a statement may have a name and an opening one behind each comma."""
+        return [at for at, word in enumerate(self._lower) if word == b")"]
 
 
 class _Level:

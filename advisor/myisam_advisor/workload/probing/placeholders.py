@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 
 _REST = rb"""|`[^`]*(?:`|\Z)|/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*|(\?)"""
-_ESCAPED = re.compile(rb"""'[^'\\]*(?:\\.[^'\\]*)*(?:'|\Z)|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)""" + _REST, re.DOTALL)
+# What begins as a string is matched whatever follows: else each quote in it would be tried as the begin of another.
+_ESCAPED = re.compile(rb"""'[^'\\]*(?:\\.[^'\\]*)*(?:'|\\?\Z)|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)""" + _REST, re.DOTALL)
 _PLAIN = re.compile(rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)""" + _REST, re.DOTALL)
 
 

@@ -27,8 +27,14 @@ NESTED = "inner statement of a stored program"
 # What stands before a statement is short.
 _MAXIMUM_ENTRY_BYTES = MAXIMUM_STATEMENT_BYTES + (1 << 20)
 
-_STARTED = re.compile(
-    rb"[^\n]*, Version: ([^\s,]+)([^\n]*)\. started with:\r?\n(?:T[Cc][Pp] [Pp]ort: [^\n]*\n)?(?:Time[ \t]+Id[ \t]+Command[ \t]+Argument *\r?\n)?"
+# What marks the beginning of an entry is shorter than this, and what stands before the mark in its line.
+MAXIMUM_MARK_BYTES = 1 << 12
+
+# /usr/sbin/mysqld, Version: 8.4.2 (MySQL Community Server - GPL). started with:
+_VERSION_MARK = b", Version: "
+_VERSION = re.compile(rb"([^\s,]+)([^\n]*)")
+_BEHIND_VERSION = re.compile(
+    rb"\. started with:\r?\n(?:T[Cc][Pp] [Pp]ort: [^\n]*\n)?(?:Time[ \t]+Id[ \t]+Command[ \t]+Argument *\r?\n)?"
 )
 _ISO = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:Z|([+-])(\d\d):(\d\d))?", re.ASCII)
 _OLD = re.compile(rb"(\d\d)(\d\d)(\d\d) +(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{1,6}))?", re.ASCII)
@@ -190,10 +196,11 @@ def entries(blocks: Iterator[bytes], find: Callable[[bytes, int], int], reading:
             begun, at, searched = True, following, following + 1
         waiting = waiting[at:]
         # The lines that mark an entry, two at most, may be cut by the end of the block.
-        searched = max(waiting.rfind(b"\n", 0, max(waiting.rfind(b"\n"), 0)), 0)
+        floor = max(len(waiting) - MAXIMUM_MARK_BYTES, 0)
+        searched = max(waiting.rfind(b"\n", floor, max(waiting.rfind(b"\n", floor), floor)), floor)
         if len(waiting) > _MAXIMUM_ENTRY_BYTES:
             _note_endless(waiting, begun, reading)
-            waiting, begun, searched = waiting[-(1 << 12) :], False, 0
+            waiting, begun, searched = waiting[-MAXIMUM_MARK_BYTES:], False, 0
     if begun:
         yield waiting
     elif waiting:
@@ -203,10 +210,10 @@ def entries(blocks: Iterator[bytes], find: Callable[[bytes, int], int], reading:
 def _note_beginning(text: bytes, reading: Reading) -> None:
     """What stands before the first entry: the server's header, zero bytes, or the rest of a statement."""
     rest = without_hole(text, reading).strip()
-    started = _STARTED.search(text)
+    started = next(filter(None, (_started(text, behind) for behind in _BEHIND_VERSION.finditer(text))), None)
     if started is not None:
-        reading.server_started(started[1], started[2])
-        rest = (text[: started.start()] + text[started.end() :]).strip(b"\0 \r\n\t")
+        reading.server_started(started.version, started.comment)
+        rest = (text[: started.begin] + text[started.end :]).strip(b"\0 \r\n\t")
     if rest:
         reading.left_out[CUT_OFF] += 1
 
@@ -230,16 +237,35 @@ def without_restart(text: bytes, reading: Reading) -> bytes:
         return text
     end = len(text)
     while (started := _last_start(text, end)) is not None:
-        reading.server_started(started[1], started[2])
-        end = started.start()
+        reading.server_started(started.version, started.comment)
+        end = started.begin
     return text[:end]
 
 
-def _last_start(text: bytes, end: int) -> re.Match[bytes] | None:
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """The lines of a server that starts: its version, what stands behind that, and where they begin and end."""
+
+    version: bytes
+    comment: bytes
+    begin: int
+    end: int
+
+
+def _started(text: bytes, behind: re.Match[bytes]) -> _Started | None:
+    """Such lines by what stands in them behind the version; None where no version stands before it."""
+    begin = text.rfind(b"\n", 0, behind.start()) + 1
+    mark = text.rfind(_VERSION_MARK, begin, behind.start())
+    version = _VERSION.match(text, mark + len(_VERSION_MARK), behind.start()) if mark >= 0 else None
+    return None if version is None else _Started(version[1], version[2], begin, behind.end())
+
+
+def _last_start(text: bytes, end: int) -> _Started | None:
     """The lines of a server that starts, where nothing else stands between them and the end."""
-    at = text.rfind(b" started with:", 0, end)
-    started = _STARTED.match(text, text.rfind(b"\n", 0, at) + 1) if at >= 0 else None
-    return None if started is None or text[started.end() : end].strip(b"\0\r\n ") else started
+    at = text.rfind(b". started with:", 0, end)
+    behind = _BEHIND_VERSION.match(text, at) if at >= 0 else None
+    started = _started(text, behind) if behind else None
+    return None if started is None or text[started.end : end].strip(b"\0\r\n ") else started
 
 
 def parted(

@@ -38,7 +38,7 @@ _TIMES = rb"\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+
 _ENTRY = re.compile(
     rb"(?:^|(?<=\0))(?:(%s)[\t ]+|\t\t *)(\d{1,18}) (%s)(?:\t| *\r?$)" % (_TIMES, _COMMANDS), re.MULTILINE
 )
-_ON = re.compile(rb"(?: on ([^\n]*?))?(?: using [^\n]*)?\r?\n?\Z")
+_ON, _USING = b" on ", b" using "
 _CALL = re.compile(rb"\s*(?:/\*[^*]{0,200}\*/\s*)?call\b", re.IGNORECASE)
 _TEXT_EXECUTE = re.compile(rb"\s*execute\b", re.IGNORECASE)
 _MAXIMUM_CONNECTIONS = 100_000
@@ -49,6 +49,16 @@ def _find(log: bytes, begin: int) -> int:
     found = _ENTRY.search(log, begin)
     # The tab behind the command, or the line's end, may not have been read yet.
     return -1 if found is None or found.end() >= len(log) else found.start()
+
+
+def _connected_to(argument: bytes) -> bytes | None:
+    """The database in the last line of `user@host on database using TCP/IP`; None where it says none."""
+    line = argument.removesuffix(b"\n").removesuffix(b"\r")
+    line = line[line.rfind(b"\n") + 1 :]
+    on, using = line.find(_ON), line.find(_USING)
+    if on < 0 or 0 <= using < on:
+        return None
+    return line[on + len(_ON) :].partition(_USING)[0]
 
 
 class _GeneralLog:
@@ -96,8 +106,7 @@ class _GeneralLog:
             yield from self._statement(connection, command == b"Execute", argument)
             return
         if command in (b"Connect", b"Change user"):
-            on = _ON.search(argument)
-            self._remember(connection, on[1] if on else None)
+            self._remember(connection, _connected_to(argument))
         elif command == b"Init DB":
             self._remember(connection, argument)
         elif command == b"Quit":

@@ -16,6 +16,7 @@ from myisam_advisor.workload.joining import UNCLOSED, joined
 from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
     CUT_OFF,
+    MAXIMUM_MARK_BYTES,
     MICROSECONDS,
     NESTED,
     LogSource,
@@ -33,12 +34,12 @@ _MARK = b"# User@Host: "
 _TIME = b"# Time: "
 _ADMINISTRATOR = b"# administrator command: "
 _HEAD = re.compile(
-    rb"(?:# Time: ([^\n#]*?) *\r?(?:\n|(?=# User)))?# User@Host: ([^\n]*)\n"
+    rb"(?:# Time: ([^\n#]*)(?:\n|(?=# User)))?# User@Host: ([^\n]*)\n"
     rb"((?:#[^\n]*\n)*)(?:use ([^\n]*);\r?\n)?(?:SET ((?:last_insert_id|insert_id|timestamp)=[a-z_=0-9.,]*);\r?\n)?"
 )
 # What every server writes unless it was told to write more: read at once.
 _USUAL = re.compile(
-    rb"(?:# Time: ([^\n#]*)\n)?# User@Host: [^\n]*\[[^\n]*\](?:  Id: *(\d{1,18}))?\n"
+    rb"(?:# Time: ([^\n#]*)\n)?# User@Host: [^\n\[]*\[[^\n]*\](?:  Id: *(\d{1,18}))?\n"
     rb"(?:# Thread_id: (\d{1,18})  Schema: ([^\n]*)  QC_hit: (?:Yes|No)\n)?"
     rb"# Query_time: (\d{1,7})\.(\d{6})  Lock_time: \d+\.\d+ {1,2}Rows_sent: (\d{1,18})  Rows_examined: (\d{1,18})\n"
     rb"(?:# Rows_affected: (\d{1,18})  Bytes_sent: \d+\n)?(?:use ([^\n]*);\n)?SET timestamp=(\d{1,11});\n"
@@ -47,7 +48,8 @@ _YEAR_SECONDS = 31_536_000
 _CONNECTION = re.compile(rb"\bId: *(\d{1,18})")
 _THREAD = re.compile(rb"Thread_id: (\d{1,18})")
 _SCHEMA = re.compile(rb"Schema: ([^\n]*?)(?:  ?(?:QC_[hH]it|Last_errno|Rows_affected|Query_time)[^\n]*)?\r?\n")
-_TIMES = re.compile(rb"Query_time: (\d{1,9})(?:\.(\d{1,6}))? .*?Rows_sent: (\d{1,18})  ?Rows_examined: (\d{1,18})")
+_QUERY_TIME = re.compile(rb"Query_time: (\d{1,9})(?:\.(\d{1,6}))? ")
+_ROWS = re.compile(rb"Rows_sent: (\d{1,18})  ?Rows_examined: (\d{1,18})")
 _AFFECTED = re.compile(rb"Rows_affected: (\d{1,18})")
 _ERROR = re.compile(rb"(?:Last_errno|Errno): (\d{1,9})")
 _START = re.compile(rb" Start: (\S+)")
@@ -71,13 +73,14 @@ def _find(log: bytes, begin: int) -> int:
 
 def _start(log: bytes, at: int) -> int:
     """Where the entry of the `# User@Host:` here begins; -1 where that does not stand where one may."""
-    line = log.rfind(b"\n", 0, at) + 1
+    floor = max(at - MAXIMUM_MARK_BYTES, 0)
+    line = log.rfind(b"\n", floor, at) + 1
     if line == at:
         before = log.rfind(b"\n", 0, max(at - 1, 0)) + 1
         time = log.find(_TIME, before, at)
         return time if time == before or (time > 0 and log[time - 1] == 0) else at
     # Percona Server 5.1 wrote both into one line; behind a hole there is no line's end.
-    if log.startswith(_TIME, line):
+    if (line or not floor) and log.startswith(_TIME, line):
         return line
     return at if log[at - 1] == 0 else -1
 
@@ -212,13 +215,7 @@ class _SlowLog:
 def _made(user: bytes, attributes: bytes, database: bytes | None, statement: bytes) -> Event:
     """The event but for its time."""
     connection = _CONNECTION.search(user) or _THREAD.search(attributes)
-    times = _TIMES.search(attributes)
-    duration = sent = examined = None
-    if times is not None:
-        seconds, fraction = int(times[1]), times[2]
-        # What is longer than a year is a clock that went back.
-        duration = seconds * MICROSECONDS + int((fraction or b"0").ljust(6, b"0")) if seconds < _YEAR_SECONDS else None
-        sent, examined = int(times[3]), int(times[4])
+    duration, sent, examined = _measured(attributes)
     affected, error = _AFFECTED.search(attributes), _ERROR.search(attributes)
     return Event(
         connection=int(connection[1]) if connection else 0,
@@ -231,6 +228,19 @@ def _made(user: bytes, attributes: bytes, database: bytes | None, statement: byt
         rows_affected=int(affected[1]) if affected else None,
         error=int(error[1]) if error else None,
     )
+
+
+def _measured(attributes: bytes) -> tuple[int | None, int | None, int | None]:
+    """The duration in microseconds, the rows sent and the rows examined, of the first line that tells all; None for each where none does."""
+    for line in attributes.split(b"\n"):
+        time = _QUERY_TIME.search(line)
+        rows = _ROWS.search(line, time.end()) if time else None
+        if time is not None and rows is not None:
+            seconds, fraction = int(time[1]), int((time[2] or b"0").ljust(6, b"0"))
+            # What is longer than a year is a clock that went back.
+            duration = seconds * MICROSECONDS + fraction if seconds < _YEAR_SECONDS else None
+            return duration, int(rows[1]), int(rows[2])
+    return None, None, None
 
 
 def _events(blocks: Iterator[bytes], reading: Reading) -> Iterator[Event]:

@@ -1,7 +1,10 @@
 """A log that is read while its server writes, rotates or cuts it."""
 
+import gzip
 import os
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,3 +86,37 @@ def test_a_recording_of_one_that_was_cut_says_so(log: Path, tmp_path: Path, monk
     workload = read_workload(tmp_path / "w")
     assert len(list(workload.events())) == recorded.totals.statements
     assert workload.totals.note["shrank"]
+
+
+def test_what_follows_each_of_many_packed_parts_is_copied_in_short_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 bytes are a part: were all that was read handed on from one to the next, a megabyte of them would be 26 GB of copies."""
+    path = tmp_path / "slow.log.gz"
+    path.write_bytes(gzip.compress(b"") * 10_000 + gzip.compress(b"said"))
+    kept, left = zlib.decompressobj, []
+
+    def watched(wbits: int) -> SimpleNamespace:
+        inflating = kept(wbits)
+        watching = SimpleNamespace(eof=False, unused_data=b"", unconsumed_tail=b"")
+
+        def decompress(packed: bytes, maximum: int) -> bytes:
+            unpacked = inflating.decompress(packed, maximum)
+            watching.eof, watching.unused_data, watching.unconsumed_tail = inflating.eof, inflating.unused_data, inflating.unconsumed_tail
+            left.append(len(watching.unused_data))
+            return unpacked
+
+        watching.decompress = decompress
+        return watching
+
+    monkeypatch.setattr(log_file, "zlib", SimpleNamespace(decompressobj=watched, error=zlib.error, MAX_WBITS=zlib.MAX_WBITS))
+    with LogFile(path, "slow log") as file:
+        assert b"".join(file.blocks()) == b"said"
+    assert max(left) < 1 << 16
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 21, 50])
+def test_packed_parts_begin_anywhere_in_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    path = tmp_path / "slow.log.gz"
+    path.write_bytes(b"".join(gzip.compress(b"%d " % number) for number in range(100)))
+    monkeypatch.setattr(log_file, "_PACKED_BYTES", size)
+    with LogFile(path, "slow log") as file:
+        assert b"".join(file.blocks()).split() == [b"%d" % number for number in range(100)]
