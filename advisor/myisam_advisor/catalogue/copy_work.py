@@ -168,21 +168,23 @@ def _kind(key: Key, definition: Definition) -> str:
 
 SECONDS: Mapping[str, Mapping[str, float]] = {
     BY_ROW: {
-        "row": 5.02e-07, "byte": 8.41e-09, "value": 6.06e-08, "further part": 3.33e-07, "row by numbers": 1.57e-06,
-        "row by texts": 3.76e-06, "entry of numbers": 9.13e-07, "entry of texts": 1.81e-06, "byte of words": 2.28e-07,
+        "row": 7.21e-07, "byte": 9.08e-09, "value": 6.06e-08, "further part": 4.56e-07, "row by numbers": 1.87e-06,
+        "row by texts": 4.68e-06, "entry of numbers": 1.09e-06, "entry of texts": 2.44e-06, "byte of words": 2.76e-07,
+        "word of a part": 5.32e-06,
     },
     BY_ROW_OF_DICTIONARY: {
-        "row": 2.5e-06, "byte": 8.2e-09, "value": 8.72e-08, "further part": 6.07e-07, "row by numbers": 7.95e-07,
-        "row by texts": 3.72e-06, "entry of numbers": 1.47e-06, "entry of texts": 2.56e-06, "byte of words": 3.1e-07,
+        "row": 2.58e-06, "byte": 7.58e-09, "value": 7.02e-08, "further part": 6.65e-07, "row by numbers": 9.34e-07,
+        "row by texts": 3.54e-06, "entry of numbers": 1.54e-06, "entry of texts": 2.8e-06, "byte of words": 4.8e-07,
+        "word of a part": 7.64e-06,
     },
     SORTED: {
-        "row": 3.58e-07, "byte": 9.46e-09, "value": 5.1e-08, "further part": 4.84e-08, "row by numbers": 2.56e-07,
-        "row by texts": 1.03e-06, "further part of the rows' key": 4.65e-08, "entry of numbers": 6.72e-07,
-        "entry of texts": 6.94e-07, "byte of words": 2.32e-07,
+        "row": 3.35e-07, "byte": 9.18e-09, "value": 6.26e-08, "further part": 5.79e-08, "row by numbers": 2.9e-07,
+        "row by texts": 7.69e-07, "further part of the rows' key": 5.29e-08, "entry of numbers": 6.6e-07,
+        "entry of texts": 8.71e-07, "byte of words": 2.85e-07, "word of a part": 4.25e-06,
     },
     ARIA: {
-        "row": 2.31e-07, "byte": 6.18e-09, "value": 2.26e-08, "further part": 2.5e-09, "counted entry": 6.42e-07,
-        "unique entry of numbers": 3.77e-07, "unique entry of texts": 9.03e-07, "entry of numbers": 4.46e-07,
-        "entry of texts": 5.22e-07, "byte of words": 8.82e-08,
+        "row": 1.65e-07, "byte": 3.89e-09, "value": 3.54e-08, "further part": 5.32e-08, "counted entry": 7.74e-07,
+        "unique entry of numbers": 4.32e-07, "unique entry of texts": 8.48e-07, "entry of numbers": 4.45e-07,
+        "entry of texts": 7.08e-07, "byte of words": 1.07e-07, "word of a part": 1.74e-06,
     },
 }  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from myisam_advisor.catalogue.conversions import FAR_SPREAD, LEAST_SPREAD, NO_RATES, Conversion, Rate, Rates, day
-from myisam_advisor.catalogue.copy_work import BY_ROW_OF_DICTIONARY, CopyWork, reference_seconds
+from myisam_advisor.catalogue.copy_work import BY_ROW, BY_ROW_OF_DICTIONARY, CopyWork, reference_seconds
 
 from .test_copy_work import WORK
 
@@ -68,8 +68,13 @@ def test_what_says_nothing_about_it_is_no_rate(other: Conversion) -> None:
 def test_a_table_with_words_is_told_with_more_room_where_these_are_known_by_their_bytes_alone() -> None:
     low, high = seconds(ONE, work=replace(WORK, word_bytes=10_000_000))
     assert high / low == pytest.approx((1 + FAR_SPREAD) ** 2)
-    low, high = seconds(ONE, work=replace(WORK, word_bytes=10_000_000, part_words=800_000))
+    by_parts = replace(WORK, word_bytes=10_000_000, part_words=800_000)
+    low, high = seconds(ONE, work=by_parts)
     assert high / low == pytest.approx((1 + LEAST_SPREAD) / (1 - LEAST_SPREAD))
+    rate = Rates((replace(ONE, server_version="5.6.51", way=BY_ROW),)).rate_for("MySQL", "5.6", "InnoDB", NOW)
+    assert rate is not None
+    low, high = rate.seconds(by_parts, BY_ROW)
+    assert high / low == pytest.approx((1 + FAR_SPREAD) ** 2), "another thread writes words there"
 
 
 def own_of(*conversions: Conversion, key: str = "a", work: CopyWork = WORK) -> Conversion | None:
