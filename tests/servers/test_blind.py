@@ -38,7 +38,7 @@ def look_and_judge(server: PrivateServer, seconds: float, user: str = ACCOUNT) -
 def account(server: PrivateServer) -> Iterator[None]:
     with Session(target(server), 10) as session:
         lines = statements(session.version, ACCOUNT, "localhost", by_password=True)
-    server.execute(*(line.partition(";  --")[0].replace("'...'", f"'{PASSWORD}'") for line in lines))
+    server.execute(*(line.partition(";  --")[0].replace("<password>", f"'{PASSWORD}'") for line in lines))
     try:
         yield
     finally:

@@ -41,10 +41,10 @@ COMMANDS = (
 
 
 def printed(server: PrivateServer) -> list[str]:
-    """The statements as `grants` prints them, with a password in place of the dots."""
+    """The statements as `grants` prints them, with a password in its place."""
     done = run("grants", "--socket", server.socket, "--user", "root", "--account", ACCOUNT, "--password")
     assert done.returncode == 0, done.stderr
-    return [line.partition(";  --")[0].replace("'...'", f"'{PASSWORD}'") for line in done.stdout.splitlines()]
+    return [line.partition(";  --")[0].replace("<password>", f"'{PASSWORD}'") for line in done.stdout.splitlines()]
 
 
 @contextmanager
@@ -187,7 +187,8 @@ def test_the_longest_name_is_taken_by_the_server_and_a_longer_one_by_neither(ser
     longest = "ü" * maximum_lengths(version)[0]
     words = ("grants", "--socket", server.socket, "--user", "root", "--password", "--account")
     done = run(*words, longest)
-    server.execute(*(line.partition(";  --")[0] for line in done.stdout.splitlines()), f"DROP USER `{longest}`@localhost")
+    lines = [line.partition(";  --")[0].replace("<password>", f"'{PASSWORD}'") for line in done.stdout.splitlines()]
+    server.execute(*lines, f"DROP USER `{longest}`@localhost")
     with pytest.raises(OperationalError, match="too long for user name"):
         server.execute(f"CREATE USER `{longest}a`@localhost")
     for name in ("", f"{longest}a"):

@@ -10,6 +10,7 @@ Source: yaml.org/spec/1.2 (7.1, alias nodes), PyYAML's constructor.py (merge key
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import zlib
@@ -280,9 +281,8 @@ def _different_names(text: str) -> float:
     """About how many different names a JSON text has, by pieces of it: whoever wrote it cannot know which, as they are drawn."""
     if len(text) <= _PIECES * _PIECE_CHARACTERS:
         return len(_names(text, 0, len(text)))
-    import secrets
-
-    begins = [secrets.randbelow(len(text) - _PIECE_CHARACTERS + 1) for _ in range(_PIECES)]
+    places = len(text) - _PIECE_CHARACTERS + 1
+    begins = [int.from_bytes(os.urandom(8), "big") % places for _ in range(_PIECES)]
     names = set().union(*(_names(text, begin, begin + _PIECE_CHARACTERS) for begin in begins))
     return len(names) * len(text) / (_PIECES * _PIECE_CHARACTERS)
 

@@ -27,10 +27,10 @@ def test_what_was_written_says_the_same_as_what_was_read(tmp_path: Path, name: s
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert path.read_bytes().startswith(b"\x1f\x8b") is name.endswith(".gz")
     whole = json.loads(run("facts", "--facts", "-", "--format", "json", stdin=FACTS).stdout)
-    assert json.loads(run("facts", "--facts", path, "--format", "json").stdout) == whole
+    # The clock may have gone on to the next second.
+    assert json.loads(run("facts", "--facts", path, "--format", "json").stdout) | {"time": ""} == whole | {"time": ""}
     first = document_of(path)
     run("snapshot", "--facts", "-", "--output", path, stdin=FACTS)
-    # The clock may have gone on to the next second.
     assert document_of(path) | {"time": ""} == first | {"time": ""}
 
 
