@@ -65,9 +65,7 @@ def run_again(names: Sequence[str]) -> None:
         order = experiment_names().index
         known["measured"] = sorted([*others, *_entries(results)], key=lambda entry: order(entry["experiment"]))
         lines = [*_section(name, experiment, results)[:-1], *_again(results), ""]
-        page = with_section(PAGE.read_text("utf-8"), experiment.title, lines)
-        PAGE.write_text(page, "utf-8")
-        DATA.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+        _put(with_section(PAGE.read_text("utf-8"), experiment.title, lines), known)
     click.echo(f"written into {PAGE} and {DATA}: {', '.join(names)}")
 
 
@@ -112,11 +110,15 @@ def _resolved(name: str) -> ServerBinaries:
 
 def _write(results: Sequence[TrialResult], rates: Rates) -> None:
     """Both files, after each experiment: what was measured is not lost when a later one fails."""
-    try:
-        PAGE.write_text(evidence_page(results, rates), "utf-8")
-        DATA.write_text(json.dumps(evidence_data(results, rates), indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise TrialError(f"{error.filename} cannot be written: {error.strerror}.") from None
+    _put(evidence_page(results, rates), evidence_data(results, rates))
+
+
+def _put(page: str, data: Mapping[str, Any]) -> None:
+    for path, text in ((PAGE, page), (DATA, json.dumps(data, indent=1) + "\n")):
+        try:
+            path.write_text(text, "utf-8")
+        except OSError as error:  # a full disk names no file
+            raise TrialError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any]:
