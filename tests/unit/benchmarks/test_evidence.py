@@ -25,5 +25,5 @@ def test_a_section_that_was_not_there_comes_where_its_experiment_belongs() -> No
 
 def test_a_file_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "PAGE", Path("/dev/full"))
-    with pytest.raises(TrialError, match="^/dev/full cannot be written: No space left on device"):
+    with pytest.raises(TrialError, match=r"^/dev/full cannot be written: No space left on device"):
         evidence._put("page", {})
