@@ -8,19 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.outside.quantities import size_in
 
 # A proof speaks for sizes and counts within a quarter of what was tried: 512M proves nothing about 4G.
 TOLERANCE = 1.25
 _SWITCHES = {"on": 1.0, "true": 1.0, "yes": 1.0, "off": 0.0, "false": 0.0, "no": 0.0}
-_NO_CHANGE = re.compile(r"(?:FLUSH|LOCK|UNLOCK|LOAD INDEX|CHECK|SELECT|SHOW)\b|--|#|/\*|$", re.IGNORECASE)
-_SET = re.compile(
+_NO_CHANGE = late_pattern(r"(?:FLUSH|LOCK|UNLOCK|LOAD INDEX|CHECK|SELECT|SHOW)\b|--|#|/\*|$", re.IGNORECASE)
+_SET = late_pattern(
     r"SET\s+(?:GLOBAL\s+|@@GLOBAL\.)(?:`?(?P<cache>[\w$]+)`?\.)?(?P<name>\w+)\s*:?=\s*(?P<value>.+)", re.IGNORECASE
 )
-_ALTER = re.compile(r"(?P<what>ALTER\s+TABLE\s+(?:`(?:[^`]|``)*`|[^\s`.]+)(?:\.(?:`(?:[^`]|``)*`|[^\s`.]+))?)\s+(?P<how>.+)", re.IGNORECASE)  # fmt: skip
-_TABLE_OPTION = re.compile(r"(\w+)\s*=\s*([\w']+)")
-_OPTION = re.compile(r"(?:--)?(?P<name>[A-Za-z][\w.-]*)\s*=\s*(?P<value>[^;]*)")
-_UNLOGGED = re.compile(r"\b(?:NO_WRITE_TO_BINLOG|LOCAL)\s+", re.IGNORECASE)
+_ALTER = late_pattern(r"(?P<what>ALTER\s+TABLE\s+(?:`(?:[^`]|``)*`|[^\s`.]+)(?:\.(?:`(?:[^`]|``)*`|[^\s`.]+))?)\s+(?P<how>.+)", re.IGNORECASE)  # fmt: skip
+_TABLE_OPTION = late_pattern(r"(\w+)\s*=\s*([\w']+)")
+_OPTION = late_pattern(r"(?:--)?(?P<name>[A-Za-z][\w.-]*)\s*=\s*(?P<value>[^;]*)")
+_UNLOGGED = late_pattern(r"\b(?:NO_WRITE_TO_BINLOG|LOCAL)\s+", re.IGNORECASE)
 _QUOTES = "'\"` "
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_value
 from myisam_advisor.texts.templates import TextError, make_environment, printable, template
+from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.server.sql import Sql, written
 
 if TYPE_CHECKING:
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 # A value, in hexadecimal between two of these: no rule file, and no name that a server takes, holds a NUL.
 _MARK = "\0"
-_VALUE = re.compile(f"{_MARK}([0-9a-f]*){_MARK}")
+_VALUE = late_pattern(f"{_MARK}([0-9a-f]*){_MARK}")
 # Text of a statement with its values as single marks: quotes and comments closed before the next value, and none within.
-_SOUND_SQL = re.compile(
+_SOUND_SQL = late_pattern(
     r"(?:[^'\"`#/\-]|-(?!-)|/(?!\*)|'[^'\0]*'|\"[^\"\0]*\"|`[^`\0]*`|(?:--|#)[^\n\0]*(?:\n|$)|/\*(?:(?!\*/)[^\0])*\*/)*"
 )
-_BACKSLASH_IN_QUOTES = re.compile(r"'[^']*\\|\"[^\"]*\\")
-_SOUND_OPTION = re.compile(r"[A-Za-z][\w.-]*(?:\s*=[^#\r\n]*)?", re.ASCII)
+_BACKSLASH_IN_QUOTES = late_pattern(r"'[^']*\\|\"[^\"]*\\")
+_SOUND_OPTION = late_pattern(r"[A-Za-z][\w.-]*(?:\s*=[^#\r\n]*)?", re.ASCII)
 
 
 def fill_command(text: str, values: dict[str, object]) -> Sql:

@@ -10,7 +10,6 @@ others each of Unicode's line ends: they and all that cannot be seen are written
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -18,14 +17,15 @@ from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Statement, text_of
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
 from myisam_advisor.texts.templates import escaped
+from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SQL_MARK = "-- "
 SHELL_MARK = "# "
 # Control characters, Unicode's line ends, what reorders text, and halves of surrogate pairs.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_QUOTED_NAME = re.compile(r"`((?:[^`]|``)*)`")
-_CLIENTS_OWN = re.compile(rf"{_UNSEEN.pattern}|[\\;'\"`#]|--|/\*|\*/")
+_UNSEEN = late_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_QUOTED_NAME = late_pattern(r"`((?:[^`]|``)*)`")
+_CLIENTS_OWN = late_pattern(rf"{_UNSEEN.pattern}|[\\;'\"`#]|--|/\*|\*/")
 NOT_RUN = "Not run as it stands: a name in it holds a character that a client could take for its own."
 ESCAPED = "A character of a name is written as an escape here: write the statement by hand, from --format json."
 

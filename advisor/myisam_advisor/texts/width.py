@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TextIO
 
 PAGE_WIDTH = 100
@@ -14,6 +13,9 @@ NARROWEST, WIDEST = 20, 120
 def text_width(reader: TextIO | None) -> int:
     """The width of prose for this reader; None is a file."""
     if reader is not None and reader.isatty():
+        # With what it can pack and unpack, more than a hundredth of what `check` takes to start.
+        import shutil
+
         return _bounded(shutil.get_terminal_size((PAGE_WIDTH, 0)).columns)
     return file_width()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from myisam_exporter.files.definition_reader import NOT_THERE
 from myisam_exporter.files.file_names import NamedFile
@@ -74,6 +75,28 @@ class _Damaged(NamedTuple):
     problem: str
 
 
+class _Definitions:
+    """What the two files of a table say of what it is made of: one object for all tables of the same shape, as each would take 16 bytes more."""
+
+    __slots__ = ("__weakref__", "frm", "myi")
+
+    def __init__(self, myi: Definition | None, frm: TableDefinition | None) -> None:
+        self.myi: Final = myi
+        self.frm: Final = frm
+
+
+# By the ids of both, which no others can have while an object here keeps them.
+_definitions: WeakValueDictionary[tuple[int, int], _Definitions] = WeakValueDictionary()
+
+
+def _kept_once(myi: Definition | None, frm: TableDefinition | None) -> _Definitions:
+    place = id(myi), id(frm)
+    found = _definitions.get(place)
+    if found is None:
+        found = _definitions[place] = _Definitions(myi, frm)
+    return found
+
+
 class TableFile:
     """One table, or one partition of it, on disk. Without a header, `problem` says what is wrong with the file.
 
@@ -81,7 +104,7 @@ class TableFile:
     `state` is that of the .MYI when it was read, None where it has to be read again whatever that is. Neither state makes two of them differ.
     """
 
-    __slots__ = ("_myi", "_named", "_packed", "database", "definition")
+    __slots__ = ("_definitions", "_named", "_packed", "database")
 
     def __init__(
         self, database: Database, named: NamedFile, header: Header | PackedHeader | None, problem: str | None, data_modified: float | None,
@@ -91,10 +114,9 @@ class TableFile:
         # Most are named as their table: then the name is all, which takes no object more where no two tables have the same.
         shortest = named.stem if named.partition is None and named.table == named.stem else named
         self._named = shortest if problem is None else _Damaged(shortest, problem)
-        self.definition: Final = definition
         if isinstance(header, Header):
             header = packed_header(header)
-        self._myi = header and header.definition
+        self._definitions = _kept_once(header and header.definition, definition)
         known = (data_modified is not None) * _IS_MODIFIED_KNOWN | (state is not None) * _IS_STATE_KNOWN
         packed = _TIMES.pack(known, state or 0, data_modified or 0.0)
         if header is not None:
@@ -142,22 +164,29 @@ class TableFile:
     @property
     def has_header(self) -> bool:
         """Whether its header could be read."""
-        return self._myi is not None
+        return self._definitions.myi is not None
 
     @property
     def myi(self) -> Definition | None:
         """What its header says of its columns and indexes."""
-        return self._myi
+        return self._definitions.myi
+
+    @property
+    def definition(self) -> TableDefinition | None:
+        """What its .frm says."""
+        return self._definitions.frm
 
     @property
     def header(self) -> Header | None:
         """What its header says."""
-        return None if self._myi is None else unpacked_header(self._width, self._packed, _HEADER_START, self._myi)
+        myi = self._definitions.myi
+        return None if myi is None else unpacked_header(self._width, self._packed, _HEADER_START, myi)
 
     @property
     def packed(self) -> PackedHeader | None:
         """The same as it is kept."""
-        return None if self._myi is None else PackedHeader(self._packed[_HEADER_START : self._header_end], self._myi)
+        myi = self._definitions.myi
+        return None if myi is None else PackedHeader(self._packed[_HEADER_START : self._header_end], myi)
 
     @property
     def _width(self) -> struct.Struct:
@@ -166,7 +195,7 @@ class TableFile:
 
     @property
     def _header_end(self) -> int:
-        return _HEADER_START if self._myi is None else _HEADER_START + self._width.size
+        return _HEADER_START + self._width.size if self.has_header else _HEADER_START
 
     def _numbers(self) -> tuple[int, ...]:
         """Those of the header, of which there is one."""
@@ -175,12 +204,13 @@ class TableFile:
     @property
     def indexes(self) -> tuple[Definition, int] | None:
         """How its indexes are defined, and which of them are kept up to date: one bit each."""
-        return None if self._myi is None else (self._myi, self._numbers()[ENABLED_KEYS_PLACE])
+        myi = self._definitions.myi
+        return None if myi is None else (myi, self._numbers()[ENABLED_KEYS_PLACE])
 
     @property
     def file_bytes(self) -> int:
         """Bytes in both files, as its header says; 0 without one."""
-        if self._myi is None:
+        if not self.has_header:
             return 0
         numbers = self._numbers()
         return numbers[INDEX_BYTES_PLACE] + numbers[DATA_BYTES_PLACE]
@@ -240,7 +270,7 @@ class TableFile:
     def _told(self) -> tuple[object, ...]:
         is_known = self._packed[0] & _IS_MODIFIED_KNOWN
         times_and_header = self._packed[_MODIFIED_START : self._header_end]
-        return is_known, times_and_header, self._myi, self._named, self.database, self.definition
+        return is_known, times_and_header, self.myi, self._named, self.database, self.definition
 
 
 def counts_of(files: Sequence[TableFile]) -> FileCounts:
@@ -263,7 +293,7 @@ def counts_of(files: Sequence[TableFile]) -> FileCounts:
 
 def _without_definition_state(file: TableFile) -> bytes:
     """The times and the header, without a header a narrow one of noughts."""
-    return file._packed[: file._header_end] + (_NO_HEADER if file._myi is None else b"")
+    return file._packed[: file._header_end] + (b"" if file.has_header else _NO_HEADER)
 
 
 def _widened(packed: bytes) -> bytes:

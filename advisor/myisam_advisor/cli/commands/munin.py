@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -77,6 +76,8 @@ def install(
     plugins: Path, configurations: Path, unix_socket: Path | None, defaults_file: Path | None, user: str | None
 ) -> None:
     """Link the plugin into munin-node and write its settings. May be repeated."""
+    import shutil
+
     from myisam_advisor.munin.installation import Settings
     from myisam_advisor.munin.installation import install as put_there
 

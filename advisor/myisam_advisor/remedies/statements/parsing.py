@@ -27,6 +27,7 @@ from myisam_advisor.remedies.statements.tables import (
     TableOption,
 )
 from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.server.sql import Sql, plain_words, quote_text
 
 _QUOTED = r"`(?:[^`]|``)*`"
@@ -38,19 +39,19 @@ _LOOSE = rf"(?:{_NAME}\.)?{_NAME}"
 _UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
 _OPTIONS = r"\w+=\w+(?: \w+=\w+)*"
 
-_IS_UNLOGGED = re.compile(rf"(?:OPTIMIZE|REPAIR|ANALYZE|FLUSH){_UNLOGGED} ")
-_VERB = re.compile(rf"(ALTER|OPTIMIZE|REPAIR|CHECK|ANALYZE){_UNLOGGED}? TABLE\b")
-_TABLE = re.compile(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
+_IS_UNLOGGED = late_pattern(rf"(?:OPTIMIZE|REPAIR|ANALYZE|FLUSH){_UNLOGGED} ")
+_VERB = late_pattern(rf"(ALTER|OPTIMIZE|REPAIR|CHECK|ANALYZE){_UNLOGGED}? TABLE\b")
+_TABLE = late_pattern(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
 # Statements that change data or definitions.
-_CHANGES_DATA = re.compile(r"(?:CREATE|DROP|TRUNCATE|RENAME|INSERT|REPLACE|UPDATE|DELETE|LOAD DATA)\b", re.IGNORECASE)
+_CHANGES_DATA = late_pattern(r"(?:CREATE|DROP|TRUNCATE|RENAME|INSERT|REPLACE|UPDATE|DELETE|LOAD DATA)\b", re.IGNORECASE)
 # Whole statements, with other spaces than ours or no semicolon.
 _END = r"\s*;?\s*"
-_SPACED_OPTION = re.compile(r"(\w+)\s*=\s*(\w+)", re.ASCII)
+_SPACED_OPTION = late_pattern(r"(\w+)\s*=\s*(\w+)", re.ASCII)
 _SPACED_OPTIONS = r"\w+\s*=\s*\w+(?:[\s,]+\w+\s*=\s*\w+)*"
-_ALTERED_OPTIONS = re.compile(rf"ALTER TABLE (?P<name>{_LOOSE})\s+(?P<options>{_SPACED_OPTIONS}){_END}", re.ASCII)
-_ALTERED_KEYS = re.compile(rf"ALTER TABLE (?P<name>{_LOOSE})\s+(?P<what>ENABLE|DISABLE)\s+KEYS{_END}")
+_ALTERED_OPTIONS = late_pattern(rf"ALTER TABLE (?P<name>{_LOOSE})\s+(?P<options>{_SPACED_OPTIONS}){_END}", re.ASCII)
+_ALTERED_KEYS = late_pattern(rf"ALTER TABLE (?P<name>{_LOOSE})\s+(?P<what>ENABLE|DISABLE)\s+KEYS{_END}")
 # One index, with its name; what it is made of does not matter to who drops it.
-_ADDED_INDEX = re.compile(
+_ADDED_INDEX = late_pattern(
     rf"ALTER TABLE (?P<name>{_LOOSE})\s+ADD\s+(?:(?:UNIQUE|FULLTEXT|SPATIAL)\s+)?(?:INDEX|KEY)\s+(?P<index>{_NAME})\s*\((?:[^;()]|\(\d+\))+\){_END}"
 )
 _STARTS = (
@@ -123,55 +124,55 @@ def _options(found: re.Match[str], command: Sql) -> Statement:
 # Each reads what it is made of; where that is written in another way, the statement keeps its author's.
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]], ...] = (
     (
-        re.compile(rf"SET GLOBAL (?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*) = (?P<value>[^;`]+);", re.ASCII),
+        late_pattern(rf"SET GLOBAL (?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*) = (?P<value>[^;`]+);", re.ASCII),
         _set,
     ),
     (
-        re.compile(rf"(?P<verb>OPTIMIZE|ANALYZE)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL});"),
+        late_pattern(rf"(?P<verb>OPTIMIZE|ANALYZE)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL});"),
         _maintenance,
     ),
     (
-        re.compile(rf"(?P<verb>REPAIR)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL})(?P<how> USE_FRM)?;"),
+        late_pattern(rf"(?P<verb>REPAIR)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL})(?P<how> USE_FRM)?;"),
         _maintenance,
     ),
     (
-        re.compile(rf"CHECK TABLE (?P<name>{_FULL})(?P<how> FAST)?;"),
+        late_pattern(rf"CHECK TABLE (?P<name>{_FULL})(?P<how> FAST)?;"),
         lambda found, _: CheckTable(_name(found["name"]), found["how"] is not None),
     ),
     (
-        re.compile(rf"FLUSH(?P<quiet> NO_WRITE_TO_BINLOG)? TABLES(?P<names> {_FULL}(?:, {_FULL})*)?;"),
+        late_pattern(rf"FLUSH(?P<quiet> NO_WRITE_TO_BINLOG)? TABLES(?P<names> {_FULL}(?:, {_FULL})*)?;"),
         _flush,
     ),
     (
-        re.compile(rf"ALTER TABLE (?P<name>{_FULL}) (?P<options>{_OPTIONS}(?:, {_OPTIONS})*);", re.ASCII),
+        late_pattern(rf"ALTER TABLE (?P<name>{_FULL}) (?P<options>{_OPTIONS}(?:, {_OPTIONS})*);", re.ASCII),
         _options,
     ),
     (
-        re.compile(rf"ALTER TABLE (?P<name>{_LOOSE}) (?P<what>ENABLE|DISABLE) KEYS;"),
+        late_pattern(rf"ALTER TABLE (?P<name>{_LOOSE}) (?P<what>ENABLE|DISABLE) KEYS;"),
         lambda found, _: AlterKeys(_name(found["name"]), enabled=found["what"] == "ENABLE"),
     ),
     (
-        re.compile(rf"ALTER TABLE (?P<name>{_FULL}) FORCE;"),
+        late_pattern(rf"ALTER TABLE (?P<name>{_FULL}) FORCE;"),
         lambda found, _: MakeAnew(_name(found["name"])),
     ),
     (
-        re.compile(rf"ALTER TABLE (?P<name>{_FULL}) REMOVE PARTITIONING;"),
+        late_pattern(rf"ALTER TABLE (?P<name>{_FULL}) REMOVE PARTITIONING;"),
         lambda found, _: RemovePartitioning(_name(found["name"])),
     ),
     (
-        re.compile(rf"CACHE INDEX (?P<name>{_LOOSE})(?P<all> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"),
+        late_pattern(rf"CACHE INDEX (?P<name>{_LOOSE})(?P<all> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"),
         lambda found, _: CacheIndex(_name(found["name"]), _unquoted(found["cache"]), found["all"] is not None),
     ),
     (
-        re.compile(rf"LOAD INDEX INTO CACHE (?P<name>{_FULL})(?P<all> PARTITION \(ALL\))?;"),
+        late_pattern(rf"LOAD INDEX INTO CACHE (?P<name>{_FULL})(?P<all> PARTITION \(ALL\))?;"),
         lambda found, _: LoadIndex(_name(found["name"]), found["all"] is not None),
     ),
     (
-        re.compile(r"LOCK TABLES .*", re.DOTALL),
+        late_pattern(r"LOCK TABLES .*", re.DOTALL),
         lambda _, command: LockTables(tuple(_name(name[0]) for name in re.finditer(rf"{_QUOTED}\.{_QUOTED}", command))),
     ),
     (
-        re.compile(r"UNLOCK TABLES.*", re.DOTALL),
+        late_pattern(r"UNLOCK TABLES.*", re.DOTALL),
         lambda *_: UnlockTables(),
     ),
 )

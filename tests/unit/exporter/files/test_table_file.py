@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from myisam_exporter.files import table_file
 from myisam_exporter.files.file_names import NamedFile
+from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import HeaderError
 from myisam_exporter.files.myi_header import CRASHED, ROW_FORMATS, Header, parse_header
 from myisam_exporter.files.table_file import Database, TableFile, counts_of
@@ -108,3 +110,19 @@ def test_whatever_a_header_says_can_be_kept(numbers: bytes, has_lengths: bool) -
     except HeaderError:
         return
     assert Told(told, 1.0, 0, 1).file().header == told
+
+
+def test_what_tables_are_made_of_is_kept_once_and_as_long_as_one_of_them() -> None:
+    shape = SAMPLE.definition
+    made = TableDefinition(101119, 9, False, 45, 0, 0, 0)
+    kept = len(table_file._definitions)
+    one, other = (TableFile(Database("d", "/d"), NamedFile(stem, stem, None), SAMPLE, None, None, made) for stem in "tu")
+    assert one._definitions is other._definitions
+    assert (one.myi, one.definition) == (shape, made)
+    alone = TableFile(Database("d", "/d"), NamedFile("v", "v", None), SAMPLE, None, None)
+    assert (alone.myi, alone.definition) == (shape, None)
+    assert len(table_file._definitions) <= kept + 2
+    place = id(shape), id(made)
+    assert place in table_file._definitions
+    del one, other
+    assert place not in table_file._definitions
