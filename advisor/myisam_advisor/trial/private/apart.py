@@ -49,7 +49,7 @@ PRELOADED_TO_SHOW = (
     "myisam_advisor", "myisam_exporter", "pymysql", "rich", "jinja2", "psutil", "importlib", "encodings",
 )  # fmt: skip
 # What others import when they need it alone.
-PRELOADED_LATE = ("difflib", "importlib.util", "ssl", "statistics")
+PRELOADED_LATE = ("difflib", "importlib.util", "shutil", "ssl", "statistics")
 CODECS = ("ascii", "utf-8", "latin-1", "idna")
 
 
