@@ -1,9 +1,13 @@
 """One watch in this process, on a real server: failures inside it, and precise page-cache counts."""
 
 import asyncio
+import signal
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +39,9 @@ class Broken:
     metrics = (Metric("nothing", "gauge", "Nothing."),)
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
+        raise RuntimeError("no")
+
+    def forget(self, label: str) -> None:
         raise RuntimeError("no")
 
 
@@ -168,6 +175,9 @@ def test_one_look_after_another_works_out_its_facts(mariadb: PrivateServer) -> N
             inside.pop()
             return ()
 
+        def forget(self, label: str) -> None:
+            pass
+
     async def looked() -> None:
         with ThreadPoolExecutor(4) as pool:
             fleet = Fleet(WatchOptions(), pool, TableChooser, [Slow()])
@@ -247,6 +257,9 @@ class Listener:
         self.facts = facts
         return ()
 
+    def forget(self, label: str) -> None:
+        pass
+
 
 def rows_of(facts: FactSet, table: str) -> list[str]:
     return sorted(map(repr, map(tuple, facts.tables[table].rows)))
@@ -291,3 +304,27 @@ def test_what_is_remembered_from_look_to_look_changes_no_fact(name: str) -> None
         names = {row["table_name"] for row in listener.facts.tables["tables"].dictionaries()}
         assert names == {"c", "d"}
         watching.close()
+
+
+def test_a_reload_that_names_another_server_begins_anew_under_its_name(mariadb: PrivateServer, tmp_path: Path) -> None:
+    options, history = tmp_path / "my.cnf", tmp_path / "history.sqlite"
+
+    def point_at(server: PrivateServer) -> None:
+        options.write_text(f"[client]\nuser=root\nsocket={server.socket}\n")
+
+    def kept() -> dict[str, int]:
+        with closing(sqlite3.connect(history)) as database:
+            return dict(database.execute("SELECT label, COUNT(*) FROM sample JOIN target ON target.id = sample.target GROUP BY label"))
+
+    point_at(mariadb)
+    with CopiedServer(binaries_of("mariadb-10.11")) as other, serving("--defaults-file", options, "--history", history) as daemon:
+        daemon.looked()
+        point_at(other)
+        daemon.process.send_signal(signal.SIGHUP)
+        assert wait_for(lambda: str(other.socket) in kept())
+        before = kept()[str(mariadb.socket)]
+        assert wait_for(lambda: kept()[str(other.socket)] >= 2)
+        assert kept()[str(mariadb.socket)] <= before + 1
+        assert daemon.looked().value("up") == 1
+        daemon.stop()
+        assert f"watching {other.socket} from now on, instead of {mariadb.socket}".encode() in daemon.log

@@ -81,6 +81,15 @@ class Advice:
         )
         yield from advice_values(look.judgement, facts.interval_seconds)
 
+    def forget(self, label: str) -> None:
+        """Drop what is kept of a target that is watched no more."""
+        self._memories.pop(label, None)
+        database = self._databases.pop(label, None)
+        if database is not None:
+            database.close()
+        self._announcer.forget(label)
+        self._board.forget(label)
+
     def _proved(self) -> KeptProofs:
         """What is kept now: read again only where something came or went. What is no proof is logged once."""
         kept = of_all(self._proofs, self._clock.time())
@@ -115,7 +124,7 @@ class Advice:
 
     def _judged_by(self, label: str, ready: PreparedFacts, known: KnownFaults) -> Judgement:
         """With the database of the last look, where filling it takes long: it takes as much memory as it saves time. All others share one."""
-        # Taken out while it is used: after a reload two looks at one server may be under way.
+        # Taken out while it is used: one in which a judgement failed half-way is not used again.
         database = self._databases.pop(label, None)
         if len(ready.judged.tables["tables"].rows) < TABLES_WORTH_KEEPING:
             if database is not None:

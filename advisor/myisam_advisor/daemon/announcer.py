@@ -67,6 +67,10 @@ class Announcer:
             lines += _told(list(group), clocks.wall)
         self._write(label, lines, clocks.monotonic)
 
+    def forget(self, label: str) -> None:
+        """Drop what is kept of a server that is watched no more."""
+        self._lines.pop(label, None)
+
     def _tell_of_clock(self, clocks: Clocks) -> None:
         before = self._clocks
         if before is None:

@@ -81,6 +81,13 @@ class Board:
         """The last look, as a screen shows it."""
         return self._moments.get(label)
 
+    def forget(self, label: str) -> None:
+        """Drop what is shown of a server that is watched no more; curves of its tables go as others are read."""
+        with self._lock:
+            self._looks.pop(label, None)
+            self._moments.pop(label, None)
+            self._curves.pop(label, None)
+
     def look(self, label: str) -> Look | None:
         """The last look at it."""
         return self._looks.get(label)

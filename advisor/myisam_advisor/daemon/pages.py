@@ -253,7 +253,10 @@ class Pages:
         state = (look.taken_at if look else None, failure, others)
         known = self._rendered.get((name, paths))
         if known is None or known[0] != state:
-            known = self._rendered[name, paths] = (state, self._render(watch, name, look, failure, others, paths))
+            known = (state, self._render(watch, name, look, failure, others, paths))
+            watched = {"", *self.fleet.probed_names()}
+            kept = {key: page for key, page in list(self._rendered.items()) if key[0] in watched}
+            self._rendered = {**kept, (name, paths): known}
         return known[1]
 
     def _render(

@@ -33,6 +33,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
+from myisam_exporter.server.default_sockets import is_a_servers
 from myisam_exporter.server.option_files import NOTHING_FURTHER, Further
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.fleet import Fleet
@@ -123,12 +124,13 @@ async def _serve(options: ServeOptions) -> int:
     def reload() -> Callable[[], None]:
         targets = _targets(options)
         fresh = _load_site(options)
-        if options.watch_own:
-            options.resolve()
+        own = _named_server(options) if options.watch_own else None
 
         def put_into_force() -> None:
             in_force.site = fresh
             loop.call_soon_threadsafe(fleet.reload, targets)
+            if own is not None:
+                loop.call_soon_threadsafe(fleet.move_own, own, options.resolve)
             fleet.renew_connections()
 
         return put_into_force
@@ -208,6 +210,13 @@ def _label(options: ServeOptions) -> str:
         return options.resolve().label
     except UserError:
         return "the server"
+
+
+def _named_server(options: ServeOptions) -> str | None:
+    """The server that the options name; None where nobody named one, and none is at a default place now. Raises UserError as `resolve` does."""
+    target = options.resolve()
+    is_away = target.is_found and target.socket is not None and not is_a_servers(target.socket)
+    return None if is_away else target.label
 
 
 def _history(options: ServeOptions) -> History | None:

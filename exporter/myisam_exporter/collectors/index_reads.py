@@ -91,7 +91,7 @@ class IndexReadsCollector(Collector[IndexReads]):
         scan = pair.other(MYI)
         if isinstance(scan, Unknown):
             return
-        yield INDEX_ROWS.block("indexes", _rows(pair, _keys_of(scan, pair.after.tables)), extends=True)
+        yield INDEX_ROWS.block("indexes", _rows(pair, keys_by_table(scan, pair.after.tables)), extends=True)
 
 
 def _by_table(rows: Iterable[tuple[str | None, ...]]) -> dict[TableName, list[Counted]]:
@@ -101,7 +101,7 @@ def _by_table(rows: Iterable[tuple[str | None, ...]]) -> dict[TableName, list[Co
     return tables
 
 
-def _keys_of(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -> dict[TableName, Sequence[Key]]:
+def keys_by_table(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -> dict[TableName, Sequence[Key]]:
     """The indexes as the headers have them, of these tables."""
     found: dict[TableName, Sequence[Key]] = {}
     for file in scan.files:

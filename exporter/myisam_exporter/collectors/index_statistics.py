@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.index_reads import INDEX_READS, MAXIMUM_INDEXES, TOO_MANY, UNCOUNTED
+from myisam_exporter.collectors.index_reads import INDEX_READS, MAXIMUM_INDEXES, TOO_MANY, UNCOUNTED, keys_by_table
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS, Status
@@ -115,7 +115,7 @@ class IndexStatisticsCollector(Collector[IndexStatistics]):
         scan = pair.other(MYI)
         if isinstance(scan, Unknown):
             return
-        yield INDEX_ROWS.block("indexes", _rows(pair, _keys_of(scan, pair.after.names.tables)), extends=True)
+        yield INDEX_ROWS.block("indexes", _rows(pair, keys_by_table(scan, pair.after.names.tables)), extends=True)
 
     def notes(self, sample: IndexStatistics) -> Iterable[Unknown]:
         """Definitions that could not be read."""
@@ -195,16 +195,6 @@ def _counted_ratio(status: Status, counted: TableStatistics, by_index: Iterable[
 def _share(part: float, whole: float) -> float | None:
     """In whole hundredths."""
     return min(int(100 * part / whole), 100) / 100 if whole > 0 else None
-
-
-def _keys_of(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -> dict[TableName, Sequence[Key]]:
-    """The indexes as the headers have them, of these tables."""
-    found: dict[TableName, Sequence[Key]] = {}
-    for file in scan.files:
-        name = (file.schema_name, file.table_name)
-        if name in wanted and name not in found and file.header is not None:
-            found[name] = file.header.definition.keys or ()
-    return found
 
 
 def _rows(pair: Pair[IndexStatistics], keys_of: Mapping[TableName, Sequence[Key]]) -> Iterator[Row]:

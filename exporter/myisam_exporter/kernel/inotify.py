@@ -1,6 +1,7 @@
 """Told by the kernel which directories something changed in, so that the others need not be looked at: inotify(7).
 
-Each directory is watched for one event only: what a busy server writes after that costs it nothing, and no queue can overflow.
+Each directory is watched for one event only: what a busy server writes after that costs it nothing. The queue (fs.inotify.max_queued_events, 16,384
+by default) takes two entries a directory: that it changed, and that the watch is over. Where the queue overflows, all are taken for changed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import struct
 import weakref
 
 IN_MODIFY, IN_ATTRIB, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x2, 0x4, 0x40, 0x80, 0x100, 0x200
-IN_DELETE_SELF, IN_MOVE_SELF = 0x400, 0x800
+IN_DELETE_SELF, IN_MOVE_SELF, IN_Q_OVERFLOW = 0x400, 0x800, 0x4000
 IN_ONLYDIR, IN_DONT_FOLLOW, IN_ONESHOT = 0x0100_0000, 0x0200_0000, 0x8000_0000
 NAMES = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
 CONTENTS = NAMES | IN_MODIFY | IN_ATTRIB
@@ -51,13 +52,23 @@ class DirectoryWatch:
                 data = os.read(self._descriptor, _READ_BYTES)
             except BlockingIOError:
                 return found
-            place = 0
-            while place < len(data):
-                number, _, _, length = _EVENT.unpack_from(data, place)
-                place += _EVENT.size + length
-                path = self._paths.pop(number, None)  # the event, and once more that the watch is over
-                if path is not None:
-                    found.add(path)
+            found |= self._told(data)
+
+    def _told(self, data: bytes) -> set[str]:
+        """The directories of these events: all that are watched where the kernel had no room for some events."""
+        found: set[str] = set()
+        place = 0
+        while place < len(data):
+            number, mask, _, length = _EVENT.unpack_from(data, place)
+            place += _EVENT.size + length
+            if mask & IN_Q_OVERFLOW:
+                found.update(self._paths.values())
+                self._paths.clear()
+                continue
+            path = self._paths.pop(number, None)  # the event, and once more that the watch is over
+            if path is not None:
+                found.add(path)
+        return found
 
     def close(self) -> None:
         """Give all watches up."""

@@ -18,7 +18,8 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 10.0
 class Connection:
     """Connects on demand, in the thread of whoever asks; others who ask meanwhile wait for that attempt.
 
-    `resolve` is asked anew each time, so that a changed password in the option file is used at once.
+    `resolve` is asked anew each time, so that a changed password in the option file is used at once. The server stays the same: what others
+    remember, and what they call it, is of the first.
     """
 
     def __init__(self, resolve: Callable[[], Target], timeout_seconds: int, clock: Clock = CLOCK) -> None:
@@ -26,6 +27,7 @@ class Connection:
         self._timeout_seconds = timeout_seconds
         self._clock = clock
         self._lock = threading.Lock()  # guards the fields below; never held while connecting
+        self._first: Target | None = None
         self._session: Session | None = None
         self._attempt: tuple[Future[Session], float] | None = None
         self._pause_seconds = 0.0
@@ -57,7 +59,7 @@ class Connection:
 
     def _connect(self, attempt: Future[Session]) -> Session:
         try:
-            session = Session(self._resolve(), self._timeout_seconds)
+            session = Session(self._same_server(), self._timeout_seconds)
         except Exception as error:
             known = error if isinstance(error, UserError) else UserError(f"could not connect: {error}")
             self._failed(str(known), attempt)
@@ -74,6 +76,18 @@ class Connection:
             raise late
         attempt.set_result(session)
         return session
+
+    def _same_server(self) -> Target:
+        """The target, read anew. Raises UserError where it is at another address than the first."""
+        fresh = self._resolve()
+        with self._lock:
+            first = self._first = self._first or fresh
+        # While a server that nobody named is away, another place than its own is taken for the default.
+        if fresh.label != first.label and not (fresh.is_found and first.is_found):
+            raise UserError(
+                f"the options name another server by now, {fresh.label}: reload or restart to watch that one."
+            )
+        return fresh
 
     def give_up_after(self, session: Session, error: UserError) -> None:
         """Give up a session in which a job failed; not where the job only waited for others to be done with it: their answer may be on its way."""

@@ -53,9 +53,17 @@ class Fleet:
 
     def watch_own(self, label: str, resolve: Callable[[], Target]) -> Watch:
         """Watch the daemon's own server. Needs a running event loop."""
-        self.own = self._watch(label, resolve)
-        self._start(self._beat(self.own, lambda: True))
-        return self.own
+        watch = self.own = self._watch(label, resolve)
+        self._start(self._beat(watch, lambda: not watch.is_over))
+        return watch
+
+    def move_own(self, label: str, resolve: Callable[[], Target]) -> None:
+        """Watch another server as the daemon's own, where this is another: nothing of the former is taken for its."""
+        former = self.own
+        if former is not None and former.label != label:
+            _log.info("watching %s from now on, instead of %s", label, former.label)
+            former.close()
+            self.watch_own(label, resolve)
 
     def watch_probed(self, listed: Listed, module: str) -> Watch:
         """The watch of a listed server, begun when it is probed first."""
@@ -86,7 +94,7 @@ class Fleet:
 
     def renew_connections(self) -> None:
         """Make connections anew whose address or credentials changed. Reads option files: not for an event loop."""
-        for watch in [*list(self._probed.values()), *([self.own] if self.own else [])]:
+        for watch in self._watches():
             watch.renew()
 
     @property
@@ -96,15 +104,17 @@ class Fleet:
 
     def busy_seconds(self) -> float:
         """How long the longest look that is under way has taken."""
-        watches = [*self._probed.values(), *([self.own] if self.own else [])]
-        return max((watch.busy_seconds for watch in watches), default=0.0)
+        return max((watch.busy_seconds for watch in self._watches()), default=0.0)
 
     def close(self) -> None:
         """Stop looking and end all connections."""
         for task in self._tasks:
             task.cancel()
-        for watch in [*self._probed.values(), *([self.own] if self.own else [])]:
+        for watch in self._watches():
             watch.give_up()
+
+    def _watches(self) -> list[Watch]:
+        return [*list(self._probed.values()), *([self.own] if self.own else [])]
 
     def _watch(self, label: str, resolve: Callable[[], Target]) -> Watch:
         return Watch(
@@ -149,8 +159,20 @@ class Fleet:
             while (rest := due - self.clock.monotonic()) > 0:
                 await asyncio.sleep(min(rest, interval / GLANCES_PER_LOOK))
                 if due - self.clock.monotonic() > 0:
-                    await loop.run_in_executor(self._looker, watch.glance)
+                    await loop.run_in_executor(self._looker, _glance, watch)
             pause = interval
+        await loop.run_in_executor(self._looker, self._forget, watch)
+
+    def _forget(self, watch: Watch) -> None:
+        """Let the followers forget a target whose last look has ended, unless another watch is of the same name."""
+        with self.judging:
+            if any(other.label == watch.label for other in self._watches()):
+                return
+            for follower in self.followers:
+                try:
+                    follower.forget(watch.label)
+                except Exception:
+                    _log.exception("%s failed to forget %s", follower.name, watch.label)
 
 
 def _look(watch: Watch) -> str:
@@ -162,3 +184,11 @@ def _look(watch: Watch) -> str:
     except Exception as error:
         _log.exception("the look at %s failed", watch.label)
         return f"{type(error).__name__}: {error}"
+
+
+def _glance(watch: Watch) -> None:
+    """One glance; what fails in it is logged, and the beat goes on."""
+    try:
+        watch.glance()
+    except Exception:
+        _log.exception("the glance at %s failed", watch.label)

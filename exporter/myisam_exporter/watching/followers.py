@@ -33,6 +33,9 @@ class Follower(Protocol):
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         """Take the facts of the last interval; give values for the exposition."""
 
+    def forget(self, label: str) -> None:
+        """Drop what is kept in memory of a target that is watched no more; it may be watched again."""
+
 
 def followed(
     follower: Follower, label: str, facts: FactSet, choice: Choice, before: Page, clock: Clock

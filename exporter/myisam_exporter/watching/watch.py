@@ -57,6 +57,7 @@ class Watch:
         self.label = label
         self.options = options
         self.followers = followers
+        self.is_over = False
         self.connection = Connection(resolve, options.timeout_seconds, clock)
         switches = ThreadSwitches()
         self.scrapes = Scrapes(self.connection, options, executor, clock, switches)
@@ -153,7 +154,8 @@ class Watch:
         self.connection.abort()
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection; nobody looks any more."""
+        self.is_over = True
         self.connection.close()
 
     def renew(self) -> None:

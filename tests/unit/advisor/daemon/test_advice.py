@@ -96,6 +96,35 @@ def test_without_a_history_that_can_be_used_the_log_tells_and_no_age_is_made_up(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_target_that_is_watched_no_more_takes_no_memory_and_its_past_stays_in_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    monkeypatch.setattr("myisam_advisor.daemon.advice.TABLES_WORTH_KEEPING", 0)
+    clock = MovedClock()
+    history = History(tmp_path / "h.sqlite", clock=clock) if kept else None
+    daemon = Daemon(history, clock)
+    daemon.look(0)
+    began = clock.time()
+    daemon.look(1)
+    if history is not None:
+        list(history.follow(LABEL, facts(1), TableChooser().choose(facts(1).tables["tables"])))
+    daemon.advice.forget(LABEL)
+    daemon.advice.forget("another")
+    assert not daemon.advice._memories
+    assert not daemon.advice._databases
+    assert not daemon.advice._announcer._lines
+    assert daemon.board.look(LABEL) is None
+    assert daemon.board.moment(LABEL) is None
+    assert daemon.board.curves(LABEL) == {}
+    if history is not None:
+        history.forget(LABEL)
+        assert not history._memories
+        assert not history._forecasts
+        assert not history._noted
+        assert daemon.look(1)[FIRST_SEEN, "table-crashed", "s.t"] == pytest.approx(began, abs=5)
+
+
 def test_a_look_that_takes_long_is_no_restart(tmp_path: Path) -> None:
     clock = MovedClock()
     path = tmp_path / "h.sqlite"

@@ -42,6 +42,20 @@ def nowhere() -> Target:
     raise AssertionError("nothing connects here")
 
 
+def test_pages_of_targets_that_are_probed_no_more_are_not_kept() -> None:
+    with ThreadPoolExecutor(1) as readers:
+        fleet = Fleet(WatchOptions(), readers, TableChooser)
+        watch = Watch(LABEL, nowhere, readers, WatchOptions(), TableChooser())
+        pages = Pages(fleet, Board(), lambda: ())
+        fleet._probed[LABEL, "client"] = watch
+        pages._page(watch, LABEL, False)
+        pages._page(None, "", False)
+        assert set(pages._rendered) == {(LABEL, False), ("", False)}
+        del fleet._probed[LABEL, "client"]
+        pages._page(None, "", False)
+        assert set(pages._rendered) == {("", False)}
+
+
 def test_tables_that_many_ask_for_keep_nobody_else_waiting() -> None:
     daemon = Daemon(None, MovedClock())
     daemon.look(0)

@@ -2,6 +2,8 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +52,36 @@ def test_after_a_reload_it_connects_at_once() -> None:
     with pytest.raises(UserError, match=r"^no such file$"):
         connection.session()
     assert refused.asked == 2
+
+
+def at(port: int) -> Target:
+    return Target("m", host="127.0.0.1", port=port)
+
+
+def found(name: str) -> Target:
+    return Target("m", socket=Path("/nowhere") / name, is_found=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "is_refused"),
+    [
+        (at(1), at(2), True),
+        (at(1), replace(at(1), password="changed"), False),
+        (at(1), found("a.sock"), True),
+        (found("a.sock"), at(1), True),
+        (found("a.sock"), found("b.sock"), False),  # none that is there: the first default place is named
+    ],
+)
+def test_no_other_server_takes_the_place_of_the_first_before_a_reload(first: Target, then: Target, is_refused: bool) -> None:
+    """What is remembered, and the name that its samples have, is of the first."""
+    targets = [first, then]
+    connection = Connection(lambda: targets.pop(0), 1, MovedClock())
+    with pytest.raises(UserError):
+        connection.session()
+    connection.close()
+    with pytest.raises(UserError) as caught:
+        connection.session()
+    assert ("the options name another server by now" in str(caught.value)) == is_refused
 
 
 def test_an_attempt_that_hangs_is_given_up_for_another_when_its_lease_is_over() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
@@ -52,9 +52,15 @@ class Counting:
 
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
+        self.forgotten: list[str] = []
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
         yield Value("counted", 7)
+        if self.fails:
+            raise RuntimeError("no more")
+
+    def forget(self, label: str) -> None:
+        self.forgotten.append(label)
         if self.fails:
             raise RuntimeError("no more")
 
@@ -228,12 +234,12 @@ def test_the_longest_look_under_way_is_the_fleets() -> None:
 def test_a_target_that_nobody_probes_any_more_is_forgotten() -> None:
     clock = MovedClock()
     options = WatchOptions(timeout_seconds=1, background_seconds=1.0)
-    listed = Listed("gone", host="127.0.0.1", port=1)
+    listed, followers = Listed("gone", host="127.0.0.1", port=1), [Counting(fails=True), Counting()]
 
     async def probed() -> list[int]:
         sizes = []
         with ThreadPoolExecutor(1) as pool:
-            fleet = Fleet(options, pool, TableChooser, targets=ProbeTargets({"gone": listed}), clock=clock)
+            fleet = Fleet(options, pool, TableChooser, followers, ProbeTargets({"gone": listed}), clock=clock)
             watch = fleet.watch_probed(listed, "client")
             assert fleet.watch_probed(listed, "client") is watch
             for seconds in (IDLE_INTERVALS - 1.0, 2.0):
@@ -249,3 +255,72 @@ def test_a_target_that_nobody_probes_any_more_is_forgotten() -> None:
         return sizes
 
     assert asyncio.run(probed()) == [1, 0]
+    assert [follower.forgotten for follower in followers] == [["gone"], ["gone"]], "one that fails keeps no other from it"
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(250):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+def test_who_is_watched_under_the_same_name_is_not_forgotten() -> None:
+    follower, options = Counting(), WatchOptions(timeout_seconds=1, background_seconds=0.2)
+    before, after = (ProbeTargets({"shop": Listed("shop", host="127.0.0.1", port=port)}) for port in (1, 2))
+
+    async def moved() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            fleet = Fleet(options, pool, TableChooser, [follower], before)
+            former = fleet.watch_probed(before.listed["shop"], "client")
+            await until(lambda: former.looks > 0)
+            fleet.reload(after)
+            fleet.watch_probed(after.listed["shop"], "client")
+            looks = former.looks
+            await asyncio.sleep(0.6)
+            assert former.looks <= looks + 1, "its looks have ended"
+            assert follower.forgotten == []
+            fleet.reload(ProbeTargets())
+            await until(lambda: follower.forgotten == ["shop"])
+            fleet.close()
+
+    asyncio.run(moved())
+
+
+def test_another_server_of_our_own_is_watched_anew_and_by_its_own_name() -> None:
+    follower, options = Counting(), WatchOptions(timeout_seconds=1, background_seconds=0.2)
+
+    async def moved() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            fleet = Fleet(options, pool, TableChooser, [follower])
+            former = fleet.watch_own("db1:3306", nowhere)
+            await until(lambda: former.looks > 0)
+            fleet.move_own("db1:3306", nowhere)
+            assert fleet.own is former
+            fleet.move_own("db2:3306", nowhere)
+            assert fleet.own is not None
+            assert fleet.own.label == "db2:3306"
+            assert fleet.own.background.memory is not former.background.memory
+            assert fleet.size == 1
+            await until(lambda: follower.forgotten == ["db1:3306"])
+            fleet.close()
+
+    asyncio.run(moved())
+
+
+def test_a_glance_that_fails_is_logged_and_the_looks_go_on(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(watch: Watch) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Watch, "glance", broken)
+
+    async def watched() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            fleet = Fleet(WatchOptions(timeout_seconds=1, background_seconds=0.2), pool, TableChooser)
+            watch = fleet.watch_own("here", nowhere)
+            await until(lambda: watch.looks >= 3)
+            fleet.close()
+
+    asyncio.run(watched())
+    assert "the glance at here failed" in caplog.text
