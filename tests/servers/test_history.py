@@ -11,7 +11,7 @@ import pytest
 
 from demo.demo import make_crashed_table
 from myisam_advisor.history.memory import Clocks
-from myisam_advisor.history.reader import curves, episodes, recent_look
+from myisam_advisor.history.reader import curves, recent_look, recorded_episodes
 from myisam_advisor.history.writer import History
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import NO_SILENCE
@@ -170,7 +170,8 @@ def test_an_episode_ends_after_a_pause(tmp_path: Path) -> None:
     assert since(history, [finding("a")], 1500.0) == {("a", ""): 1000.0}
     assert since(history, [finding("a"), finding("b")], 9000.0) == {("a", ""): 9000.0, ("b", ""): 9000.0}
     history.close()
-    assert [(one.rule, one.first_seen, one.last_seen) for one in episodes(path)] == [("a", 9000.0, 9000.0), ("b", 9000.0, 9000.0), ("a", 1000.0, 1500.0)]
+    found = [recorded.episode for recorded in recorded_episodes(path)]
+    assert [(one.rule, one.first_seen, one.last_seen) for one in found] == [("a", 9000.0, 9000.0), ("b", 9000.0, 9000.0), ("a", 1000.0, 1500.0)]
 
 
 def test_a_history_of_others_is_not_readable(tmp_path: Path) -> None:

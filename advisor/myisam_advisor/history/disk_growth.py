@@ -1,4 +1,4 @@
-"""How fast the data directory's file system fills, by the samples of the last week."""
+"""How fast the data directory's file system fills, by the samples of the last days: three to seven."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from myisam_advisor.history.format import SAMPLE, unpack_sample_of
 from myisam_advisor.history.records import Records
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
-# A day has one night: less says nothing of the nightly jobs. More than a week says nothing of this week.
-SHORTEST_SECONDS, LONGEST_SECONDS = 86_400.0, 7 * 86_400.0
+DAY_SECONDS = 86_400.0
+# One import or restore is no pace, and a day may hold nothing else. More than a week says nothing of this week.
+SHORTEST_SECONDS, LONGEST_SECONDS = 3 * DAY_SECONDS, 7 * DAY_SECONDS
 # Damaged ones are passed over, to the next.
 SAMPLES_TRIED = 20
 _FREE, _TOTAL = "data_directory_free_bytes", "data_directory_total_bytes"
@@ -21,7 +22,7 @@ GROWTH = "data_directory_growth_bytes_per_day"
 def with_disk_growth(facts: FactSet, records: Records, target: int) -> FactSet:
     """The facts, with what the oldest sample of the week says of free space then; negative where space was freed.
 
-    Unknown stays unknown: without a sample of a day ago, and where the file system has another size since.
+    Unknown stays unknown: without a sample of three days ago, and where the file system has another size since.
     """
     host, now = facts.single("host"), time.time()
     free, total = host.get(_FREE), host.get(_TOTAL)
@@ -33,7 +34,7 @@ def with_disk_growth(facts: FactSet, records: Records, target: int) -> FactSet:
         before = unpack_sample_of(records, packed) or {}
         free_before, total_before = before.get(f"host.{_FREE}"), before.get(f"host.{_TOTAL}")
         if free_before is not None and total_before is not None and _same(total, total_before):
-            days = (now - taken_at) / SHORTEST_SECONDS
+            days = (now - taken_at) / DAY_SECONDS
             return _with_host(facts, GROWTH, (free_before - free) / days)
     return facts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
@@ -18,12 +17,14 @@ SAMPLES_TRIED = 20
 _PREFIX, _SUFFIX = "key_cache.size_bytes[", "]"
 
 
-def with_former_key_caches(facts: FactSet, records: Records, target: int) -> FactSet:
-    """The facts, with a row of size 0 for each named cache that the last sample before the restart had and that is gone now."""
-    uptime = facts.single("server").get("uptime_seconds")
-    if not isinstance(uptime, int | float):
+def with_former_key_caches(facts: FactSet, records: Records, target: int, started_at: float | None) -> FactSet:
+    """The facts, with a row of size 0 for each named cache that the last sample before the restart had and that is gone now.
+
+    `started_at` is when the server did: what was sampled since is not of before, however old the facts are.
+    """
+    if started_at is None:
         return facts
-    before = records.rows(SAMPLE, "target = ? AND taken_at < ?", (target, time.time() - uptime), "taken_at DESC")
+    before = records.rows(SAMPLE, "target = ? AND taken_at < ?", (target, started_at), "taken_at DESC")
     samples = (unpack_sample_of(records, packed) for *_, packed in islice(before, SAMPLES_TRIED))
     rows = facts.tables["key_cache"]
     gone = _named_caches(next(filter(None, samples), {})) - set(rows.values("name"))

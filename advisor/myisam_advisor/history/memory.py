@@ -21,6 +21,7 @@ REMEMBERED_SECONDS = 86_400.0
 DEFAULT_PAUSE_SECONDS = 60.0
 # A clock that is set by less goes on; by more, what was written before is of another time.
 CLOCK_STEP_SECONDS = 60.0
+# Uptimes are whole seconds, and clocks are set a little: starts that lie no further apart are one.
 SAME_START_SECONDS = 5.0
 # Findings of a look that are followed, the worst of them; episodes that are kept in memory, and shown.
 MAXIMUM_FOLLOWED = 500

@@ -9,7 +9,10 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
 from myisam_advisor.history.format import CHANGE, SETTING
+from myisam_advisor.history.memory import SAME_START_SECONDS
 from myisam_advisor.history.records import Records
+from myisam_advisor.judging.blindness import tables_are_seen
+from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
@@ -18,14 +21,24 @@ from myisam_exporter.look.fact_set import FactSet
 VARIABLES = frozenset({
     "bulk_insert_buffer_size", "concurrent_insert", "delay_key_write", "flush_time", "init_file", "key_buffer_size", "key_cache_age_threshold",
     "key_cache_block_size", "key_cache_division_limit", "key_cache_segments", "log_queries_not_using_indexes", "low_priority_updates",
-    "max_connections", "myisam_max_sort_file_size", "myisam_mmap_size", "myisam_recover_options", "myisam_sort_buffer_size", "myisam_use_mmap",
+    "max_connections", "max_heap_table_size", "myisam_max_sort_file_size", "myisam_mmap_size", "myisam_recover_options", "myisam_sort_buffer_size", "myisam_use_mmap",
     "open_files_limit", "query_cache_size", "query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log", "sort_buffer_size",
-    "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "version",
+    "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "tmp_table_size", "version",
 })  # fmt: skip
 TABLE = "table "
 RESTART = "restart"
-KEY_CACHES = "key caches"
-SAME_START_SECONDS = 5.0
+# The default one is told by key_buffer_size.
+NAMED_KEY_CACHES = "named key caches"
+# Other names under which a change of a rule's variable is noticed: an older one, one that is set with it, what its layout is made of.
+ALSO_NOTICED_AS = {
+    "table_open_cache": ("table_cache",),
+    "query_cache_size": ("query_cache_type",),
+    "tmp_table_size": ("max_heap_table_size",),
+    "key_cache_segments": (NAMED_KEY_CACHES,),
+    "init_file": (NAMED_KEY_CACHES,),
+}
+# Which part of a table's setting an option of the table is told by.
+PARTS_OF_TABLES = {"ROW_FORMAT": 0, "PACK_KEYS": 2}
 # Beyond so many tables their formats are not followed: the look of each minute would write megabytes.
 MAXIMUM_TABLES = 20_000
 
@@ -42,6 +55,23 @@ class Change:
     def __str__(self) -> str:
         """For a person."""
         return self.name if self.name == RESTART else f"{self.name}: {self.old or 'none'} -> {self.new or 'none'}"
+
+    def is_of(self, variable: str | None) -> bool:
+        """Whether it is one of the variable, or of the option of a table, that a rule is about."""
+        if self.name == NAMED_KEY_CACHES and not self.new:
+            return False  # a restart loses them: that is no remedy's work
+        part = PARTS_OF_TABLES.get(variable or "")
+        if part is not None and self.name.startswith(TABLE):
+            old, new = ((text or "").partition(", ")[part] for text in (self.old, self.new))
+            return old != new
+        return variable is not None and self.name in (variable, *ALSO_NOTICED_AS.get(variable, ()))
+
+
+def separate(changes: Iterable[Change]) -> list[Change]:
+    """The changes without a restart that another was noticed with: a setting that needs one to take effect is one change."""
+    told = list(changes)
+    others = {change.noticed_at for change in told if change.name != RESTART}
+    return [change for change in told if change.name != RESTART or change.noticed_at not in others]
 
 
 def note_changes(
@@ -62,6 +92,7 @@ def note_changes(
     present = dict(_settings(facts))
     if not same_tables:
         present |= dict(_table_settings(facts))
+        _forget_tables(records, target, facts, known.keys() - present.keys())
     changed = {name: value for name, value in present.items() if known.get(name) != value}
     rows: list[tuple[int, float, str, str | None, str | None]] = [
         (target, now, name, known[name], value) for name, value in changed.items() if name in known
@@ -76,6 +107,19 @@ def note_changes(
     records.put(SETTING, ((target, name, value) for name, value in changed.items()))
 
 
+def _forget_tables(records: Records, target: int, facts: FactSet, absent: Iterable[str]) -> None:
+    """Drop those of the absent settings whose table is no longer there, or is not followed; none where some tables may be out of sight."""
+    gone = {name for name in absent if name.startswith(TABLE)}
+    if not gone or not tables_are_seen(facts):
+        return
+    rows = facts.tables["tables"]
+    if len(rows.rows) <= MAXIMUM_TABLES:
+        gone -= {_setting_of(*name) for name in zip(rows.values("schema_name"), rows.values("table_name"), strict=True)}
+    records.database.executemany(
+        "DELETE FROM setting WHERE target = ? AND name = ?", ((target, name) for name in sorted(gone))
+    )
+
+
 def moment_of(text: str | None) -> float | None:
     """The moment that a setting holds; None where it holds none."""
     try:
@@ -88,13 +132,14 @@ def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
     for name, value in facts.tables["variable"].by_name("value").items():
         if name in VARIABLES and value is not None:
             yield name, _text(value)
-    caches = [
-        f"{row['name']} ({_text(row['size_bytes'])})"
-        for row in facts.tables["key_cache"].dictionaries()
-        if row["size_bytes"]
-    ]
+    caches = list(facts.tables["key_cache"].dictionaries())
     if caches:
-        yield KEY_CACHES, ", ".join(sorted(caches))
+        named = (
+            f"{row['name']} ({_text(row['size_bytes'])})"
+            for row in caches
+            if row["size_bytes"] and row["name"] != DEFAULT_CACHE
+        )
+        yield NAMED_KEY_CACHES, ", ".join(sorted(named))
 
 
 def _table_settings(facts: FactSet) -> Iterable[tuple[str, str]]:
@@ -103,7 +148,11 @@ def _table_settings(facts: FactSet) -> Iterable[tuple[str, str]]:
         for row in facts.tables["tables"].dictionaries():
             if row["row_format"]:
                 name = (row["schema_name"], row["table_name"])
-                yield f"{TABLE}{name[0]}.{name[1]}", f"{row['row_format']}, {packed.get(name, 0)} packed indexes"
+                yield _setting_of(*name), f"{row['row_format']}, {packed.get(name, 0)} packed indexes"
+
+
+def _setting_of(schema: Value, table: Value) -> str:
+    return f"{TABLE}{schema}.{table}"
 
 
 def _packed_indexes(facts: FactSet) -> Mapping[tuple[Value, Value], int]:

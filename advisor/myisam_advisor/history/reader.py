@@ -21,7 +21,7 @@ from myisam_advisor.history.format import (
     unpack_facts,
     unpack_sample_of,
 )
-from myisam_advisor.history.memory import DEFAULT_PAUSE_SECONDS, Clocks
+from myisam_advisor.history.memory import DEFAULT_PAUSE_SECONDS, SAME_START_SECONDS, Clocks
 from myisam_advisor.history.noticed_changes import Change, read_changes
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.remembered import with_remembered
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 # Facts as old as this many of their intervals are no longer those of a running daemon.
 FRESH_INTERVALS = 2.5
-SAME_START_SECONDS = 5.0
 # A server whose entry is damaged.
 UNNAMED = "a server whose name is damaged"
 
@@ -115,7 +114,7 @@ def _recent_look(records: Records, server: str, started: float, now: float) -> R
         "first_seen",
     )
     since = {one.key: one for one in current}
-    return RecentLook(with_remembered(facts, records, target), since, taken_at)
+    return RecentLook(with_remembered(facts, records, target, started_at), since, taken_at)
 
 
 def recorded_episodes(path: Path, now: float | None = None) -> list[Recorded]:
@@ -150,11 +149,6 @@ def unwatched(path: Path, now: float) -> list[tuple[str, list[tuple[float, float
             if gaps:
                 found.append((label, gaps))
     return found
-
-
-def episodes(path: Path) -> list[Episode]:
-    """All findings on record, the latest first."""
-    return [one.episode for one in recorded_episodes(path)]
 
 
 def curves(path: Path, fact: str, since: float) -> list[Curve]:

@@ -50,6 +50,11 @@ Result = TypeVar("Result")
 DEFAULT_DAYS = 7
 DEFAULT_MEGABYTES = 256
 PRUNE_EVERY_SAMPLES = 60
+# Servers of which nothing is kept that is of a time: that was dropped when it was too old.
+SERVERS_THAT_ARE_GONE = (
+    "SELECT id FROM target UNION SELECT target FROM latest UNION SELECT target FROM setting EXCEPT SELECT target FROM sample "
+    "EXCEPT SELECT target FROM episode EXCEPT SELECT target FROM course EXCEPT SELECT target FROM stretch EXCEPT SELECT target FROM change"
+)
 # Damaged ones are passed over, to the one after.
 OLDEST_TRIED = 20
 ROOM_BYTES = 64 << 10  # of which the index of the journal takes a half, from the beginning on
@@ -135,7 +140,11 @@ class History:
     def with_remembered(self, label: str, facts: FactSet) -> FactSet:
         """The facts with what only the past tells; see the module of that name."""
         with self._lock:
-            return self._attempt(lambda records: with_remembered(facts, records, _target(records, label))) or facts
+            return self._attempt(lambda records: self._with_remembered(records, label, facts)) or facts
+
+    def _with_remembered(self, records: Records, label: str, facts: FactSet) -> FactSet:
+        _, started_at = identity_of(facts, self._clock.time(), self._clock.monotonic())
+        return with_remembered(facts, records, _target(records, label), started_at)
 
     def remember(self, label: str, findings: Sequence[Finding], silence: Silence, clocks: Clocks) -> Remembered | None:
         """Note that these findings hold now; what is remembered of the server. None where the file cannot be read: nothing is known of before."""
@@ -152,6 +161,13 @@ class History:
 
     def _recalled(self, records: Records, label: str, clocks: Clocks) -> Memory:
         return recalled(records, _target(records, label), label, self._pause_seconds, clocks.wall)
+
+    def forget(self, label: str) -> None:
+        """Drop what is kept in memory of a server that is watched no more; the file keeps what it has."""
+        with self._lock:
+            self._memories.pop(label, None)
+            self._forecasts.pop(label, None)
+            self._noted.pop(target_id(label), None)
 
     def in_words(self) -> str:
         """Where it is, and how far back it reaches."""
@@ -269,7 +285,10 @@ class History:
             database.execute(
                 "DELETE FROM sample WHERE rowid IN (SELECT rowid FROM sample ORDER BY taken_at LIMIT ?)", (surplus,)
             )
-        database.execute("PRAGMA incremental_vacuum")
+        if _forget_servers(database):
+            self._noted.clear()  # of one that comes back, everything is written anew
+        # It frees a page at each step, and of what gives no rows `execute` takes one step; a script, which commits first, runs to its end.
+        database.executescript("PRAGMA incremental_vacuum;")
 
 
 def _target(records: Records, label: str) -> int:
@@ -278,6 +297,15 @@ def _target(records: Records, label: str) -> int:
         return int(number)
     records.put(TARGET, [(target_id(label), label)])
     return target_id(label)
+
+
+def _forget_servers(database: sqlite3.Connection) -> bool:
+    """Drop the last facts and the settings of servers of which nothing else is kept any more; whether there were any."""
+    gone = database.execute(SERVERS_THAT_ARE_GONE).fetchall()
+    database.executemany("DELETE FROM latest WHERE target = ?", gone)
+    database.executemany("DELETE FROM setting WHERE target = ?", gone)
+    database.executemany("DELETE FROM target WHERE id = ?", gone)
+    return bool(gone)
 
 
 def _oldest(records: Records) -> float | None:

@@ -76,7 +76,7 @@ class KeptFiles:
             raise KeptFileError("it is not UTF-8 text") from None
 
     def write(self, name: str, text: str, most: int, full: str) -> None:
-        """Put the file in the place of the one of this name, unless there are `most` others: then `full` is said. Raises UserError."""
+        """Put the file in the place of the one of this name, unless there are `most` others of ours: then `full` is said. Raises UserError."""
         self._as_owner(lambda: self._write(name, text, most, full))
 
     def remove(self, name: str, missing: str) -> None:
@@ -85,7 +85,8 @@ class KeptFiles:
 
     def _write(self, name: str, text: str, most: int, full: str) -> None:
         with _opened(self.directory, create=True) as directory:
-            if not directory.holds(name) and len(os.listdir(self.directory)) >= most:
+            kept = sum(bool(FILE_NAME.fullmatch(one)) for one in os.listdir(self.directory))
+            if not directory.holds(name) and kept >= most:
                 raise UserError(full)
             with directory.file(name) as file:
                 file.write(text)

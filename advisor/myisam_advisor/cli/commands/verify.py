@@ -128,23 +128,38 @@ def verify(
         path, target, measures, [rule.id for rule in chosen], at, window, settle
     )
     near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
+    own = [rule for rule in chosen if _is_change_of(rule, near, said=moment is not None)]
     if format_name == "json":
         print(_as_json(at, compared, near, outcomes, load))
     else:
         print(_as_text(target, at, near, outcomes, load), end="")
-    if len(near) <= 1 and not _caution(load):
-        _note(target, at, chosen, outcomes, forecasts)
+    if own and not _caution(load):
+        _note(target, at, own, outcomes, forecasts)
     sys.exit(EXIT_STATUSES[overall(outcomes)])
 
 
+def _is_change_of(rule: Rule, near: Sequence[Change], *, said: bool) -> bool:
+    """Whether what was changed near that time is what the rule is about, and nothing else. `said` is whether the user named the time.
+
+    What the daemon does not notice, and what is no variable's, is taken on the user's word.
+    """
+    from myisam_advisor.history.noticed_changes import separate
+
+    changes = separate(near)
+    if said and (not changes or not rule.variable):
+        return len(changes) <= 1
+    moments = {change.noticed_at for change in changes}
+    return len(moments) == 1 and all(change.is_of(rule.variable) for change in changes)
+
+
 def _note(
-    target: str, at: float, chosen: Sequence[Rule], outcomes: Sequence[Outcome], forecasts: Mapping[str, Forecast]
+    target: str, at: float, rules: Sequence[Rule], outcomes: Sequence[Outcome], forecasts: Mapping[str, Forecast]
 ) -> None:
-    """Put each chosen rule's outcome into the ledger, beside what the daemon's findings forecast before the change."""
+    """Put each rule's outcome into the ledger, beside what the daemon's findings forecast before the change."""
     from myisam_advisor.history.ledger import Entry, Measured, own_ledger
     from myisam_advisor.history.verification import NOT_ENOUGH, overall
 
-    for rule in chosen:
+    for rule in rules:
         # In the rule's own order: what is forecast is its first measure.
         facts = [measure.fact for measure in rule.measures]
         of_rule = sorted(
@@ -177,8 +192,7 @@ def _target(targets: Sequence[str], label: str, path: Path) -> str:
 
 def _last_change(changes: Sequence[Change], chosen: Sequence[Rule]) -> float:
     """The last change that is about the rules' variables; the last one of all where none is, or none is asked for."""
-    variables = {rule.variable for rule in chosen}
-    about = [change for change in changes if change.name in variables] or list(changes)
+    about = [one for one in changes if any(one.is_of(rule.variable) for rule in chosen)] or list(changes)
     if not about:
         raise UserError("the history knows of no change: say when it was made (--at '2026-11-21 14:30', or --at=-2h).")
     return about[-1].noticed_at
@@ -223,10 +237,13 @@ def _compared(
     def wanted(name: str) -> bool:
         return name in facts or name.partition("[")[0] in facts or is_forecast_of(name, rules)
 
-    samples = samples_of_target(path, target, at - window, at + settle + window + 1, wanted)
+    read_until = at + settle + window
+    samples = samples_of_target(path, target, at - window, read_until, wanted)
     # A sample is about the interval before it: one that began before the change is of neither side.
     interval = max((seconds or 0 for moment, seconds, _ in samples if moment > at), default=0.0)
     compared = Window(at - window, at - 0.001, at + max(settle, interval), at + max(settle, interval) + window)
+    further = samples_of_target(path, target, read_until, compared.after_end, wanted)
+    samples += [one for one in further if one[0] > read_until]
     names = sorted({name for _, _, sample in samples for name in sample})
 
     def curve(name: str) -> Curve:
@@ -275,13 +292,14 @@ def _parts(
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 
+    from myisam_advisor.history.noticed_changes import separate
     from myisam_advisor.history.verification import overall
     from myisam_advisor.texts.templates import printable
 
     yield Text(printable(f"{target}: before and after {_said(at)}"), style="bold")
     for change in near:
         yield Text(printable(f"  {_said(change.noticed_at)}  {change}"))
-    if len(near) > 1:
+    if len(separate(near)) > 1:
         yield Text("Several changes fall into this time: what follows is the work of all of them.", style="yellow")
     yield _table(outcomes, load)
     caution = _caution(load)

@@ -75,7 +75,7 @@ def test_json_is_one_document_of_values() -> None:
 
 @pytest.mark.parametrize(
     ("facts", "words", "status", "word"),
-    [(CRASHED, (), 2, "CRITICAL"), (HEALTHY, (), 0, "OK"), (NOTHING, (), 3, "UNKNOWN"), (CRASHED, ("--fail-on", "never"), 0, "OK"), ("hello: 1\n", (), 3, "UNKNOWN")],
+    [(CRASHED, (), 2, "CRITICAL"), (yaml.safe_dump({"schema": 1, **healthy_facts()}), (), 0, "OK"), (HEALTHY, (), 3, "UNKNOWN"), (NOTHING, (), 3, "UNKNOWN"), (CRASHED, ("--fail-on", "never"), 0, "OK"), ("hello: 1\n", (), 3, "UNKNOWN")],
 )
 def test_nagios_has_its_own_statuses(facts: str, words: tuple[str, ...], status: int, word: str) -> None:
     done = judge(facts, "--format", "nagios", *words)

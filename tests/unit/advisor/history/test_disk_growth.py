@@ -37,18 +37,23 @@ def growth(monkeypatch: pytest.MonkeyPatch, path: Path, looks: list[tuple[float,
     return remembered.single("host").get(GROWTH)
 
 
-def test_it_is_known_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_known_after_three_days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert growth(monkeypatch, tmp_path / "h", [(0, facts(50 * GIB)), (0.5, facts(49 * GIB))]) is None
-    found = growth(monkeypatch, tmp_path / "i", [(0, facts(50 * GIB)), (1, facts(45 * GIB)), (2, facts(40 * GIB))])
+    found = growth(monkeypatch, tmp_path / "i", [(0, facts(50 * GIB)), (2, facts(40 * GIB)), (4, facts(30 * GIB))])
     assert found == pytest.approx(5 * GIB, rel=0.01)
 
 
+def test_a_restore_on_the_second_day_is_no_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    restored = [(0.0, facts(190 * GIB)), (1.0, facts(110 * GIB)), (1.5, facts(30 * GIB))]
+    assert growth(monkeypatch, tmp_path / "h", restored) is None
+
+
 def test_space_that_was_freed_is_no_growth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = growth(monkeypatch, tmp_path / "h", [(0, facts(10 * GIB)), (2, facts(30 * GIB))])
+    found = growth(monkeypatch, tmp_path / "h", [(0, facts(10 * GIB)), (4, facts(50 * GIB))])
     assert found == pytest.approx(-10 * GIB, rel=0.01)
 
 
 def test_only_the_last_week_counts_and_no_other_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     older = [(0.0, facts(190 * GIB)), (5.0, facts(40 * GIB)), (8.0, facts(37 * GIB))]
     assert growth(monkeypatch, tmp_path / "h", older) == pytest.approx(GIB, rel=0.01)
-    assert growth(monkeypatch, tmp_path / "i", [(0, facts(50 * GIB, 60 * GIB)), (2, facts(150 * GIB))]) is None
+    assert growth(monkeypatch, tmp_path / "i", [(0, facts(50 * GIB, 60 * GIB)), (4, facts(150 * GIB))]) is None

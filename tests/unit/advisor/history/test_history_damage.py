@@ -29,8 +29,8 @@ from myisam_advisor.history.reader import (
     _recent_look,
     changes_of,
     curves,
-    episodes,
     past_of_server,
+    recorded_episodes,
     recorded_facts,
     samples_of_target,
     targets_of,
@@ -109,7 +109,7 @@ def read_everything(path: Path) -> int | None:
     now = time.time()
     try:
         curves(path, QUESTIONS, 0)
-        recorded_facts(path), episodes(path), targets_of(path), changes_of(path, LABEL)
+        recorded_facts(path), recorded_episodes(path), targets_of(path), changes_of(path, LABEL)
         with open_to_read(path) as records:
             _recent_look(records, history_format.identity("h", 3306, "/d/"), now - 1300, now)
         past_of_server(path, history_format.identity("h", 3306, "/d/"), now)
@@ -246,7 +246,7 @@ def test_a_file_without_checksums_is_read_and_goes_on(tmp_path: Path) -> None:
             "INSERT INTO episode VALUES (1, 'recovery-disabled', '', ?, ?, 'warning', 'words')", (now - 600, now - 60)
         )
     assert [moment for moment, _, _ in samples_of_target(path, LABEL, 0, now)] == [now - 600]
-    assert (episodes(path)[0].rule, changes_of(path, LABEL), targets_of(path)) == ("recovery-disabled", [], [LABEL])
+    assert (recorded_episodes(path)[0].episode.rule, changes_of(path, LABEL), targets_of(path)) == ("recovery-disabled", [], [LABEL])
     history = History(path)
     assert held(history, now) == {("recovery-disabled", ""): now - 600}
     assert "hot" in history.with_remembered(LABEL, facts(30.0)).tables["key_cache"].values("name")
@@ -271,7 +271,7 @@ def test_the_file_of_a_newer_version_is_left_alone_and_said(tmp_path: Path, capl
     assert "written by a newer version" in caplog.text
     assert "corrupt" not in caplog.text
     with pytest.raises(UserError, match="format 99"):
-        episodes(path)
+        recorded_episodes(path)
 
 
 def test_a_locked_history_is_waited_for_and_then_done_without(
@@ -368,7 +368,7 @@ def test_a_view_in_the_place_of_a_table_is_refused(written: Path, table: str) ->
         database.execute(f"DROP TABLE IF EXISTS {table}")
         database.execute(f"CREATE VIEW {table} AS {ENDLESS} SELECT {', '.join(f'i AS {name}' for name in columns or ['i'])} FROM n")
         database.commit()
-    for read in (targets_of, recorded_facts, episodes):
+    for read in (targets_of, recorded_facts, recorded_episodes):
         with pytest.raises(UserError, match=f"'{table}' in it is no table"):
             read(written)
 

@@ -18,7 +18,7 @@ from myisam_advisor.history.ledger import (
 )
 from myisam_advisor.history.verification import IMPROVED
 from tests.support import program
-from tests.unit.advisor.history.test_verification import history
+from tests.unit.advisor.history.test_verification import SEGMENTS, Noticed, history
 
 NOW = 1_795_400_000.0
 
@@ -51,6 +51,36 @@ def test_verify_notes_what_came_of_a_rule_and_history_shows_that_nothing_was_for
     assert noted.forecast is None
     assert noted.measured[0].ratio == pytest.approx(0.2, rel=0.1)
     assert noted.noted_at == pytest.approx(time.time(), abs=60)
+
+
+SLOW_LOG: Noticed = ("slow_query_log", "0", "1")
+RESTART: Noticed = ("restart", None, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "noted"),
+    [
+        ([SLOW_LOG], False, 0), ([RESTART], False, 0), ([*SEGMENTS, RESTART], False, 1), ([*SEGMENTS, SLOW_LOG], False, 0),
+        ([("named key caches", "", "hot (5)")], False, 1), ([("named key caches", "hot (5)", ""), RESTART], False, 0),
+        ([], True, 1), (SEGMENTS, True, 1), ([SLOW_LOG], True, 0),
+    ],
+)  # fmt: skip
+def test_an_outcome_is_noted_of_the_change_that_the_rule_is_about_and_of_no_other(tmp_path: Path, changes: list[Noticed], said: bool, noted: int) -> None:
+    changed = history(tmp_path / "h", 50, 10, changes=changes)
+    at = ["--at", time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(changed))] if said else []
+    done = program.run("verify", "key-cache-contention", *at, "--history", tmp_path / "h", environment={"STATE_DIRECTORY": str(tmp_path / "state")})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(Ledger(tmp_path / "state" / "forecasts").entries()[0]) == noted
+    assert ("Several changes" in done.stdout) == (len(set(changes) - {RESTART}) > 1)
+
+
+def test_a_rule_without_a_variable_is_noted_at_a_time_that_was_said_only(tmp_path: Path) -> None:
+    state = {"STATE_DIRECTORY": str(tmp_path / "state")}
+    changed = history(tmp_path / "h", 50, 10, changes=[SLOW_LOG])
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(changed))
+    for words, noted in ([], 0), (["--at", at], 1):
+        program.run("verify", "page-cache-cold", *words, "--history", tmp_path / "h", environment=state)
+        assert len(Ledger(tmp_path / "state" / "forecasts").entries()[0]) == noted
 
 
 def test_two_loads_or_too_few_samples_are_no_outcome(tmp_path: Path) -> None:

@@ -6,14 +6,15 @@ import sqlite3
 import subprocess
 import time
 import zlib
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
-from myisam_advisor.history.noticed_changes import note_changes, read_changes
+from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, SETTING, TARGET
+from myisam_advisor.history.noticed_changes import MAXIMUM_TABLES, Change, note_changes, read_changes, separate
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, verdict_of
 from tests.support import program
@@ -21,6 +22,9 @@ from tests.support import program
 SECONDS = 60
 LOAD = "status.Questions.per_second"
 SWITCHES = "mysqld.voluntary_switches_per_second"
+# A name, what was and what is.
+Noticed = tuple[str, str | None, str | None]
+SEGMENTS: tuple[Noticed, ...] = (("key_cache_segments", "0", "8"),)
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
@@ -29,7 +33,7 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
     return program.run(*words, environment={"STATE_DIRECTORY": str(path.parent / "state")})
 
 
-def history(path: Path, before: float, after: float, samples: int = 60, load: tuple[float, float] = (100, 100), noise: float = 0.1) -> float:
+def history(path: Path, before: float, after: float, samples: int = 60, load: tuple[float, float] = (100, 100), noise: float = 0.1, changes: Sequence[Noticed] = SEGMENTS) -> float:
     """An hour before and after a change, a sample a minute; returns the moment of the change."""
     generator = random.Random(1)
     changed = time.time() - samples * SECONDS - 120
@@ -40,9 +44,10 @@ def history(path: Path, before: float, after: float, samples: int = 60, load: tu
         for number in range(-samples, samples):
             side = int(number >= 0)
             rate = load[side] * generator.gauss(1, noise)
-            facts = {LOAD: rate, SWITCHES: (before, after)[side] * rate * generator.gauss(1, noise), "mysqld.cpu_system_ratio": 0.1, "mysqld.threads_running": None}
+            facts = {LOAD: rate, SWITCHES: (before, after)[side] * rate * generator.gauss(1, noise), "mysqld.cpu_system_ratio": 0.1, "mysqld.threads_running": None,
+                     "mysqld.page_cache_misses_per_second": (before, after)[side] * rate}
             records.put(SAMPLE, [(1, changed + (number + 0.5) * SECONDS, SECONDS, zlib.compress(json.dumps(facts).encode()))])
-        records.put(CHANGE, [(1, changed, "key_cache_segments", "0", "8")])
+        records.put(CHANGE, [(1, changed, *change) for change in changes])
     return changed
 
 
@@ -138,13 +143,18 @@ def test_from_nothing_to_something() -> None:
     assert verdict_of("higher", None, None, None) == IMPROVED
 
 
-def noted(*looks: tuple[dict[str, object], float]) -> list[str]:
+def followed(*looks: tuple[dict[str, object], float]) -> tuple[list[Change], dict[str, str | None]]:
+    """The changes that were noticed, and the settings that are known after the last look."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.executescript(SCHEMA)
         records = Records(database)
         for number, (facts, started) in enumerate(looks):
             note_changes(records, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number)
-        return [str(change) for change in read_changes(records, 1)]
+        return read_changes(records, 1), {name: value for _, name, value in records.rows(SETTING)}
+
+
+def noted(*looks: tuple[dict[str, object], float]) -> list[str]:
+    return [str(change) for change in followed(*looks)[0]]
 
 
 def test_changes_of_variables_caches_tables_and_restarts_are_noticed() -> None:
@@ -155,3 +165,76 @@ def test_changes_of_variables_caches_tables_and_restarts_are_noticed() -> None:
     assert noted((first, 100), (second, 100)) == ["key_buffer_size: 8388608 -> 16777216", "table shop.orders: dynamic, 0 packed indexes -> fixed, 0 packed indexes"]
     assert noted((first, 100), ({}, 100), (first, 100)) == []  # what is unknown for a moment did not change
     assert noted((first, 100), (first, 500), (first, 500)) == ["restart"]
+
+
+def caches(key_buffer_size: int, **named: int) -> dict[str, object]:
+    sizes = {"default": key_buffer_size, **named}
+    return {"variable": {"key_buffer_size": key_buffer_size}, "key_cache": [{"name": name, "size_bytes": size} for name, size in sizes.items()]}
+
+
+def test_another_key_buffer_is_one_change_and_named_caches_are_another() -> None:
+    assert noted((caches(8), 100), (caches(16), 100)) == ["key_buffer_size: 8 -> 16"]
+    assert noted((caches(8, hot=0), 100), (caches(8, hot=5), 100)) == ["named key caches: none -> hot (5)"]
+    assert noted((caches(8, hot=5), 100), (caches(8), 100)) == ["named key caches: hot (5) -> none"]
+    assert noted((caches(8, hot=5), 100), ({}, 100), (caches(8, hot=5), 100)) == []
+
+
+def test_a_change_that_needs_a_restart_is_one_change() -> None:
+    def told(*looks: tuple[dict[str, object], float]) -> list[str]:
+        return [change.name for change in separate(followed(*looks)[0])]
+
+    assert noted((caches(8), 100), (caches(16), 500)) == ["key_buffer_size: 8 -> 16", "restart"]
+    assert told((caches(8), 100), (caches(16), 500)) == ["key_buffer_size"]
+    assert told((caches(8), 100), (caches(8), 500)) == ["restart"]
+    assert told((caches(8), 100), (caches(16), 100), (caches(16), 500)) == ["key_buffer_size", "restart"]
+    # What is lost with it is a change of its own.
+    assert told((caches(8, hot=5), 100), (caches(16), 500)) == ["key_buffer_size", "named key caches"]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "variable", "expected"),
+    [
+        ("key_buffer_size", "8", "16", "key_buffer_size", True), ("slow_query_log", "0", "1", "key_buffer_size", False), ("restart", None, None, None, False),
+        ("table_cache", "64", "400", "table_open_cache", True), ("query_cache_type", "ON", "OFF", "query_cache_size", True),
+        ("named key caches", "", "hot (5)", "key_cache_segments", True), ("named key caches", "hot (5)", "", "key_cache_segments", False),
+        ("table s.t", "dynamic, 2 packed indexes", "dynamic, 0 packed indexes", "PACK_KEYS", True),
+        ("table s.t", "dynamic, 0 packed indexes", "fixed, 0 packed indexes", "PACK_KEYS", False),
+        ("table s.t", "dynamic, 0 packed indexes", "fixed, 0 packed indexes", "ROW_FORMAT", True), ("slow_query_log", "0", "1", None, False),
+    ],
+)  # fmt: skip
+def test_which_changes_are_those_of_a_rule(name: str, old: str | None, new: str | None, variable: str | None, expected: bool) -> None:
+    assert Change(1000.0, name, old, new).is_of(variable) is expected
+
+
+def tables(*names: str, **more: object) -> dict[str, object]:
+    return {"tables": [{"schema_name": "s", "table_name": name, "row_format": "fixed"} for name in names], **more}
+
+
+def test_settings_of_tables_that_are_gone_are_dropped() -> None:
+    def known(*looks: dict[str, object]) -> set[str]:
+        return followed(*((facts, 100) for facts in looks))[1].keys() - {"restart"}
+
+    both = {"table s.a", "table s.b"}
+    assert known(tables("a", "b")) == both
+    assert known(tables("a", "b"), tables("a")) == {"table s.a"}
+    assert known(tables("a", "b"), {"totals": {"myisam_tables": 0}}) == set()
+    assert known(tables("a", "b"), {"tables": [{"schema_name": "s", "table_name": name} for name in "ab"]}) == both  # there, of a format that is not known
+    # Where tables may be out of sight, nothing says that one is gone.
+    assert known(tables("a", "b"), {}) == both
+    assert known(tables("a", "b"), tables("a", totals={"myisam_tables": None})) == both
+    assert known(tables("a", "b"), tables("a", server={"local": 0})) == both
+
+
+def test_so_many_tables_that_they_are_not_followed_leave_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAXIMUM_TABLES > 1000
+    monkeypatch.setattr("myisam_advisor.history.noticed_changes.MAXIMUM_TABLES", 2)
+    assert followed((tables("a", "b"), 100), (tables("a", "b", "c"), 100))[1].keys() == {"restart"}
+
+
+def test_as_much_time_is_compared_after_the_change_as_before_it(tmp_path: Path) -> None:
+    history(tmp_path / "h", 50, 10)
+    # A sample is of the minute before it: the first that is of the time after the change comes later than --settle says.
+    _, document = verdict(tmp_path / "h", "key-cache-contention", "--window", "20min", "--settle", "1s")
+    found = document["switches"]
+    assert isinstance(found, dict)
+    assert found["samples"] == [20, 20]

@@ -110,6 +110,17 @@ def test_no_more_are_read_or_kept_than_is_bounded(store: ProofStore, monkeypatch
     assert "holds 4 proofs: 3 are read" in found.refused[0]
 
 
+def test_other_files_that_lie_there_take_no_place_of_a_proof(store: ProofStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("myisam_advisor.proofs.store.MAXIMUM_PROOFS", 2)
+    folder = store.keep(proof()).parent
+    for name in ("README", "notes.txt", f".{proof().id}.json.0123"):
+        (folder / name).write_text("passed over")
+    store.keep(proof(objects=["a.more"]))
+    assert len(store.current(NOW).proofs) == 2
+    with pytest.raises(UserError, match="holds 2 proofs: forget some"):
+        store.keep(proof(objects=["a.third"]))
+
+
 def test_of_several_directories_the_newer_counts(tmp_path: Path) -> None:
     own, system = ProofStore(tmp_path / "own"), ProofStore(tmp_path / "system")
     own.keep(proof(days=9))

@@ -1,0 +1,88 @@
+"""What the daemon's file does not keep for ever: the room of what was dropped, and the last facts and settings of servers that are gone."""
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from myisam_advisor.history.file import pragma
+from myisam_advisor.history.format import SAMPLE, target_id
+from myisam_advisor.history.memory import Clocks
+from myisam_advisor.history.reader import targets_of
+from myisam_advisor.history.records import Records
+from myisam_advisor.history.writer import PRUNE_EVERY_SAMPLES, History
+from myisam_advisor.judging.past import NO_SILENCE
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.table_choice import TableChooser
+from tests.support.moved_clock import MovedClock
+from tests.unit.advisor.history.test_history_damage import LABEL, facts, finding
+
+DAY, GONE = 86_400.0, "gone:3306"
+
+
+def follow(history: History, label: str, known: FactSet) -> None:
+    values = history.follow(label, known, TableChooser().choose(known.tables["tables"]))
+    assert {value.name: value.number for value in values}["history_writable"] == 1
+
+
+def targets_in(path: Path, table: str) -> set[int]:
+    with closing(sqlite3.connect(path)) as database:
+        return {number for (number,) in database.execute(f"SELECT target FROM {table}")}
+
+
+def test_the_pages_of_samples_that_were_dropped_are_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    History(path).close()
+    old = time.time() - 8 * DAY
+    with closing(sqlite3.connect(path)) as database, database:
+        Records(database).put(SAMPLE, ((1, old + number, None, os.urandom(4000)) for number in range(300)))
+    assert path.stat().st_size > 1 << 20
+    history = History(path)
+    follow(history, LABEL, facts())
+    history.close()
+    with closing(sqlite3.connect(path)) as database:
+        assert pragma(database, "freelist_count") == 0
+    assert path.stat().st_size < 1 << 20
+
+
+def test_of_a_server_that_was_removed_nothing_is_kept_after_its_last_sample(tmp_path: Path) -> None:
+    path, clock = tmp_path / "h.sqlite", MovedClock()
+    clock.move(-8 * DAY)
+    for label in (GONE, LABEL):
+        history = History(path, clock=clock)
+        follow(history, label, facts())
+        history.close()
+        clock.move(8 * DAY)
+    assert targets_of(path) == [LABEL]
+    assert targets_in(path, "latest") == targets_in(path, "setting") == {target_id(LABEL)}
+
+
+def test_a_server_of_which_findings_are_kept_keeps_its_name(tmp_path: Path) -> None:
+    path, clock = tmp_path / "h.sqlite", MovedClock()
+    clock.move(-8 * DAY)
+    history = History(path, clock=clock)
+    follow(history, GONE, facts())
+    history.close()
+    clock.move(8 * DAY)
+    history = History(path, clock=clock)
+    history.remember(GONE, [finding("recovery-disabled")], NO_SILENCE, Clocks(clock.time(), clock.monotonic()))
+    follow(history, LABEL, facts())
+    history.close()
+    assert targets_of(path) == [LABEL, GONE]
+
+
+def test_a_server_that_comes_back_is_followed_anew(tmp_path: Path) -> None:
+    path, clock = tmp_path / "h.sqlite", MovedClock()
+    history, known = History(path, clock=clock), facts()
+    follow(history, GONE, known)
+    clock.move(8 * DAY)
+    for _ in range(PRUNE_EVERY_SAMPLES):
+        follow(history, LABEL, known)
+        clock.move(1)
+    assert targets_of(path) == [LABEL]
+    follow(history, GONE, known)
+    history.close()
+    with closing(sqlite3.connect(path)) as database:
+        names = [name for (name,) in database.execute("SELECT name FROM setting WHERE target = ?", (target_id(GONE),))]
+    assert "table s.t" in names
