@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.advice.averting import verdict_of
 from benchmarks.advice.forecasts import FEWEST_CHANGES, FEWEST_SCENARIOS, Outcome, fitted, outcomes
-from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNCLEAR, UNSAFE, WORSENS
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, OUTCOMES, UNCLEAR, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.outcomes import NOTHING as NO_DIFFERENCE
 from benchmarks.advice.record import MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, measured_of, of_kind
 from benchmarks.advice.sample import Sample, samples
@@ -46,7 +46,7 @@ def in_short(folder: Path = RESULTS) -> str:
         [
             one.adviser, _share(one.faults_named, one.faults), _share(one.felt_named, one.felt), _share(one.in_peace, one.others),
             _share(one.without_a_word, one.others), str(one.outcomes[IMPROVES]), str(one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR]),
-            str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.unmeasured),
+            str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.outcomes[UNTOUCHED]), str(one.outcomes[NOT_APPLICABLE]), str(one.unmeasured),
         ]
         for one in tallies(known_cases(all_scenarios(), folder))
     ]  # fmt: skip
@@ -59,6 +59,8 @@ def in_short(folder: Path = RESULTS) -> str:
         "changes: better",
         "neither",
         "worse",
+        UNTOUCHED,
+        NOT_APPLICABLE,
         "not measured yet",
     ]
     return "\n".join(_markdown(heads, rows)) + "\n"

@@ -156,6 +156,12 @@ def test_every_finding_shows_what_it_was_found_by() -> None:
     assert [(case["name"], finding.rule) for _, case in CASES for finding in judged(case).findings if not finding.evidence] == []
 
 
+def test_writes_that_are_unknown_are_no_evidence_of_none() -> None:
+    (case,) = [case for rule, case in CASES if (rule, case["name"]) == ("cluster-not-replicated", "writes_that_are_unknown_are_no_evidence_of_none")]
+    (finding,) = [one for one in judged(case).findings if one.rule == "cluster-not-replicated"]
+    assert "tables.data_modified_seconds_ago" not in {shown.fact for shown in finding.evidence}
+
+
 def test_every_case_names_its_source_and_every_published_one_its_basis() -> None:
     assert all(case.get("source") for _, case in CASES)
     assert all(case.get("basis") in BASES for stem, case in CASES if stem == "published")

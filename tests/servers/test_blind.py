@@ -17,6 +17,7 @@ from myisam_advisor.reports.formats import nagios
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.account import statements
 from myisam_exporter.server.session import Session
@@ -29,9 +30,9 @@ ACCOUNT, PASSWORD = "looker", "correct horse 5!"
 STATE_CHANGED_POSITION = 26
 
 
-def look_and_judge(server: PrivateServer, seconds: float, user: str = ACCOUNT) -> tuple[Judgement, float | None]:
+def look_and_judge(server: PrivateServer, seconds: float, user: str = ACCOUNT) -> tuple[Judgement, FactSet]:
     facts = complete(collect_facts(Target(user, PASSWORD if user == ACCOUNT else "", socket=server.socket), seconds, 10))
-    return judge(prepared(facts, Site(shipped_rules()))), facts.interval_seconds
+    return judge(prepared(facts, Site(shipped_rules()))), facts
 
 
 @contextmanager
@@ -72,21 +73,21 @@ def crashed(server: PrivateServer) -> Iterator[str]:
 
 def test_an_account_that_sees_no_file_is_told_so_and_never_that_all_is_well(server: PrivateServer, crashed: str) -> None:
     with account(server), closed(server.data_directory), as_other_user():
-        judgement, seconds = look_and_judge(server, 0.5)
-    verdict = verdict_of(judgement, seconds)
+        judgement, facts = look_and_judge(server, 0.5)
+    verdict = verdict_of(judgement, facts.interval_seconds)
     assert "be seen" in verdict.headline
     assert "table-crashed among them" in verdict.headline
     assert "sudo myisam-advisor check" in judgement.blind[0].remedy
-    assert nagios.exit_status(judgement, Shown()) == 3
+    assert nagios.exit_status(judgement, facts, Shown()) == 3
     assert {"table-crashed", "table-near-size-limit"} <= {outcome.rule for outcome in judgement.not_evaluated}
     assert not {"table-crashed", "table-near-size-limit"} & set(judgement.quiet)
 
 
 def test_root_sees_what_it_did_not(server: PrivateServer, crashed: str) -> None:
-    judgement, seconds = look_and_judge(server, 0.5, "root")
-    verdict = verdict_of(judgement, seconds)
+    judgement, facts = look_and_judge(server, 0.5, "root")
+    verdict = verdict_of(judgement, facts.interval_seconds)
     assert (verdict.headline[:19], verdict.tone) == ("A table is crashed.", "critical")
-    assert nagios.exit_status(judgement, Shown()) == 2
+    assert nagios.exit_status(judgement, facts, Shown()) == 2
 
 
 def test_an_idle_interval_is_told_from_one_under_load(server: PrivateServer) -> None:

@@ -11,6 +11,7 @@ from MySQLdb import Error, connect
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.database import open_database
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.judge import judge
@@ -285,3 +286,23 @@ def test_who_may_optimize_a_read_only_server_is_as_said(name: str) -> None:
             with pytest.raises(Error, match="read-only"):
                 server.execute(unlogged)
         server.execute("SET GLOBAL read_only = OFF")
+
+
+@pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"])
+def test_an_applier_is_seen_at_work_and_is_no_client(name: str) -> None:
+    """Each server has another place and another name for it: what it holds a table for would else be laid at the door of a connection that sleeps."""
+    with source_and_replica(name, "--binlog-format=STATEMENT") as (first, second):
+        start(name, first, second)
+        first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
+        assert wait_for(lambda: bool(second.execute("SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd'")), WAIT_SECONDS)
+        assert wait_for(lambda: not any(command in APPLIERS for command, _ in at_work(second)), WAIT_SECONDS)
+        first.execute("UPDATE d.t SET a = 2 WHERE SLEEP(3) = 0")
+        assert wait_for(lambda: bool(at_work(second) & {(command, "User sleep") for command in APPLIERS}), WAIT_SECONDS)
+
+
+APPLIERS = ("Connect", "Slave_SQL")
+
+
+def at_work(server: PrivateServer) -> set[tuple[object, object]]:
+    with open_database(complete(look(server))) as guarded:
+        return {(command, state) for command, state in guarded.query("SELECT command, state FROM connections WHERE runs").rows}

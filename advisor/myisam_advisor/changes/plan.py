@@ -34,6 +34,11 @@ from myisam_exporter.server.version_number import PRODUCT_NAMES
 INIT_FILE = "init_file"
 NAMED_CACHES_DEPRECATED_FROM = 80000
 DEPRECATION = "MySQL 8.0 and later warn (1287) that SET GLOBAL name.key_buffer_size is deprecated: named key caches work up to 9.7, and may go in a later release."
+# With a report of twenty minutes running, FLUSH TABLES and all that comes after it wait as long.
+LOOK_FIRST = "Look first that no statement runs for long (SHOW PROCESSLIST): FLUSH TABLES waits for it, and statements that come after wait for the FLUSH."
+# The server reads mysqld-auto.cnf after all option files.
+PERSISTS_FROM = 80000
+PERSISTED = "A value that SET PERSIST wrote wins over these lines: look in performance_schema.persisted_variables. RESET PERSIST with the name removes it."
 UNFIT_FOR_INIT_FILE = (
     "A name with a line break, a quote, a semicolon or another character that a server or a client could take for its own "
     "stands in no init_file: its lines are left out of it."
@@ -69,7 +74,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ChangePlan:
-    """Everything a person needs to carry the advice out, and back."""
+    """Everything a person needs to carry the advice out, and back. `settings_note` stands beside the lines of my.cnf."""
 
     server: str
     made_at: str
@@ -84,6 +89,7 @@ class ChangePlan:
     verification: Sequence[tuple[Finding, Sequence[Statement]]]
     notes: Sequence[str]
     without_change: Sequence[Finding] = field(default_factory=tuple)
+    settings_note: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -111,7 +117,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RAT
                 offline.append((finding, statements))
             elif statements:
                 steps.append(Step(finding, phase, statements))
-    ordered = sorted(_without_repeats(steps), key=lambda step: step.phase)
+    ordered = _looking_first(sorted(_without_repeats(steps), key=lambda step: step.phase))
     settings = list(_settings(findings, present))
     # The server ends a statement of its init_file at the line's end, whatever name it is in; how it reads the rest differs by release.
     all_lines = [line for finding in findings for line in finding.remedy.init_file]
@@ -134,6 +140,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RAT
         [(finding, _queries(finding)) for finding in findings],
         list(_notes(facts, present, ordered, offline, all_lines)),
         [finding for finding in findings if not (finding.commands or finding.my_cnf or finding.init_file)],
+        PERSISTED if settings and _is_mysql_from(facts, PERSISTS_FROM) else "",
     )
 
 
@@ -153,6 +160,13 @@ def _without_repeats(steps: Iterable[Step]) -> list[Step]:
             seen.add(step.statements)
             kept.append(step)
     return kept
+
+
+def _looking_first(steps: Sequence[Step]) -> list[Step]:
+    """The steps, with what to look at before the first that closes tables."""
+    first = next((place for place, step in enumerate(steps) if step.phase is Phase.FLUSH), len(steps))
+    looked = [replace(step, statements=(remark(LOOK_FIRST), *step.statements)) for step in steps[first : first + 1]]
+    return [*steps[:first], *looked, *steps[first + 1 :]]
 
 
 def _settings(findings: Iterable[Finding], present: _Present) -> Iterable[Setting]:
@@ -196,13 +210,11 @@ def _notes(
     offline: Sequence[object],
     init_lines: Sequence[Statement],
 ) -> Iterable[str]:
-    server = facts.single("server")
-    number, flavour = server.get("version_number"), server.get("flavour")
     named = any(isinstance(command, SetGlobal) and command.cache for step in online for command in step.statements)
-    if named and flavour != "mariadb" and isinstance(number, int) and number >= NAMED_CACHES_DEPRECATED_FROM:
+    if named and _is_mysql_from(facts, NAMED_CACHES_DEPRECATED_FROM):
         yield DEPRECATION
     if any(step.phase is Phase.FLUSH for step in online):
-        yield "FLUSH TABLES waits for running statements, and each closed table leaves the key cache: run it at a quiet time."
+        yield "FLUSH TABLES waits for running statements, and statements that come after it wait for it; closed tables lose their blocks in the key cache: run it at a quiet time."
     binary_log = present.variable("log_bin")
     if offline and str(binary_log).upper() in ("ON", "1"):
         yield (
@@ -213,6 +225,13 @@ def _notes(
         yield UNFIT_FOR_INIT_FILE
     if init_lines:
         yield "The server reads the init_file at its start as its own user, one statement a line; a statement that fails ends it there, without stopping the server."
+
+
+def _is_mysql_from(facts: FactSet, version: int) -> bool:
+    """Whether it is no MariaDB, and of this version or a later one; not where that is unknown."""
+    server = facts.single("server")
+    number = server.get("version_number")
+    return server.get("flavour") != "mariadb" and isinstance(number, int) and number >= version
 
 
 def _server(facts: FactSet) -> str:

@@ -98,6 +98,46 @@ VIEWS = (
         """,
     ),
     View(
+        "connections",
+        "What the connections of `processlist` are at, by the same groups: a replica's threads by their states.",
+        {
+            "state": "What they are doing; empty where that is not known.",
+            "command": "Query, Sleep, ...",
+            "threads": "How many there are.",
+            "longest_seconds": "How long the longest has been in this state.",
+            "is_replicas": "1 where they may be a replica's own threads: commands Connect, Slave_SQL and Slave_worker. Events have Connect, too.",
+            "is_idle": "1 where they are a replica's own and wait for the source, for work or for each other.",
+            "works": "1 where they are at work: all but those that sleep, the server's own, and replicas that read its binary log.",
+            "runs": "1 where they run a statement that waits for no lock.",
+        },
+        """
+        SELECT state, command, threads, longest_seconds, is_replicas, is_idle,
+               COALESCE(command, 'Query') NOT IN ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO') AND NOT is_idle AS works,
+               command NOT IN ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO') AND NOT is_idle AND state NOT LIKE 'Waiting %'
+                 AND state NOT IN ('Locked', 'Table lock', 'Flushing tables') AND NOT (command = 'Connect' AND state IN ('', 'login', 'Receiving from client')) AS runs
+          FROM (SELECT *, state LIKE '%read all relay log%'
+                          OR is_replicas AND (state LIKE 'Connecting to %' OR state LIKE 'Reconnecting %'
+                                              OR state LIKE '%relay log%' AND state <> 'Reading event from the relay log'
+                                              OR state LIKE 'Waiting %' AND state NOT LIKE '% lock' AND state <> 'Waiting for table flush') AS is_idle
+                  FROM (SELECT COALESCE(state, '') AS state, command, threads, longest_seconds,
+                               COALESCE(command IN ('Connect', 'Slave_SQL', 'Slave_worker'), 0) AS is_replicas FROM processlist))
+        """,
+    ),
+    View(
+        "applier",
+        "One row: whether a replica's applier may be what others wait for. It is no connection, and never to be killed.",
+        {
+            "applier_seconds": "Its longest Time while it works, which may be its lag instead; unknown where none is seen at work.",
+            "is_hidden": "1 where the server is a replica that applies changes, and the process list does not show what its applier does.",
+        },
+        """
+        SELECT (SELECT MAX(longest_seconds) FROM connections WHERE is_replicas AND runs) AS applier_seconds,
+               EXISTS (SELECT 1 FROM replica WHERE sql_running = 1 AND COALESCE(seconds_behind, 1) > 0)
+                 AND NOT EXISTS (SELECT 1 FROM connections WHERE runs AND is_replicas OR state LIKE '%read all relay log%' OR command IN ('Slave_SQL', 'Slave_worker')
+                                    OR command = 'Connect' AND state LIKE 'Waiting for % lock') AS is_hidden
+        """,
+    ),
+    View(
         "table_lock_waits",
         "One row: how often statements wait for table locks, who waits now, and who could hold what is waited for.",
         {
@@ -111,8 +151,8 @@ VIEWS = (
             "statement_seconds": "How long a statement takes on average, with what it waits: connections at work by statements in a second.",
             "waiting_connections": "Connections at work beyond the processors that the server uses: those that wait, for whatever.",
             "working_connections": "Connections at work: all but those that sleep, the server's own, and replicas that read its binary log.",
-            "running_statements": "Statements that wait for no lock.",
-            "running_seconds": "How long the longest of them has run; unknown where that is less than the first has waited.",
+            "running_statements": "Statements that wait for no lock, a replica's applier with them.",
+            "running_seconds": "How long the longest of them has run, but for an applier; unknown where that is less than the first has waited.",
             "sleeping_seconds": "How long a connection has slept at most; unknown where that is less than the first has waited.",
         },
         """
@@ -129,12 +169,9 @@ VIEWS = (
                   FROM status) AS s LEFT JOIN mysqld AS m,
                (SELECT SUM(threads) FILTER (WHERE waits) AS waiting_threads, MAX(longest_seconds) FILTER (WHERE waits) AS longest_seconds,
                        SUM(threads) FILTER (WHERE works) AS working_connections, SUM(threads) FILTER (WHERE runs) AS running_statements,
-                       MAX(longest_seconds) FILTER (WHERE runs) AS running_seconds, MAX(longest_seconds) FILTER (WHERE command = 'Sleep') AS sleeping_seconds
-                  FROM (SELECT threads, longest_seconds, command, state IN ('Locked', 'Table lock', 'Waiting for table level lock') AS waits,
-                               COALESCE(command, 'Query') NOT IN ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID') AS works,
-                               command IN ('Query', 'Execute') AND COALESCE(state, '') NOT LIKE 'Waiting for %'
-                                 AND COALESCE(state, '') NOT IN ('Locked', 'Table lock', 'Flushing tables') AS runs
-                          FROM processlist)) AS p
+                       MAX(longest_seconds) FILTER (WHERE runs AND NOT is_replicas) AS running_seconds, MAX(longest_seconds) FILTER (WHERE command = 'Sleep') AS sleeping_seconds
+                  FROM (SELECT *, state IN ('Locked', 'Table lock', 'Waiting for table level lock') AS waits
+                          FROM connections)) AS p
         """,
     ),
     View(

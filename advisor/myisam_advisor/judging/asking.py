@@ -21,6 +21,7 @@ from myisam_exporter.server.version_number import text_as_number
 MAXIMUM_FINDINGS_PER_RULE = 1000
 # All queries of one rule together: what it finds, and each condition under which it applies.
 RULE_SECONDS = 3.0
+NAMED_NEEDS = 3
 SCOPES_OF_TABLES = frozenset({"table", "index"})
 Asked = list[Candidate] | NotEvaluated | NotApplicable
 
@@ -34,6 +35,7 @@ class Inquiry:
         self.kept = kept
         self.known_faults = known_faults
         self.contradicted: list[Dropped] = []
+        self.undecided: list[NotEvaluated] = []
         variables, status = facts.tables["variable"], facts.tables["status"]
         # By the table's name, whether rates are asked for or values, and the row's name.
         self.pairs = {
@@ -127,16 +129,16 @@ class Inquiry:
         except (TextError, *FAULTS) as error:
             return self.known_faults.fault(rule, f"texts that work: {error}", error)
         candidates: list[Candidate] = []
-        undecided: NotEvaluated | None = None
+        undecided: list[NotEvaluated] = []
         for candidate in remaining:
-            row = candidate.row
-            if row.get("verdict", 1) is None:
-                undecided = NotEvaluated(
-                    rule.id, str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
-                )
+            if candidate.row.get("verdict", 1) is None:
+                undecided.append(_undecided(candidate))
             else:
                 candidates.append(candidate)
-        return candidates or undecided or []
+        if candidates:
+            self.undecided += undecided
+            return candidates
+        return _together(undecided) if undecided else []
 
     def _uncontradicted(
         self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]
@@ -168,6 +170,20 @@ def _candidate(rule: Rule, row: Row) -> Candidate:
         str(variable) if variable else None,
         _among(row.get("confidence"), CONFIDENCES, rule.confidence),
     )
+
+
+def _undecided(candidate: Candidate) -> NotEvaluated:
+    row = candidate.row
+    needs, how = str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
+    return NotEvaluated(candidate.rule.id, needs, how, object=candidate.object)
+
+
+def _together(undecided: Sequence[NotEvaluated]) -> NotEvaluated:
+    """What all of them need; how to have it by the first that says so."""
+    needs = list(dict.fromkeys(one.needs for one in undecided))
+    more = f"; and {len(needs) - NAMED_NEEDS} more" if len(needs) > NAMED_NEEDS else ""
+    how = next((one.how for one in undecided if one.how), "")
+    return NotEvaluated(undecided[0].rule, "; ".join(needs[:NAMED_NEEDS]) + more, how)
 
 
 def _remedy_of_stopped(rule: Rule) -> str:

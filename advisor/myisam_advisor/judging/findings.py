@@ -118,7 +118,8 @@ class Finding:
 class NotEvaluated:
     """A rule that could not be judged: what it needs, in words, and how to have it.
 
-    `facts` are the columns, any of which would do; `why` says why they are not there.
+    `facts` are the columns, any of which would do; `why` says why they are not there. `object` is what alone could not be judged, where the rule
+    could judge others.
     """
 
     rule: str
@@ -126,6 +127,7 @@ class NotEvaluated:
     how: str = ""
     facts: tuple[str, ...] = ()
     why: str = ""
+    object: str = ""
 
 
 # What may not have been seen.
@@ -156,8 +158,9 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A finding that is not shown among the others: another one made it pointless, memory has no room for its remedy, or it was shown not to pay.
+    """A finding that is not shown among the others, and why.
 
+    Another one made it pointless, memory has no room for its remedy, it was shown not to pay, or its rule could decide on other objects only.
     `contradicted` when a second sign said that nothing is wrong: its rule is quiet.
     """
 

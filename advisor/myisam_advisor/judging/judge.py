@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from itertools import groupby
 
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.judging.asking import Inquiry
@@ -36,6 +37,7 @@ def judge(
     not_evaluated: list[NotEvaluated] = []
     not_applicable: list[NotApplicable] = []
     contradicted: list[Dropped] = []
+    undecided: list[NotEvaluated] = []
     seconds: dict[str, float] = {}
     kept = database or FactDatabase(of_many=True)
     try:
@@ -51,11 +53,11 @@ def judge(
             else:
                 asked.add(rule.id)
                 candidates += answer
-        contradicted = inquiry.contradicted
+        contradicted, undecided = inquiry.contradicted, inquiry.undecided
     finally:
         if database is None:
             kept.close()
-    wording = Wording(facts, known, ready.proofs, for_trial=for_trial)
+    wording = Wording(facts, known, ready.proofs, site.rules, for_trial=for_trial)
     resolution = resolve(
         candidates,
         site.rules,
@@ -65,9 +67,11 @@ def judge(
     )
     spoken = {finding.rule for finding in resolution.kept} | {dropped.rule for dropped in resolution.dropped}
     spoken |= {suppressed.finding.rule for suppressed in resolution.suppressed}
-    not_evaluated += [*wording.faults.values()] + [one for one in resolution.undecided if one.rule not in spoken]
+    undecided += resolution.undecided
+    not_evaluated += [*wording.faults.values()] + [one for one in undecided if one.rule not in spoken]
     silenced = {one.rule for one in not_evaluated} | spoken
     mooted = dict(resolution.mooted)
+    beside_others = _beside_others(one for one in undecided if one.rule in spoken and one.rule not in mooted)
     if not tables_are_seen(facts):
         # What nobody could look at is not made pointless by what was seen elsewhere.
         for one in not_evaluated:
@@ -80,7 +84,7 @@ def judge(
         unjudged,
         not_applicable
         + [NotApplicable(one.rule, mooted[one.rule]) for one in _once_a_rule(not_evaluated) if one.rule in mooted],
-        contradicted + resolution.dropped,
+        contradicted + resolution.dropped + beside_others,
         resolution.suppressed,
         suspicious,
         [*site.warnings, *ready.proofs.refused],
@@ -89,6 +93,20 @@ def judge(
         blind_spots(facts, unjudged),
         [one.rule for one in _once_a_rule(not_evaluated) if one.rule in mooted],
     )
+
+
+def _beside_others(undecided: Iterable[NotEvaluated]) -> list[Dropped]:
+    """What a rule could not decide for some objects, while it speaks of others; for one reason together."""
+    dropped: list[Dropped] = []
+    for (rule, needs), group in groupby(sorted(undecided, key=_lack), key=_lack):
+        objects = [one.object for one in group]
+        about = "these" if len(objects) > 1 else objects[0] or "the rest"
+        dropped += [Dropped(rule, name, f"not decided for {about}: that needs {needs}") for name in objects]
+    return dropped
+
+
+def _lack(one: NotEvaluated) -> tuple[str, str]:
+    return one.rule, one.needs
 
 
 def _once_a_rule(outcomes: Iterable[NotEvaluated]) -> list[NotEvaluated]:

@@ -96,7 +96,9 @@ def resolve(
             continue
         outcome = put_in_words(candidate)
         if isinstance(outcome, PlanNeeds):
-            resolution.undecided.append(NotEvaluated(candidate.rule.id, outcome.needs, outcome.how))
+            resolution.undecided.append(
+                NotEvaluated(candidate.rule.id, outcome.needs, outcome.how, object=candidate.object)
+            )
         elif isinstance(outcome, NoRoom | NoGain):
             resolution.dropped.append(Dropped(candidate.rule.id, candidate.object, outcome.why))
         elif isinstance(outcome, Worded) and unwanted:

@@ -28,6 +28,11 @@ class Verdict:
     finding: Finding | None = None
     tone: str = UNKNOWN
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether too little happened for a verdict: nobody can do anything about that."""
+        return self.kind == UNKNOWN and self.finding is not None
+
 
 def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
     """The verdict over all findings: the worst of them, and of the resources that are short the one nearest to the hardware.

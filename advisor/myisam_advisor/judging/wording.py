@@ -53,16 +53,22 @@ class _Draft:
 class Wording:
     """Puts candidates in words, and keeps the account of what the findings that stand will take.
 
-    `faults` gathers rules whose texts or planners fail. `for_trial`: what is found is to be tried. So what was proved before decides nothing, and a remedy
-    that wants a proof is there without one.
+    `faults` gathers rules whose texts or planners fail. `rules` are those in force. `for_trial`: what is found is to be tried. So what was proved before
+    decides nothing, and a remedy that wants a proof is there without one.
     """
 
     def __init__(
-        self, facts: FactSet, known_faults: KnownFaults, proofs: KeptProofs = NO_PROOFS, *, for_trial: bool = False
+        self,
+        facts: FactSet,
+        known_faults: KnownFaults,
+        proofs: KeptProofs = NO_PROOFS,
+        rules: Iterable[Rule] = (),
+        *,
+        for_trial: bool = False,
     ) -> None:
         self.known = PlanFacts(facts, proofs.rates)
         self.for_trial = for_trial
-        self.gate = RemedyGate(self.known)
+        self.gate = RemedyGate(self.known, rules)
         self.known_faults = known_faults
         self.proofs = proofs
         self.faults: dict[str, NotEvaluated] = {}

@@ -167,7 +167,9 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     if subject.present.gtid:
         yield Change(
             "gtid",
-            "With enforce_gtid_consistency a transaction may change this table beside others now (error 1785 before).",
+            "With enforce_gtid_consistency a transaction may change this table beside InnoDB tables now (error 1785 before). "
+            "Beside tables that stay MyISAM it may not any more, once it has written this one, nor may one statement: "
+            "convert what is written together at the same time.",
             statement("SELECT @@global.enforce_gtid_consistency;"),
         )
     yield from _of_defaults(subject)

@@ -1,6 +1,7 @@
 """How many files a server needs for its table cache.
 
-Sources: sql/mysqld.cc, adjust_open_files_limit ("MyISAM requires two file handles per table").
+Sources: sql/mysqld.cc, adjust_open_files_limit ("MyISAM requires two file handles per table"); of MariaDB sql/table_cache.cc, tc_add_table: each table cache
+holds as many as table_open_cache says, and as many of them as table_open_cache_instances says come into use when threads contend for one.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ SMALLEST_FILE_LIMIT = 4096
 
 
 def files_for(tables: int, state: ServerState) -> int:
-    """What the server reckons at its start: 10 + max_connections + 2 x table_open_cache."""
-    connections = state.value("max_connections")
-    connected = int(connections) if isinstance(connections, int | float) else USUAL_CONNECTIONS
-    return FILES_RESERVED + connected + FILES_PER_TABLE * tables
+    """What the server reckons at its start, 10 + max_connections + 2 x table_open_cache; on MariaDB for each table cache, as far as there are tables to fill them."""
+    for_one = FILES_PER_TABLE * tables
+    for_all, most = for_one * state.table_caches, _most_table_files(state)
+    return _other_files(state) + max(for_one, for_all if most is None else min(for_all, most))
 
 
 def tables_within(limit: int, state: ServerState) -> int:
     """How many tables a limit of open files allows."""
-    return max((limit - files_for(0, state)) // FILES_PER_TABLE, 0)
+    room, most = limit - _other_files(state), _most_table_files(state)
+    caches = 1 if most is not None and most <= room else state.table_caches
+    return max(room // (FILES_PER_TABLE * caches), 0)
 
 
 def limit_before(tables: int, lines: Sequence[OptionLine], state: ServerState) -> Iterable[OptionLine]:
@@ -39,3 +42,18 @@ def limit_before(tables: int, lines: Sequence[OptionLine], state: ServerState) -
     while wanted < files_for(tables, state):
         wanted *= 2
     yield option_line("open_files_limit", wanted)
+
+
+def _other_files(state: ServerState) -> int:
+    """What is open beside tables: the server's own files, and a connection each."""
+    connections = state.value("max_connections")
+    connected = int(connections) if isinstance(connections, int | float) else USUAL_CONNECTIONS
+    return FILES_RESERVED + connected
+
+
+def _most_table_files(state: ServerState) -> int | None:
+    """What tables can have open at all: an index file each, and a data file for each connection that ever was there at once. None where these are not known."""
+    connections = state.status("Max_used_connections")
+    if state.index_files is None or not isinstance(connections, int) or connections <= 0:
+        return None
+    return state.index_files * (1 + connections)

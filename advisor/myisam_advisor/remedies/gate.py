@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
+from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.remedies.costs import Costs
+from myisam_advisor.remedies.disk_reserve import disk_limits
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, limit_before
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -30,12 +32,12 @@ OPTIONS_UNDONE = "Remove the lines from my.cnf, or restore the former ones, and 
 
 
 class RemedyGate:
-    """The gate of one server."""
+    """The gate of one server; `rules` are those in force, with the site's thresholds."""
 
-    def __init__(self, known: PlanFacts) -> None:
+    def __init__(self, known: PlanFacts, rules: Iterable[Rule] = ()) -> None:
         self._known = known
         self._state = ServerState(known)
-        self._refusals = Refusals(known, self._state)
+        self._refusals = Refusals(known, self._state, disk_limits(rules))
         self._costs = Costs(known, self._state)
 
     def admit(self, remedy: Remedy) -> Admitted:

@@ -9,6 +9,8 @@ from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.facts.columns import Value
 
 STEP_BYTES = 1 << 20
+# Bug 17332: resizing a key cache under load could crash 4.1 and 5.0.
+SAFE_ONLINE_RESIZE_FROM = 50100
 # Measured on 2 cores, of what 32 segments reach: 8 reach 0.88, 16 reach 0.95 of it with eight connections that join small tables (MariaDB
 # 10.11); with eight that insert there is no difference between 8, 16 and 32.
 MINIMUM_SEGMENTS, MAXIMUM_SEGMENTS = 16, 64

@@ -5,10 +5,12 @@ Sources: MySQL and MariaDB manuals, "REPAIR TABLE Statement"; sql/mysqld.cc, adj
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
+from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
 from myisam_advisor.remedies.said import Said
@@ -17,10 +19,10 @@ from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
 from myisam_advisor.remedies.statements.base import Change, Phase, Statement
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.variables import SetGlobal
-from myisam_advisor.texts.templates import count, size
+from myisam_advisor.texts.templates import count, object_name, printable, size
+from myisam_exporter.facts.columns import Value
 
-# Bug 17332: resizing a key cache under load could crash 4.1 and 5.0; all of these go through resize_key_cache().
-SAFE_ONLINE_RESIZE_FROM = 50100
+# These go through resize_key_cache().
 RESIZES_KEY_CACHE = frozenset({"key_buffer_size", "key_cache_block_size"})
 SLOW_LOG_SWITCH_FROM = 50112  # slow_query_log; before, log_slow_queries in my.cnf only
 ROW_LIMIT_FROM = 50121  # min_examined_row_limit
@@ -32,9 +34,10 @@ REPAIRABLE_FROM_DEFINITION = frozenset({"fixed", "dynamic"})
 class Refusals:
     """What one server may not run."""
 
-    def __init__(self, known: PlanFacts, state: ServerState) -> None:
+    def __init__(self, known: PlanFacts, state: ServerState, disk_limits: Mapping[str, Value]) -> None:
         self._known = known
         self._state = state
+        self._disk_limits = disk_limits
         self._replication = ReplicationRefusals(state)
 
     def refusal(self, command: Statement, said: Said) -> str:
@@ -50,6 +53,7 @@ class Refusals:
         yield from self._replication.reasons(command)
         yield self._disturbs_readers(command)
         yield self._columns_are_unknown(command)
+        yield self._leaves_its_merge_table(command)
         yield self._disk_is_short(command)
 
     def _crashes_the_server(self, command: Statement, said: Said) -> str:
@@ -127,17 +131,40 @@ class Refusals:
             "Run myisam-advisor beside the server, where it can read the .MYI files."
         )
 
+    def _leaves_its_merge_table(self, command: Statement) -> str:
+        """A MERGE table can be opened only while all of its members are MyISAM tables made like it."""
+        merged = row_of(command, self._known).get("merge_tables")
+        if merged is None or not command.redefines or command.table is None:
+            return ""
+        belongs = (
+            f"No {command.verb}: {object_name(*command.table)} belongs to a MERGE table ({printable(str(merged))})"
+        )
+        if Change.INTO_INNODB in command.changes:
+            return (
+                f"{belongs}, and every statement on that one fails with error 1168 once a member has another engine. "
+                "First replace the MERGE table, by a view with UNION ALL or by one table with all rows."
+            )
+        return (
+            f"{belongs}, and statements on that one fail with error 1168 while a member is made in another way. "
+            "Change the MERGE table and all of its members together, while nobody uses them."
+        )
+
     def _disk_is_short(self, command: Statement) -> str:
         free, needed = self._state.disk_free_bytes, needed_bytes(command, self._known)
-        if free is None or not needed or needed * DISK_MARGIN <= free:
+        if free is None or not needed:
             return ""
-        missing = int(needed * DISK_MARGIN) - free
-        elsewhere = (
-            " Or repair a copy of its files on a machine with more room (myisamchk -r)."
-            if command.verb == "REPAIR TABLE"
-            else ""
-        )
+        is_repair = command.verb == "REPAIR TABLE"
+        wanted = int(needed * DISK_MARGIN)
+        # A crashed table cannot wait until the disk has room for more than its copy.
+        reserve = 0 if is_repair else reserve_bytes(self._known.all.single("host"), self._disk_limits)
+        if max(wanted, needed + reserve) <= free:
+            return ""
+        missing = max(wanted, needed + reserve) - free
+        leaves = ""
+        if needed <= free and needed + reserve > free:
+            leaves = f"; {size(free - needed)} would be left, and disk-nearly-full warns below {size(reserve)}"
+        elsewhere = " Or repair a copy of its files on a machine with more room (myisamchk -r)." if is_repair else ""
         return (
-            f"No {command.verb} yet: it writes about {size(needed)} beside the table, and the disk has {size(free)} free. Make room first: "
+            f"No {command.verb} yet: it writes about {size(needed)} beside the table, and the disk has {size(free)} free{leaves}. Make room first: "
             f"{size(missing)} ({missing} bytes) are missing.{elsewhere}"
         )

@@ -38,7 +38,7 @@ class ServerState:
     @cached_property
     def is_replica(self) -> bool | None:
         """Whether it is known to take its changes from another server, running or stopped; nothing says for sure that it does not."""
-        running = self._status("Slave_running")
+        running = self.status("Slave_running")
         if running is not None and str(running).upper() not in _OFF:
             return True
         channels = self._known.all.tables["replica"].dictionaries()
@@ -84,6 +84,21 @@ class ServerState:
                 return int(limit)
         return None
 
+    @cached_property
+    def table_caches(self) -> int:
+        """How many table caches of the size that is set there may be: on MariaDB up to table_open_cache_instances; MySQL divides the one that is set."""
+        instances = self.value("table_open_cache_instances")
+        return instances if self.is_mariadb and isinstance(instances, int) and instances > 0 else 1
+
+    @cached_property
+    def index_files(self) -> int | None:
+        """How many index files the MyISAM tables have, and as many data files: one each, or one for each partition where partitions are known."""
+        tables = number_of(self._known.all.single("totals").get("myisam_tables"))
+        if tables is None:
+            return None
+        partitions, partitioned = self._known.all.tables["tables"].sum_of("partitions")
+        return int(tables + partitions - partitioned)
+
     def is_before(self, version_number: int) -> bool:
         """Whether the server is known to be older than this version."""
         return self.version_number is not None and self.version_number < version_number
@@ -97,5 +112,6 @@ class ServerState:
         value = self.value(variable)
         return None if value is None else str(value).upper() not in _OFF
 
-    def _status(self, name: str) -> Value:
+    def status(self, name: str) -> Value:
+        """A status variable, or None."""
         return self._known.all.tables["status"].by_name("value").get(name)

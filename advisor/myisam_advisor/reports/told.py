@@ -194,7 +194,8 @@ def _subject(findings: Sequence[Finding]) -> str:
 
 
 def _to_do(finding: Finding) -> str:
-    if finding.refused and not (finding.commands or finding.my_cnf):
+    # What is refused about no object switches a log on: it would only prepare what is done by hand in any case.
+    if finding.object and finding.refused and not (finding.commands or finding.my_cnf):
         return f"not on this server as it is: {finding.to_do}"
     return finding.to_do or _beginning(finding.recommendation)
 

@@ -55,7 +55,7 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             (
                 "data_directory_growth_bytes_per_day",
                 "real",
-                "How fast free space went over the last week; only a daemon's history tells, after a day.",
+                "How fast free space went over the last days; only a daemon's history tells, after three days.",
             ),
             ("temporary_directory_free_bytes", "integer", "Free space in tmpdir; the least where it names several."),
             ("temporary_directory_total_bytes", "integer", "Size of that file system."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -11,17 +12,39 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
-from myisam_exporter.server.sql import statement
+from myisam_exporter.server.sql import Sql, plain_words, statement
 
-# information_schema.PROCESSLIST would make a temporary MyISAM table on MySQL 5.6 and move the counters we watch.
-THREADS = (
-    "SELECT PROCESSLIST_DB, PROCESSLIST_STATE, PROCESSLIST_COMMAND, PROCESSLIST_TIME FROM performance_schema.threads "
-    "WHERE TYPE = 'FOREGROUND' AND PROCESSLIST_ID IS NOT NULL AND PROCESSLIST_ID <> CONNECTION_ID()"
+
+def _busy(state: Sql) -> Sql:
+    """Which of a replica's threads count, among the server's own: an applier that is at work or in line holds locks, and waits for them."""
+    return statement(
+        "(COALESCE({}, '') NOT REGEXP '(read all|to the|in) relay log|^(re)?connecting|^waiting' OR {} REGEXP ' lock$|^Waiting for table flush')",
+        state,
+        state,
+    )
+
+
+# information_schema.PROCESSLIST would make a temporary MyISAM table on MySQL 5.6 and move the counters we watch. There appliers are no
+# foreground threads. Elsewhere they have command Connect; on 9.7 Query as well, and then look like clients that may be killed (tried).
+THREADS = statement(
+    "SELECT PROCESSLIST_DB, PROCESSLIST_STATE, "
+    "IF(NAME LIKE 'thread/sql/slave%' OR NAME LIKE 'thread/sql/replica%', 'Connect', PROCESSLIST_COMMAND), "
+    "PROCESSLIST_TIME FROM performance_schema.threads "
+    "WHERE TYPE = 'FOREGROUND' AND PROCESSLIST_ID IS NOT NULL AND PROCESSLIST_ID <> CONNECTION_ID() "
+    "OR PROCESSLIST_ID IS NULL AND NAME IN ('thread/sql/slave_sql', 'thread/sql/slave_worker') AND {}",
+    _busy(plain_words("PROCESSLIST_STATE")),
 )
-PROCESSLIST = "SELECT DB, STATE, COMMAND, TIME FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+PROCESSLIST = (
+    "SELECT DB, STATE, IF(USER = 'system user' AND COMMAND = 'Query', 'Connect', COMMAND), TIME "
+    "FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"
+)
 # max_connections goes up to this.
 MAXIMUM_CONNECTIONS = 100_000
-SYSTEM_USERS = " AND USER NOT IN ('system user', 'event_scheduler')"
+SYSTEM_USERS = statement(
+    " AND USER <> 'event_scheduler' "
+    "AND (USER <> 'system user' OR COMMAND IN ('Connect', 'Query', 'Slave_SQL', 'Slave_worker') AND {})",
+    _busy(plain_words("STATE")),
+)
 # What an engine says of its own work ("Repair with keycache": thd_proc_info of ha_myisam.cc) is no stage of performance_schema, which has NULL
 # there (tried on MySQL 5.6, 8.0 and 9.7).
 RUNNING = frozenset({"Query", "Execute"})
@@ -30,6 +53,9 @@ DAEMON = "Daemon"  # a thread of the server's own: each of the two tables has ot
 TEMPORARY_BEFORE, LONG_SECONDS = (5, 7), 10
 # Who may read performance_schema and has no PROCESS sees in the other table its own connections alone.
 MOST_SHARE = 0.9
+# Names are quoted: no name of a database looks like this.
+GLOBAL_GRANT = re.compile(r"GRANT ([A-Z_, ]+) ON \*\.\* TO ")
+SHOW_OTHERS = frozenset({"ALL PRIVILEGES", "PROCESS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +148,8 @@ def _missing_privilege(context: Context) -> Unknown | None:
     grants = context.session.grants()
     if isinstance(grants, Unknown):
         return None  # roles and proxies can hide them; the rows themselves will tell
-    text = " ".join(grant or "" for (grant,) in grants)
-    if any(word in text for word in ("ALL PRIVILEGES", "PROCESS", "SUPER")) or _has_role(text):
+    told = [grant or "" for (grant,) in grants]
+    if any(_shows_others(grant) or _is_of_role(grant) for grant in told):
         return None
     return Unknown(
         "no PROCESS privilege: other users' connections are hidden",
@@ -131,9 +157,15 @@ def _missing_privilege(context: Context) -> Unknown | None:
     )
 
 
-def _has_role(grants: str) -> bool:
+def _shows_others(grant: str) -> bool:
+    """Whether it is one on the whole server that shows the connections of others: SUPER by itself does not (PROCESS_ACL in sql_show.cc)."""
+    found = GLOBAL_GRANT.match(grant)
+    return found is not None and not SHOW_OTHERS.isdisjoint(found[1].split(", "))
+
+
+def _is_of_role(grant: str) -> bool:
     """Whether a role was granted: `GRANT role TO user`, without ON; what it holds is not shown."""
-    return any(" ON " not in grant and " TO " in grant for grant in grants.split("GRANT ")[1:])
+    return grant.startswith("GRANT ") and " ON " not in grant and " TO " in grant
 
 
 def _grouped(rows: Iterable[tuple[str | None, ...]]) -> dict[tuple[str, str, str], tuple[int, int | None]]:

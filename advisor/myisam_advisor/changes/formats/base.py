@@ -21,6 +21,8 @@ def option_file_text(plan: ChangePlan) -> str:
     lines = [comment_line(f"myisam-advisor, {plan.server}, {plan.made_at}")]
     if not plan.settings:
         return "\n".join([*lines, comment_line("nothing to set"), ""])
+    if plan.settings_note:
+        lines.append(comment_line(plan.settings_note))
     lines.append(MYSQLD)
     for setting in plan.settings:
         was = "not known" if setting.present is None else setting.present or "not set"

@@ -19,7 +19,7 @@ def render(plan: ChangePlan) -> str:
     document = {
         **heading(),
         "server": plan.server,
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *filter(None, [plan.settings_note])],
         "findings": [{**_about(one), "severity": one.severity, "refused": list(one.refused)} for one in plan.findings],
         "online": [
             {**_about(step.finding), "phase": step.phase.name.lower(), "statements": _texts(step.statements)}

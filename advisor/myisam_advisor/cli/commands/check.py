@@ -73,7 +73,7 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
     type=click.Choice(["ok", "warning", "unknown"]),
     default="unknown",
     show_default=True,
-    help="With --format nagios: the state when tables cannot be seen, or there was hardly any activity.",
+    help="With --format nagios: the state when tables cannot be seen, rates have no interval, most rules lack a fact, or there was hardly any activity.",
 )
 @click.option(
     "--show-suppressed", is_flag=True, help="Also show the findings that the configuration suppresses, and why."
@@ -135,7 +135,7 @@ def check(
         print(text, end="")
     else:
         write_whole(output_file, text)
-    sys.exit(report.exit_status(judgement, shown))
+    sys.exit(report.exit_status(judgement, facts, shown))
 
 
 def _refuse_what_tells_no_statements(

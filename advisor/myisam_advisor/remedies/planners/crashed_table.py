@@ -25,8 +25,10 @@ from myisam_exporter.facts.values import numbers_in
 # Other characters stand in file names as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
 NO_RECOVERY = ("", "0", "OFF", "NONE")
-# There on every system, and kept over a restart of the machine; mktemp makes a directory in it for its owner alone.
+# There on every system, and kept over a restart of the machine; mktemp makes a directory in it for its owner alone. How much room it has is not known:
+# it may be on the disk of the system, so only a small copy goes there.
 BACKUPS = "/var/tmp"
+SMALL_BYTES = 1 << 30
 DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi beside the table
 
 
@@ -34,7 +36,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The copy, CHECK and REPAIR; nothing where only the number of crashed tables is known."""
     if row.get("table_name") is None:
         return Plan(
-            {"files": _files(context), "backup_bytes": None, "check_lasts": "", "repair_lasts": "", "recovery": ""}
+            {
+                "files": _files(context),
+                "backup_bytes": None,
+                "check_lasts": "",
+                "repair_lasts": "",
+                "recovery": "",
+                "copied_to": "",
+            }
         )
     schema, table = str(row["schema_name"]), str(row["table_name"])
     name = (schema, table)
@@ -56,6 +65,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         "check_lasts": lasts("CHECK TABLE", backup_bytes, memory, rates, index_bytes),
         "repair_lasts": lasts("REPAIR TABLE", backup_bytes, memory, rates, index_bytes),
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
+        "copied_to": BACKUPS if isinstance(backup, ShellLine) else "",
     }
     return Plan(values, commands)
 
@@ -68,26 +78,30 @@ def _files(context: PlanContext) -> str:
 
 
 def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanContext) -> Command:
-    """The line for a shell on the server's machine; a remark where no line can be written, or one that would fill the disk."""
+    """The line for a shell on the server's machine, which shows the room first; a remark where no line can be written, or one that could fill a disk."""
     directory = context.facts.single("server").get("data_directory")
     free = context.number("host", "data_directory_free_bytes")
     label, files = printable(object_name(schema, table)), _files(context)
     when = "between FLUSH TABLES and CHECK TABLE"
-    by_hand = f"copy the files of {label} ({files}) from the data directory to a safe place"
+    by_hand = f"copy the files of {label} ({files}) from the data directory to a disk with room for them, outside of it"
     if backup_bytes is not None and free is not None and backup_bytes > free:
         room = f"this one has {size(free)} free"
         return remark(f"{when}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
+    if backup_bytes is None or backup_bytes > SMALL_BYTES:
+        return remark(f"{when}, {by_hand}" + ("" if backup_bytes is None else f": {size(backup_bytes)}"))
     is_path = isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
     if not is_path or not all(_PLAIN.fullmatch(part) for part in (schema, table)):
         return remark(f"{when}, {by_hand}")
     stem = str(PurePosixPath(str(directory), schema, table))
     place = f"{BACKUPS}/{schema}.{table}.XXXXXX"
     if files.endswith(".sdi"):
-        return shell_line('cp -p {}.MY[ID] {}_*.sdi "$(mktemp -d {})"', stem, stem, place, meant=by_hand)
+        return shell_line(
+            'df -h /var/tmp && cp -p {}.MY[ID] {}_*.sdi "$(mktemp -d {})"', stem, stem, place, meant=by_hand
+        )
     # Partitions have files of their own: table#P#name.MYD.
     if _is_partitioned(schema, table, context):
-        return shell_line('cp -p {}.* {}#* "$(mktemp -d {})"', stem, stem, place, meant=by_hand)
-    return shell_line('cp -p {}.* "$(mktemp -d {})"', stem, place, meant=by_hand)
+        return shell_line('df -h /var/tmp && cp -p {}.* {}#* "$(mktemp -d {})"', stem, stem, place, meant=by_hand)
+    return shell_line('df -h /var/tmp && cp -p {}.* "$(mktemp -d {})"', stem, place, meant=by_hand)
 
 
 def _is_partitioned(schema: str, table: str, context: PlanContext) -> bool:

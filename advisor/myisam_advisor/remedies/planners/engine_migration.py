@@ -18,6 +18,8 @@ FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), 
 KEY_BLOCK_SIZE_FROM = 50110  # the option of a table: manual, "CREATE TABLE"
 SHORT_KEY_BYTES, LONG_KEY_BYTES = 767, 3072
 ROW_POINTER_BYTES = 8
+# Of a switch that may be a word or a number.
+ON, OFF = ("ON", "1"), ("OFF", "0")
 # Fewer are no whole answer: MySQL 5.5 without InnoDB has 270.
 VARIABLES_OF_A_SERVER = 100
 
@@ -99,7 +101,11 @@ def _advice(
 ) -> Iterable[str]:
     yield "First take the write off the read path (move a counter to a table of its own, and write it in batches): that helps at once, and converts no table."
     name = object_name(schema, table)
-    yield f"Only then {'remove the obstacles and ' if blocked else ''}convert {name} alone, on a copy first, and measure it under its load."
+    together = _written_together(name, context)
+    alone = "" if together else " alone"
+    yield f"Only then {'remove the obstacles and ' if blocked else ''}convert {name}{alone}, on a copy first, and measure it under its load."
+    if together:
+        yield together
     yield "`myisam-advisor migrate` says what breaks."
     pool = context.variable("innodb_buffer_pool_size")
     if innodb_bytes is not None:
@@ -112,6 +118,21 @@ def _advice(
     if not any(index["is_unique"] for index in indexes):
         yield "add a PRIMARY KEY, or InnoDB creates a hidden one;"
     yield "deadlocks and lock wait timeouts end statements, and the application must repeat them; LOCK TABLES and DDL commit implicitly; a copy of files is no backup."
+
+
+def _written_together(name: str, context: PlanContext) -> str:
+    """What GTID consistency asks of tables that are written together, where there are others; without a binary log it refuses nothing."""
+    consistency, binary_log = (
+        str(context.variable(one) or "").upper() for one in ("enforce_gtid_consistency", "log_bin")
+    )
+    tables = max(len(context.known.tables), context.number("totals", "myisam_tables") or 0)
+    if consistency not in ON or binary_log in OFF or tables < 2:
+        return ""
+    return (
+        f"Convert at the same time all tables that one statement (with its triggers) or one transaction writes together with {name}: "
+        f"enforce_gtid_consistency is ON, so a statement that changes {name} and a table that is still MyISAM fails with error 1785, "
+        f"and so does a transaction that writes {name} first and then such a table."
+    )
 
 
 def _durability(context: PlanContext) -> str:

@@ -1,10 +1,10 @@
-"""How large the key cache should be: the indexes with their bookkeeping, within what the page cache can spare."""
+"""How large the key cache should be: the indexes with their bookkeeping, within what the page cache can spare. Where memory is not known, in words alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.remedies.key_caches import STEP_BYTES, named_cache, spoken_prefix
+from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.remedies.statements.variables import set_global
@@ -49,8 +49,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         if known_size and known_size >= LARGEST_SAFE_BYTES:
             return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
         wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
-    # Small indexes need a whole step; what memory can spare is not overstepped.
-    target = max(int(wanted) // STEP_BYTES, int(is_whole)) * STEP_BYTES
+    target = _in_steps(wanted, known_size or 0, is_whole)
     if known_size and target <= known_size:
         return NoRoom(
             f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
@@ -58,13 +57,36 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     cache = named_cache(row)
     prefix = spoken_prefix(cache)
     back = set_global("key_buffer_size", known_size, cache) if known_size else None
+    values = {
+        "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
+        "way_back": back.sql if back else "Set key_buffer_size to its former value.",
+    }
+    if room is None:
+        return Plan({**values, **_of_unseen_memory(values["advice"], target, known_size or 0, context)})
     return Plan(
-        values={
-            "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
-            "way_back": back.sql if back else "Set key_buffer_size to its former value.",
-        },
+        values=values,
         commands=(set_global("key_buffer_size", target, cache),),
         undo_commands=(back,) if back else (),
         my_cnf=(option_line("key_buffer_size", target, cache),),
         memory_bytes=target - (known_size or 0),
     )
+
+
+def _in_steps(wanted: float, present: float, is_whole: bool) -> int:
+    """Whole steps. What all indexes need is one step more than there is at least; what memory can spare is not overstepped."""
+    target = int(wanted) // STEP_BYTES * STEP_BYTES
+    return target + STEP_BYTES if is_whole and target <= present else target
+
+
+def _of_unseen_memory(advice: str, target: int, present: float, context: PlanContext) -> Mapping[str, str]:
+    """The advice where the machine's memory is not known, with what to look at first; how to set it where that wants a restart."""
+    told = (
+        f"{advice} The machine's memory is not seen from here: {size(target - present)} must be available there, beside what the page cache keeps of the "
+        "rows, or it swaps. myisam-advisor check beside the server sees it."
+    )
+    if (context.version_number or SAFE_ONLINE_RESIZE_FROM) >= SAFE_ONLINE_RESIZE_FROM:
+        return {"advice": told}
+    return {
+        "advice": f"{told} Set it in my.cnf and restart: resizing a key cache under load can crash this version.",
+        "way_back": "Set key_buffer_size to its former value in my.cnf, and restart.",
+    }

@@ -6,7 +6,8 @@ MySQL: one cache for each hot table, sized by its indexes and activity, the rest
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count, islice
 
 from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
@@ -14,7 +15,7 @@ from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanCo
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import object_name, percent
-from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
@@ -29,8 +30,8 @@ SIZE_STEP_BYTES = 1 << 20
 CACHE_PREFIX = "hot_"
 SEGMENTS_GOOD = "This helps one hot table as well as many, and needs no list of tables."
 CACHES_COST = (
-    "CACHE INDEX and LOAD INDEX flush the table's blocks and block its writers while they run; the table starts cold in its new cache. "
-    "The memory comes out of the page cache."
+    "CACHE INDEX and LOAD INDEX flush the table's blocks. While they run its writers wait, and all readers that come behind the first writer that waits. "
+    "The table starts cold in its new cache. The memory comes out of the page cache."
 )
 DANGER = (
     "Never set it online, though the manual calls it dynamic: MariaDB 10.11 and 11.8 crash while statements use MyISAM tables, their own temporary ones too "
@@ -40,13 +41,14 @@ DANGER = (
 
 @dataclass(frozen=True, slots=True)
 class HotTable:
-    """A table that takes part in the contention."""
+    """A table that takes part in the contention. `cache` is the key cache that it is known to be assigned to."""
 
     schema: str
     table: str
     partitioned: bool
     index_bytes: float
     activity: float
+    cache: str | None = None
 
     @property
     def name(self) -> tuple[str, str]:
@@ -85,9 +87,10 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
 
 def hot_tables(context: PlanContext) -> list[HotTable]:
     """The tables that the rule counts as hot, the busiest first."""
-    minimum_statements, minimum_rows = (
+    minimum_statements, minimum_rows, reads_as_one = (
         context.parameter("hot_write_statements_per_second"),
         context.parameter("hot_rows_per_second"),
+        context.parameter("reads_as_hot_as_a_row_added"),
     )
     found = []
     for table in context.known.tables:
@@ -95,7 +98,7 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
             number_of(table[name]) or 0.0
             for name in ("write_statements_per_second", "rows_added_per_second", "rows_read_per_second")
         )
-        if statements >= minimum_statements or added >= minimum_rows or read >= 10 * minimum_rows:
+        if statements >= minimum_statements or added >= minimum_rows or read >= reads_as_one * minimum_rows:
             partitioned = table["partitions"] is not None
             found.append(
                 HotTable(
@@ -106,16 +109,20 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
                     context.known.planned_index_bytes.get(
                         (table["schema_name"], table["table_name"]), number_of(table["index_bytes"]) or 0.0
                     ),
-                    max(added, read / 10, statements),
+                    max(added, read / reads_as_one, statements),
+                    str(table["key_cache"]) if table["key_cache"] else None,
                 )
             )
     return sorted(found, key=lambda hot: (-hot.activity, quote_table(*hot.name)))
 
 
 def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    hot = hot_tables(context)
+    seen, contended = hot_tables(context), str(row.get("name") or DEFAULT_CACHE)
+    hot = [table for table in seen if table.cache in (None, contended)]
     if len(hot) < context.parameter("minimum_hot_tables"):
-        return _which_tables()
+        return (
+            NotWorth("the other hot tables have key caches of their own") if len(hot) < len(seen) else _which_tables()
+        )
     block_size = number_of(context.variable("key_cache_block_size")) or DEFAULT_BLOCK_SIZE_BYTES
     present = number_of(row.get("size_bytes")) or 0.0
     # Unknown memory allows what the cache has now.
@@ -124,7 +131,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return NoRoom("memory has no room for further key caches")
     # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
     sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, present)
-    names = [f"{CACHE_PREFIX}{place + 1}" for place in range(len(sizes))]
+    names = _free_names(len(sizes), context)
     creation = tuple(set_global("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True))
     assignment = tuple(
         CacheIndex(table.name, names[place % len(names)], table.partitioned) for place, table in enumerate(hot)
@@ -137,7 +144,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     loading = tuple(LoadIndex(table.name, table.partitioned) for table in fits)
     rest = "; the other tables stay in the default cache" if len(hot) <= len(sizes) else ""
     back = (
-        *(CacheIndex(table.name, partitioned=table.partitioned) for table in hot),
+        *(CacheIndex(table.name, table.cache or DEFAULT_CACHE, table.partitioned) for table in hot),
         *(set_global("key_buffer_size", 0, name) for name in names),
     )
     deprecated = (
@@ -149,8 +156,8 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         values={
             "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
             f"{_dominated(hot, context)}A restart loses the assignment, so the init_file repeats it.{deprecated}",
-            "price": CACHES_COST,
-            "way_back": " ".join(command.sql for command in back[: len(hot)])
+            "price": CACHES_COST + _look_first(names, context),
+            "way_back": " ".join(command.sql for command in back)
             if len(back) <= 4
             else "CACHE INDEX ... IN default; for each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each cache.",
         },
@@ -164,6 +171,42 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         memory_bytes=sum(sizes),
         index_bytes={(table.schema, table.table): 0.0 for table in hot},
     )
+
+
+def _known_caches(context: PlanContext) -> Mapping[str, Value]:
+    """The named key caches that are known, with their sizes: 0 for one that something plans."""
+    sizes = context.facts.tables["key_cache"].by_name("size_bytes")
+    return {name: size for name, size in sizes.items() if name != DEFAULT_CACHE}
+
+
+def _assigned_caches(context: PlanContext) -> Collection[str]:
+    """The key caches that tables are known to be assigned to."""
+    return {str(cache) for cache in context.facts.tables["tables"].values("key_cache") if cache} - {DEFAULT_CACHE}
+
+
+def _free_names(wanted: int, context: PlanContext) -> list[str]:
+    """So many names that no key cache has which is known."""
+    taken = {*_known_caches(context), *_assigned_caches(context)}
+    numbered = (f"{CACHE_PREFIX}{number}" for number in count(1))
+    return list(islice((name for name in numbered if name not in taken), wanted))
+
+
+def _look_first(names: Sequence[str], context: PlanContext) -> str:
+    """What to look at where the server may have key caches or assignments that cannot be seen: MySQL lists neither."""
+    present = sorted(name for name, size in _known_caches(context).items() if size)
+    counted = context.number("server", "initialised_key_caches")
+    said = ""
+    if present and not _assigned_caches(context):
+        said += (
+            f" The server has named key caches already ({', '.join(map(object_name, present))}), and does not say which tables are assigned to them: leave out what the "
+            "init_file or a script assigns, as the way back puts each table into the default cache."
+        )
+    if counted is None or counted > 1 + len(present):
+        said += (
+            f" The new key caches are named {names[0]} to {names[-1]}: where the server has one of that name already, it is resized, and the way back removes it. "
+            f"Look first: SELECT @@GLOBAL.{names[0]}.key_buffer_size; says 0 for a name that is free."
+        )
+    return said
 
 
 def _dominated(hot: list[HotTable], context: PlanContext) -> str:

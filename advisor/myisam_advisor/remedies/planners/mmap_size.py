@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
-from myisam_advisor.texts.templates import size
+from myisam_advisor.texts.templates import percent, size
 from myisam_exporter.facts.columns import Value
 
 STEP_BYTES = 1 << 20
@@ -16,8 +16,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The number, and where it comes from."""
     budget, compressed = row.get("budget_bytes"), row.get("compressed_bytes")
     if isinstance(budget, int | float):
-        granted = context.known.budget.granted_bytes
-        recommended, basis = int(budget - granted), f"half of the memory less the key caches, {size(budget - granted)}"
+        recommended = max(int(budget - context.known.budget.granted_bytes), 0)
+        share = context.parameter("least_memory_share" if row.get("is_least") else "memory_share")
+        basis = f"{percent(share)} of the memory{'' if row.get('is_least') else ' less the key caches'}, {size(recommended)}"
         if isinstance(compressed, int | float):
             basis += f", for {size(compressed)} of compressed data"
     else:

@@ -13,7 +13,7 @@ SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The limit to set; nothing where the largest possible one is set already."""
-    needs = [row.get(name) for name in ("open_files", "wanted_files", "servers_formula")]
+    needs = [row.get(name) for name in ("open_files", "wanted_files", "full_cache_files", "servers_formula")]
     most = max(numbers_in(needs), default=0.0)
     wanted = SMALLEST
     present = row.get("limit_files")

@@ -1,4 +1,4 @@
-"""How far a key cache can shrink: what its indexes need, and no more than a quarter of memory where that is more."""
+"""How far a key cache can shrink: to what its indexes need; where that is not known, to a quarter of memory. Never below the need."""
 
 from __future__ import annotations
 
@@ -11,33 +11,53 @@ from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, P
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.facts.values import numbers_in
+from myisam_exporter.facts.values import number_of
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """A smaller size in bytes and how to set it."""
-    present, need, memory = (row.get(name) for name in ("size_bytes", "need_bytes", "memory_bytes"))
-    wanted = numbers_in([need])
-    if isinstance(memory, int | float):
-        wanted.append(memory * LARGEST_SHARE)
-    target = -(-int(max(min(wanted), SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES
-    if not isinstance(present, int | float) or target >= present:
+    """A smaller size in bytes and how to set it; where the indexes need about what they have, and that is much, what else could be smaller."""
+    present, need, memory = (number_of(row.get(name)) for name in ("size_bytes", "need_bytes", "memory_bytes"))
+    quarter = None if memory is None else memory * LARGEST_SHARE
+    wanted = quarter if need is None else need
+    if present is None or wanted is None:
+        return NotWorth("how much it needs is not known")
+    target = -(-int(max(wanted, SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES
+    needs_much = need is not None and quarter is not None and need > quarter
+    if needs_much and target > present - context.parameter("minimum_excess_bytes"):
+        return _left_as_it_is(row)
+    if target >= present:
         return NotWorth("its size is right")
     cache = named_cache(row)
     prefix, smaller = spoken_prefix(cache), set_global("key_buffer_size", target, cache)
-    basis = (
-        f"{size(need)} for its indexes, with bookkeeping and growth"
-        if isinstance(need, int | float) and need <= target
-        else "a quarter of the memory"
-    )
+    basis = "a quarter of the memory" if need is None else f"{size(need)} for its indexes, with bookkeeping and growth"
     return Plan(
         {
             "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
             "setting": smaller.target,
+            "lowers": True,
         },
         commands=(smaller,),
         undo_commands=(set_global("key_buffer_size", int(present), cache),),
         my_cnf=(option_line("key_buffer_size", target, cache),),
     )
+
+
+def _left_as_it_is(row: Mapping[str, Value]) -> Plan:
+    """In words what is promised in all: a smaller key cache would only move the shortage."""
+    need, memory, caches, pool = (
+        number_of(row.get(name)) for name in ("need_bytes", "memory_bytes", "all_caches_bytes", "pool_bytes")
+    )
+    prefix = spoken_prefix(named_cache(row))
+    kept = (
+        f"Leave {prefix}key_buffer_size as it is: its indexes need {size(need)}, with bookkeeping and growth. A smaller key cache gives memory back, "
+        "but then it misses, and each miss is a read from the index file."
+    )
+    promised = f"{size(caches)} for key caches" + (f" and {size(pool)} for innodb_buffer_pool_size" if pool else "")
+    instead = (
+        "Lower innodb_buffer_pool_size where InnoDB's tables need less, or give the machine more memory."
+        if pool
+        else "Give the machine more memory, or drop indexes that no statement uses."
+    )
+    return Plan({"advice": f"{kept} {promised} are promised, of {size(memory)} of memory. {instead}", "lowers": False})

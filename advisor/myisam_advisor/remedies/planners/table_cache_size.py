@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from myisam_advisor.remedies.option_lines import option_line
-from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, PlanNeeds
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned, PlanNeeds
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.facts.columns import Value
 
@@ -33,6 +33,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return PlanNeeds("variable.table_open_cache")
     variable = "table_cache" if (context.version_number or RENAMED_IN) < RENAMED_IN else "table_open_cache"
     wanted, why = max(_sizes(int(present), row, context), key=lambda one: one[0])
+    if wanted <= present:
+        return _no_larger_one(context)
     parts = _needless_parts(wanted, row, context)
     lines = [option_line(variable, wanted)]
     if parts:
@@ -46,6 +48,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         undo_commands=(set_global(variable, int(present)),),
         my_cnf=tuple(lines),
     )
+
+
+def _no_larger_one(context: PlanContext) -> Planned:
+    if _has_list(context):
+        return NotWorth(
+            f"before MySQL 5.7.9 MyISAM searches a list of all open tables: more than {LARGEST_LISTED:,} make it slower"
+        )
+    return NoRoom("memory has no room for a larger table cache")
 
 
 def _needless_parts(wanted: int, row: Mapping[str, Value], context: PlanContext) -> int:
@@ -80,13 +90,17 @@ def _undivided(parts: int, context: PlanContext) -> str:
 
 def _sizes(present: int, row: Mapping[str, Value], context: PlanContext) -> Iterator[tuple[int, str]]:
     """Sizes that come into question, each with why, the usual one first."""
-    yield max(2 * present, SMALLEST), ""
-    closed, all_tables = _closed_share(row), row.get("tables")
-    if closed is None:
-        return
     room_bytes = MODEST_BYTES if context.room_bytes is None else context.room_bytes
     affordable = (present + int(room_bytes // TABLE_BYTES)) // 100 * 100
     largest = min(LARGEST_LISTED if _has_list(context) else LARGEST_STEP * present, affordable)
+    usual = max(2 * present, SMALLEST)
+    if _has_list(context):
+        usual = min(usual, LARGEST_LISTED)
+    is_modest = (usual - present) * TABLE_BYTES <= MODEST_BYTES
+    yield usual if is_modest or context.room_bytes is None else min(usual, affordable), ""
+    closed, all_tables = _closed_share(row), row.get("tables")
+    if closed is None:
+        return
     in_use = present / max(1 - closed, 1 / LARGEST_STEP)
     told = f" {closed:.0%} of the times that a table is used it is not open,"
     yield min(_with_room(in_use), largest), f"{told} so about {in_use:,.0f} are used in turn."

@@ -55,12 +55,14 @@ class Change(Enum):
     KEYS_ON = "ENABLE KEYS"
 
 
+# Who takes TL_READ_NO_INSERT keeps out writers; thr_lock() lets no new reader pass a waiting TL_WRITE, and an INSERT that could be concurrent is none.
+READ_LOCK = "writers wait until it is done, and readers behind an UPDATE or DELETE that waits"
 LOCKS = {
     "ALTER TABLE": "writers wait until it is done, readers for a moment at its end",
     "OPTIMIZE TABLE": "readers and writers wait until it is done",
     "REPAIR TABLE": "readers and writers wait until it is done",
-    "CHECK TABLE": "writers wait until it is done",
-    "ANALYZE TABLE": "writers wait until it is done",
+    "CHECK TABLE": READ_LOCK,
+    "ANALYZE TABLE": READ_LOCK,
     "": "not known: the statement is of a rule of your own",
 }
 
@@ -110,6 +112,11 @@ class Statement(ABC):
     def changes(self) -> frozenset[Change]:
         """What it makes of its table."""
         return frozenset()
+
+    @property
+    def redefines(self) -> bool:
+        """Whether it changes what a MERGE table wants to be alike in itself and its members: engine, row format, indexes."""
+        return False
 
     @property
     def logged(self) -> Logged:

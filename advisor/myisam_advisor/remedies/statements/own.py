@@ -19,6 +19,7 @@ from myisam_exporter.server.sql import Sql
 
 _LOGGED = {"": Logged.NEVER, "CHECK TABLE": Logged.NEVER, "ALTER TABLE": Logged.ALWAYS}
 _ONLY_READ = frozenset({"", "CHECK TABLE", "ANALYZE TABLE"})
+_REDEFINING = frozenset({Change.INTO_INNODB, Change.FIXED_ROWS})
 # What they do leaves nothing behind that anybody would want back.
 _WITHOUT_WAY_BACK = frozenset({"OPTIMIZE TABLE", "REPAIR TABLE", "CHECK TABLE", "ANALYZE TABLE"})
 
@@ -62,6 +63,13 @@ class OwnStatement(Statement):
     def changes(self) -> frozenset[Change]:
         """What was read off it."""
         return self.makes
+
+    @property
+    def redefines(self) -> bool:
+        """As what was read off it, as what it is like, or as what takes it back."""
+        return bool(self.makes & _REDEFINING) or any(
+            one is not None and one.redefines for one in (self.like, self.way_back)
+        )
 
     @property
     def rewrites(self) -> bool:

@@ -22,6 +22,8 @@ from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, sql_l
 
 AVERAGE_ROW = "AVG_ROW_LENGTH"  # belongs to MAX_ROWS: their product says how far row pointers must reach
 MERGEABLE = frozenset({"PACK_KEYS", "ROW_FORMAT", "MAX_ROWS"})
+# A MERGE table cannot be opened (error 1168) while a member has another one of these.
+ALIKE_IN_MERGE = frozenset({"ENGINE", "ROW_FORMAT"})
 # What each option is set to by who sets nothing.
 _USUAL = {"PACK_KEYS": "DEFAULT", "ENGINE": "MyISAM", "MAX_ROWS": "0", AVERAGE_ROW: "0"}
 # They only take away what narrowed the pointers.
@@ -107,6 +109,11 @@ class AlterTable(Alteration):
         return frozenset(change for change in Change if change.value in pairs)
 
     @property
+    def redefines(self) -> bool:
+        """By its options."""
+        return any(name.upper() in ALIKE_IN_MERGE for one in self.options for name, _ in one.pairs)
+
+    @property
     def only_option(self) -> TableOption | None:
         """The option, where it is the only one, and can be set together with others; None for any other."""
         names = [name for one in self.options for name, _ in one.pairs]
@@ -184,6 +191,7 @@ class DropIndex(Alteration):
     """ALTER TABLE ... DROP INDEX: what takes back the index that a site's own rule adds."""
 
     index: str
+    redefines: ClassVar[bool] = True
 
     def taken_back(self, now: Now) -> Statement:
         """Which columns it had is not known."""

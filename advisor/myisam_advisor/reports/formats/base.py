@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when not all was seen.
+    """What the user wants to see, from which severity on it is a failure, and as what Nagios counts it when nothing can be said of the server.
 
     `full` tells each finding in full, `chosen` only those of these numbers or rules.
     `reader` is the stream that the report is for, None for a file: on a terminal it is in colours, and as wide as that is.
@@ -44,11 +44,11 @@ class Report(Protocol):
     def render(self, judgement: Judgement, facts: FactSet, shown: Shown) -> str:
         """The report, with its last line break."""
 
-    def exit_status(self, judgement: Judgement, shown: Shown) -> int:
+    def exit_status(self, judgement: Judgement, facts: FactSet, shown: Shown) -> int:
         """The program's exit status."""
 
 
-def exit_status(judgement: Judgement, shown: Shown) -> int:
+def exit_status(judgement: Judgement, facts: FactSet, shown: Shown) -> int:
     """1 when a finding is as bad as `fail_on`, else 0: what most reports mean by success."""
     return by_severity(judgement, shown.fail_on)
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.verdict import SERIOUS
+from myisam_advisor.judging.verdict import SERIOUS, UNKNOWN, Verdict, verdict_of
 from myisam_advisor.reports import exit_status as statuses
 from myisam_advisor.reports.formats.base import Shown
-from myisam_advisor.reports.told import Told, told
+from myisam_advisor.reports.told import Gap, Told, told
 from myisam_advisor.texts.templates import count, printable
 from myisam_exporter.errors import shortened
 from myisam_exporter.look.fact_set import FactSet
@@ -34,13 +34,18 @@ WORDS = {
 }
 
 
-def exit_status(judgement: Judgement, shown: Shown) -> int:
-    """1 or 2 by the worst finding that reaches `fail_on`; 0 when none does, and `unknown_as` where not all was seen."""
+def exit_status(judgement: Judgement, facts: FactSet, shown: Shown) -> int:
+    """1 or 2 by the worst finding that reaches `fail_on`; 0 when none does, and `unknown_as` where not all was seen, or no verdict is possible."""
     if statuses.by_severity(judgement, shown.fail_on) != statuses.OK:
         return statuses.NAGIOS_CRITICAL if judgement.worst == "critical" else statuses.NAGIOS_WARNING
-    if judgement.blind or not (judgement.findings or judgement.quiet):
+    if judgement.blind or _is_unknown(verdict_of(judgement, facts.interval_seconds)):
         return UNKNOWN_AS[shown.unknown_as]
     return statuses.NAGIOS_OK
+
+
+def _is_unknown(verdict: Verdict) -> bool:
+    """Whether nothing can be said of the server; of one that does little there is nothing to page for."""
+    return verdict.kind == UNKNOWN and not verdict.is_idle
 
 
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
@@ -50,10 +55,12 @@ def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:
 
 def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
     known = told(judgement, facts)
-    status = WORDS[exit_status(judgement, shown)]
+    status = WORDS[exit_status(judgement, facts, shown)]
     yield f"MYISAM {status} - {plain(_summary(judgement, known))} | {_performance_data(judgement)}"
     for spot in known.blind:
         yield plain(f"NOT SEEN {spot.sentence} {spot.why}.{f' -> {spot.remedy}' if spot.remedy else ''}")
+    for gap in known.gaps if _is_unknown(known.verdict) and not known.blind else ():
+        yield plain(f"NOT KNOWN {'; '.join(gap.causes)}{_concerned(gap)}.{f' -> {gap.remedy}' if gap.remedy else ''}")
     for finding in judgement.findings:
         about = f" {finding.object}" if finding.object else ""
         yield plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}")
@@ -63,6 +70,10 @@ def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
                 yield plain(f"  {finding.proved}")
     for suppressed in known.suppressed if shown.suppressed else ():
         yield plain(f"SUPPRESSED {suppressed.finding.rule} {suppressed.finding.object}: {suppressed.reason}")
+
+
+def _concerned(gap: Gap) -> str:
+    return f" ({len(gap.rules)} rule{'s' if len(gap.rules) != 1 else ''})" if gap.rules else ""
 
 
 def _performance_data(judgement: Judgement) -> str:
@@ -79,7 +90,7 @@ def _summary(judgement: Judgement, known: Told) -> str:
     if not findings and not known.quiet:
         needs = known.unknown[0].needs if known.unknown else "no rules"
         return shortened(f"nothing could be judged: {needs}", MESSAGE_CHARACTERS)
-    if known.blind and judgement.worst not in SERIOUS:
+    if _is_unknown(known.verdict):
         return _with_number(known.verdict.headline, len(known.rules), "")
     if not findings:
         return f"{len(known.quiet)} rule{'s' if len(known.quiet) != 1 else ''} quiet"

@@ -31,9 +31,10 @@
 -- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
--- in a shell: cp -p /srv/recorded/data/archive/broken.* "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
--- Lock: writers wait until it is done. Lasts about 0.1 s (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19
---   with everything in the page cache; a slow disk takes longer). Disk: no disk space needed.
+-- in a shell: df -h /var/tmp && cp -p /srv/recorded/data/archive/broken.* "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
+-- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE that waits. Lasts about 0.1 s
+--   (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19 with everything in the page cache; a slow disk takes
+--   longer). Disk: no disk space needed.
 -- CHECK TABLE `archive`.`broken`;
 -- Lock: readers and writers wait until it is done. Lasts about 0.1 s (3.5 KiB at 48.3 MiB/s, measured on
 --   MariaDB 10.11.19 with everything in the page cache; a slow disk takes longer). Disk: about 3.5 KiB of disk
@@ -42,7 +43,8 @@
 -- REPAIR TABLE `archive`.`broken`;
 
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
--- table-crashed archive.broken: Stop the server and put the copied files back.
+-- table-crashed archive.broken: Stop the server and put the copied files back. Many systems delete files in
+--   /var/tmp after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
 -- my.cnf: remove the lines above, or set what was there:
 --   myisam_recover_options: was OFF
 
@@ -56,10 +58,11 @@
 
 -- ==== Not in this plan, because no statement does it =======================================================
 -- table-lock-contention: Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by Time: it
---   is above the first one that waits), and KILL it where nobody needs what it does. Then remove the cause.
---   MyISAM locks whole tables: shorten the statements that hold the lock (`myisam-advisor check --statements`
---   names their kinds), take writes off the read path (counters updated on every view go to a table of their
---   own), spread the writes over several tables (no table that is written has holes that would make inserts
---   wait), and move tables that are read and updated at the same time to a row-locking engine (`myisam-advisor
---   migrate` says what breaks; where each commit is flushed, hundreds of short writes a second become slower
---   there). Readers that starve behind writers: low_priority_updates, or a lower max_write_lock_count.
+--   is above the first one that waits), and KILL it where nobody needs what it does (a backup that is killed,
+--   such as mysqldump, has to begin anew). Then remove the cause. MyISAM locks whole tables: shorten the
+--   statements that hold the lock (`myisam-advisor check --statements` names their kinds), take writes off the
+--   read path (counters updated on every view go to a table of their own), spread the writes over several
+--   tables (no table that is written has holes that would make inserts wait), and move tables that are read and
+--   updated at the same time to a row-locking engine (`myisam-advisor migrate` says what breaks; where each
+--   commit is flushed, hundreds of short writes a second become slower there). Readers that starve behind
+--   writers: low_priority_updates, or a lower max_write_lock_count.

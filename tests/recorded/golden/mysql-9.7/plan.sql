@@ -37,6 +37,7 @@ SET GLOBAL table_open_cache = 400;
 
 -- ==== my.cnf and init_file: so that it survives a restart ==================================================
 -- # myisam-advisor, MySQL 9.7.4-2 on recorded, TIME
+-- # A value that SET PERSIST wrote wins over these lines: look in performance_schema.persisted_variables. RESET PERSIST with the name removes it.
 -- [mysqld]
 -- # table-cache-too-small; now: 64
 -- table_open_cache = 400
@@ -46,9 +47,10 @@ SET GLOBAL table_open_cache = 400;
 -- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
--- in a shell: cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
--- Lock: writers wait until it is done. Lasts about 0.1 s (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with
---   everything in the page cache; a slow disk takes longer). Disk: no disk space needed.
+-- in a shell: df -h /var/tmp && cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
+-- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE that waits. Lasts about 0.1 s
+--   (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a slow disk takes
+--   longer). Disk: no disk space needed.
 -- CHECK TABLE `archive`.`broken`;
 -- Lock: readers and writers wait until it is done. Lasts about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on
 --   MySQL 9.7.4 with everything in the page cache; a slow disk takes longer). Disk: about 7.0 KiB of disk
@@ -59,7 +61,8 @@ SET GLOBAL table_open_cache = 400;
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
 -- table-cache-too-small
 -- SET GLOBAL table_open_cache = 64;
--- table-crashed archive.broken: Stop the server and put the copied files back.
+-- table-crashed archive.broken: Stop the server and put the copied files back. Many systems delete files in
+--   /var/tmp after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
 -- my.cnf: remove the lines above, or set what was there:
 --   table_open_cache: was 64
 --   myisam_recover_options: was OFF
@@ -76,10 +79,11 @@ SET GLOBAL table_open_cache = 400;
 
 -- ==== Not in this plan, because no statement does it =======================================================
 -- table-lock-contention: Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by Time: it
---   is above the first one that waits), and KILL it where nobody needs what it does. Then remove the cause.
---   MyISAM locks whole tables: shorten the statements that hold the lock (`myisam-advisor check --statements`
---   names their kinds), take writes off the read path (counters updated on every view go to a table of their
---   own), spread the writes over several tables (no table that is written has holes that would make inserts
---   wait), and move tables that are read and updated at the same time to a row-locking engine (`myisam-advisor
---   migrate` says what breaks; where each commit is flushed, hundreds of short writes a second become slower
---   there). Readers that starve behind writers: low_priority_updates, or a lower max_write_lock_count.
+--   is above the first one that waits), and KILL it where nobody needs what it does (a backup that is killed,
+--   such as mysqldump, has to begin anew). Then remove the cause. MyISAM locks whole tables: shorten the
+--   statements that hold the lock (`myisam-advisor check --statements` names their kinds), take writes off the
+--   read path (counters updated on every view go to a table of their own), spread the writes over several
+--   tables (no table that is written has holes that would make inserts wait), and move tables that are read and
+--   updated at the same time to a row-locking engine (`myisam-advisor migrate` says what breaks; where each
+--   commit is flushed, hundreds of short writes a second become slower there). Readers that starve behind
+--   writers: low_priority_updates, or a lower max_write_lock_count.

@@ -12,7 +12,7 @@ import yaml
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.formats.base import format_named
-from myisam_advisor.changes.plan import ChangePlan, make_plan
+from myisam_advisor.changes.plan import LOOK_FIRST, PERSISTED, ChangePlan, make_plan
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.chosen import choose
 from myisam_advisor.judging.judge import judge
@@ -139,7 +139,8 @@ def test_memory_is_given_back_before_it_is_taken_and_indexes_are_loaded_last() -
     texts_of = ("LOAD INDEX INTO CACHE `a`.`b`;", "FLUSH TABLES;", "CACHE INDEX `a`.`b` IN hot_1;", "SET GLOBAL key_buffer_size = 8388608;", "SET GLOBAL read_buffer_size = 16384;")
     commands = tuple(parsed(Sql(text)) for text in texts_of)
     plan = make_plan([replace(finding, remedy=Remedy(commands))], facts)
-    assert [line for step in plan.online for line in texts(step.statements)] == [texts_of[3], texts_of[4], texts_of[1], texts_of[2], texts_of[0]]
+    # What a person looks at stands before the first statement that closes tables.
+    assert [line for step in plan.online for line in texts(step.statements)] == [texts_of[3], texts_of[4], f"-- {LOOK_FIRST}", texts_of[1], texts_of[2], texts_of[0]]
 
 
 def test_lock_tables_and_what_it_guards_stay_together() -> None:
@@ -245,6 +246,26 @@ def test_named_caches_on_mysql_8_are_noted_as_deprecated() -> None:
     modern = {**BULK, "facts": {**BULK["facts"], "server": {"flavour": "mysql", "version": "8.0.36", "version_number": 80036}}}
     assert any("1287" in note for note in plan_of(modern, "key-cache-contention").notes)
     assert not any("1287" in note for note in plan_of(BULK, "key-cache-contention").notes)
+
+
+def test_what_closes_tables_waits_for_a_look_at_what_runs() -> None:
+    plan = plan_of(case("concurrent-insert-lock", "fires_by_the_time_spent_in_the_lock"))
+    assert "SHOW PROCESSLIST" in LOOK_FIRST
+    assert any("statements that come after it wait for it" in note for note in plan.notes)
+    for form in ("sql", "markdown"):
+        lines = format_named(form).render(plan).splitlines()
+        assert lines.index(f"-- {LOOK_FIRST}") + 1 == lines.index("FLUSH TABLES;")
+    untouched = plan_of(BULK, "key-cache-contention")
+    assert LOOK_FIRST not in format_named("sql").render(untouched)
+
+
+def test_on_mysql_8_a_persisted_value_is_told_beside_the_lines_of_my_cnf() -> None:
+    modern = {**BULK, "facts": {**BULK["facts"], "server": {"flavour": "percona", "version": "8.0.36", "version_number": 80036}}}
+    mariadb = {**BULK, "facts": {**BULK["facts"], "server": {"flavour": "mariadb", "version": "10.11.6", "version_number": 101106}}}
+    for form in ("sql", "cnf", "markdown", "json"):
+        render = format_named(form).render
+        assert PERSISTED in render(plan_of(modern, "key-cache-contention"))
+        assert all(PERSISTED not in render(plan_of(older, "key-cache-contention")) for older in (BULK, mariadb))
 
 
 def test_an_init_file_that_is_there_is_appended_to_not_replaced() -> None:

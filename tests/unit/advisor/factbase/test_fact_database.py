@@ -70,7 +70,7 @@ def test_what_was_filled_half_is_asked_by_nobody() -> None:
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_a_view_gives_the_columns_that_it_is_said_to_and_nothing_that_a_query_may_not_ask(view: View) -> None:
-    document = {"schema": 1, "tables": [{"table_name": "a"}], "indexes": [{"table_name": "a", "key_description": "INT"}], "key_cache": [{"name": "default", "size_bytes": 5}]}
+    document = {"schema": 1, "tables": [{"table_name": "a"}], "indexes": [{"table_name": "a", "key_description": "INT"}], "key_cache": [{"name": "default", "size_bytes": 5}], "processlist": [{"threads": 1}]}
     with open_database(facts_from_document(document)) as guarded:
         result = guarded.query(f"SELECT * FROM {view.name}")
         assert result.columns == tuple(view.columns)
@@ -97,6 +97,38 @@ def test_where_nothing_is_known_a_view_knows_nothing() -> None:
         assert guarded.query("SELECT * FROM table_activity").rows == []
         assert guarded.query("SELECT * FROM key_cache_requests").rows == []
         assert guarded.query("SELECT * FROM index_parts").rows == []
+        assert guarded.query("SELECT * FROM connections").rows == []
+        assert guarded.query("SELECT * FROM applier").rows == [(None, 0)]
+
+
+# States as MySQL 5.6 and 9.7 and MariaDB 10.11 showed them on replicas, but for those that wait for a lock.
+@pytest.mark.parametrize(("command", "state", "is_idle", "works", "runs"), [
+    ("Query", "Sending data", 0, 1, 1), ("Execute", None, 0, 1, 1), ("Query", "Waiting for table level lock", 0, 1, 0), ("Query", "Locked", 0, 1, 0),
+    ("Sleep", "", 0, 0, 0), ("Daemon", "Waiting on empty queue", 0, 0, 0), ("Binlog Dump GTID", "Sending binlog event to replica", 0, 0, 0), (None, "Sending data", 0, 1, None),
+    ("Connect", "User sleep", 0, 1, 1), ("Slave_SQL", "User sleep", 0, 1, 1), ("Slave_worker", "Update", 0, 1, 1), ("Connect", "Reading event from the relay log", 0, 1, 1),
+    ("Connect", "Waiting for table level lock", 0, 1, 0), ("Slave_SQL", "Waiting for table metadata lock", 0, 1, 0), ("Connect", "login", 0, 1, 0), ("Connect", None, 0, 1, 0),
+    ("Connect", "Waiting on empty queue", 1, 0, 0), ("Connect", "Waiting for source to send event", 1, 0, 0), ("Connect", "Waiting for an event from Coordinator", 1, 0, 0), ("Connect", "Connecting to master", 1, 0, 0),
+    ("Connect", "Slave has read all relay log; waiting for the slave I/O thread t", 1, 0, 0), ("Connect", "Queueing master event to the relay log", 1, 0, 0),
+    ("Query", "Replica has read all relay log; waiting for more updates", 1, 0, 0), ("Slave_SQL", "Slave has read all relay log; waiting for more updates", 1, 0, 0),
+    ("Slave_IO", "Waiting for master to send event", 0, 0, 0),
+])  # fmt: skip
+def test_a_replicas_threads_are_told_apart_by_their_states(command: str | None, state: str | None, is_idle: int, works: int, runs: int | None) -> None:
+    with open_database(facts_from_document({"schema": 1, "processlist": [{"command": command, "state": state, "threads": 1}]})) as guarded:
+        assert guarded.query("SELECT is_idle, works, runs FROM connections").rows == [(is_idle, works, runs)]
+
+
+@pytest.mark.parametrize(("replica", "row", "found"), [
+    ({"sql_running": 1}, {"command": "Slave_SQL", "state": "Updating", "longest_seconds": 600}, (600, 0)),
+    ({"sql_running": 1}, {"command": "Query", "state": "Sending data", "longest_seconds": 600}, (None, 1)),
+    ({"sql_running": 1, "seconds_behind": 9}, {"command": "Connect", "state": "Waiting for source to send event", "longest_seconds": 600}, (None, 1)),
+    ({"sql_running": 1, "seconds_behind": 0}, {"command": "Query", "state": "Sending data", "longest_seconds": 600}, (None, 0)),
+    ({"sql_running": 0}, {"command": "Query", "state": "Sending data", "longest_seconds": 600}, (None, 0)),
+    ({"sql_running": 1}, {"command": "Query", "state": "Replica has read all relay log; waiting for more updates", "longest_seconds": 600}, (None, 0)),
+    ({"sql_running": 1}, {"command": "Connect", "state": "Waiting for table level lock", "longest_seconds": 600}, (None, 0)),
+])  # fmt: skip
+def test_an_applier_that_may_hold_a_lock_is_seen_or_known_to_be_hidden(replica: dict[str, int], row: dict[str, object], found: tuple[int | None, int]) -> None:
+    with open_database(facts_from_document({"schema": 1, "replica": [replica], "processlist": [{**row, "threads": 1}]})) as guarded:
+        assert guarded.query("SELECT applier_seconds, is_hidden FROM applier").rows == [found]
 
 
 def parts_of(described: Sequence[str | None]) -> Sequence[tuple[object, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
@@ -52,7 +52,7 @@ def test_a_server_that_is_seen_and_at_work_gets_its_all_clear() -> None:
     assert not judgement.blind
     assert verdict_of(judgement, facts.interval_seconds).tone == "good"
     assert "Nothing to change." in printed(judgement, facts, "text")
-    assert nagios.exit_status(judgement, Shown()) == 0
+    assert nagios.exit_status(judgement, facts, Shown()) == 0
 
 
 def test_silence_of_most_rules_is_no_health() -> None:
@@ -62,6 +62,26 @@ def test_silence_of_most_rules_is_no_health() -> None:
     assert (verdict.kind, verdict.tone) == ("unknown", "unknown")
     assert verdict.headline.startswith(f"Nothing was found, but only {len(judgement.quiet)} rules could judge; ")
     assert "Nothing to change" not in printed(judgement, facts, "text")
+    first, *details = printed(judgement, facts, "nagios").splitlines()
+    assert first.startswith(f"MYISAM UNKNOWN - {verdict.headline} | ")
+    assert any(line.startswith("NOT KNOWN ") for line in details), "what the headline says is below"
+    assert [nagios.exit_status(judgement, facts, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
+
+
+def test_a_look_without_an_interval_is_unknown_to_nagios_too() -> None:
+    judgement, facts = judged(**without(healthy_facts(), "interval_seconds"))
+    assert not judgement.blind
+    assert printed(judgement, facts, "nagios").startswith("MYISAM UNKNOWN - Not known yet: rates need an interval. | ")
+    assert nagios.exit_status(judgement, facts, Shown()) == 3
+
+
+def test_nobody_is_paged_for_too_small_a_sample() -> None:
+    judgement, facts = judged(**healthy_facts())
+    sample = Finding("insufficient-sample", "Too little activity", "info", "confirmed", "key_cache", "default", None, "9 requests: too few.", (), "", "", "", "", "", ())
+    idle = replace(judgement, findings=[sample])
+    assert verdict_of(idle, facts.interval_seconds).kind == "unknown"
+    assert printed(idle, facts, "nagios").startswith("MYISAM OK - Too little activity.")
+    assert nagios.exit_status(idle, facts, Shown()) == 0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +103,7 @@ def test_no_report_calls_blindness_health(document: dict[str, Any], what: str, s
     assert "Nothing to change" not in text
     first = printed(judgement, facts, "nagios").splitlines()[0]
     assert first.startswith(f"MYISAM UNKNOWN - {said}")
-    assert [nagios.exit_status(judgement, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
+    assert [nagios.exit_status(judgement, facts, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
     assert [spot["what"] for spot in json.loads(printed(judgement, facts, "json"))["blind"]] == [what]
     metrics = printed(judgement, facts, "prometheus")
     assert f'myisam_advice_blind{{what="{what}"}} 1.0' in metrics
@@ -121,7 +141,7 @@ def test_one_table_out_of_sight_is_named_and_not_an_all_clear() -> None:
 @pytest.mark.parametrize(("rules", "said"), [(1, "1 rule quiet"), (2, "2 rules quiet")])
 def test_one_quiet_rule_is_one_rule(rules: int, said: str) -> None:
     judgement, facts = judged(**SEEN)
-    few = replace(judgement, quiet=judgement.quiet[:rules])
+    few = replace(judgement, quiet=judgement.quiet[:rules], not_evaluated=[])
     assert printed(few, facts, "nagios").startswith(f"MYISAM OK - {said} |")
     page = " ".join(render(view_of(look_at(few, facts, 0.0))).split())
     assert f"{said.removesuffix(' quiet')} found nothing." in page
@@ -155,10 +175,10 @@ def test_what_could_not_be_looked_at_is_not_hidden_by_a_suspicion_that_nobody_us
 
 
 def test_a_server_without_tables_is_not_blind_however_little_it_does() -> None:
-    judgement, _ = judged(server=SERVER, interval_seconds=10, totals={"myisam_tables": 0}, status_per_second={"Questions": 0})
+    judgement, facts = judged(server=SERVER, interval_seconds=10, totals={"myisam_tables": 0}, status_per_second={"Questions": 0})
     assert not judgement.blind
     assert [finding.rule for finding in judgement.findings] == ["no-myisam"]
-    assert nagios.exit_status(judgement, Shown()) == 0
+    assert nagios.exit_status(judgement, facts, Shown()) == 0
 
 
 def test_a_fault_that_was_found_comes_before_what_was_not_seen() -> None:
@@ -166,7 +186,7 @@ def test_a_fault_that_was_found_comes_before_what_was_not_seen() -> None:
     judgement, facts = judged(**crashed)
     verdict = verdict_of(judgement, facts.interval_seconds)
     assert (verdict.headline, verdict.tone) == ("A table is crashed.", "critical")
-    assert nagios.exit_status(judgement, Shown()) == 2
+    assert nagios.exit_status(judgement, facts, Shown()) == 2
     page = render(view_of(look_at(judgement, facts, 0.0)))
     assert "<title>A table is crashed." in page
     assert 'class="verdict critical"' in page

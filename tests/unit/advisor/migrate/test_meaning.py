@@ -136,6 +136,14 @@ def test_what_others_see_is_told_once_for_all_tables() -> None:
     assert "Update_time is NULL" in told(KEYED, kind=OLD)["table-status"].what
 
 
+def test_under_gtid_consistency_tables_are_converted_together() -> None:
+    change = told(KEYED, kind=mysql(enforce_gtid_consistency="ON"), here=mysql(enforce_gtid_consistency="ON"))["gtid"]
+    assert "beside InnoDB tables now" in change.what
+    assert "Beside tables that stay MyISAM it may not any more" in change.what
+    assert "at the same time" in change.what
+    assert "gtid" not in told(KEYED, kind=mysql())
+
+
 def test_defaults_of_texts_vanish_in_mysql() -> None:
     described = table(Column("x", types.BLOB, 65_535, 8, False, text_default=True))
     assert "text-default" not in told(described)

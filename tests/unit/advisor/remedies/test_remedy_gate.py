@@ -35,6 +35,7 @@ from tests.support.thoroughness import THOROUGH
 SITE = Site(shipped_rules())
 TABLE = ("x", "t")
 NAME = quote_table(*TABLE)
+MIB = 1 << 20
 OPTIMIZE, REPAIR, FROM_DEFINITION = OptimizeTable(TABLE), RepairTable(TABLE), RepairTable(TABLE, by_definition=True)
 TO_INNODB = AlterTable(TABLE, (option(ENGINE="InnoDB"),))
 # Facts that are merged into those of a case, table by table; None takes a table away.
@@ -287,7 +288,7 @@ def test_what_is_unknown_forbids_nothing_and_is_said() -> None:
 
 
 def test_what_is_known_to_be_harmless_is_not_spoken_of() -> None:
-    facts: dict[str, Any] = {"variable": {"log_bin": "OFF", "read_only": "OFF", "version": "8.0.40"}, "host": {"data_directory_free_bytes": 9_000_000}, "tables": table(data_bytes=1000, index_bytes=1000, rows=10)}
+    facts: dict[str, Any] = {"variable": {"log_bin": "OFF", "read_only": "OFF", "version": "8.0.40"}, "host": {"data_directory_free_bytes": 9_000_000_000}, "tables": table(data_bytes=1000, index_bytes=1000, rows=10)}
     passed = admitted(OPTIMIZE, TO_INNODB, **facts)
     assert passed.remedy.commands == (OPTIMIZE, TO_INNODB)
     assert passed.cost == ()
@@ -319,7 +320,7 @@ def test_a_tenth_of_room_is_left_on_the_disk(free: int, passes: bool) -> None:
 
 
 def test_holes_need_no_room() -> None:
-    facts: dict[str, Any] = {"host": {"data_directory_free_bytes": 1200}, "tables": table(row_format="dynamic", data_bytes=9000, free_bytes=8500, index_bytes=500)}
+    facts: dict[str, Any] = {"host": {"data_directory_free_bytes": 1256 * MIB}, "tables": table(row_format="dynamic", data_bytes=9000 * MIB, free_bytes=8500 * MIB, index_bytes=500 * MIB)}
     assert admitted(OPTIMIZE, **facts).remedy.commands == (OPTIMIZE,)
 
 

@@ -94,6 +94,11 @@ def test_a_rule_without_a_phrase_of_its_own_has_the_beginning_of_its_recommendat
     assert to_do("", to_do="ALTER", refused=("the server is read-only",)) == "not on this server as it is: ALTER"
 
 
+def test_what_is_done_by_hand_is_not_impossible_because_a_log_cannot_be_switched_on() -> None:
+    of_server = replace(finding(""), to_do="find the statements", refused=("log_queries_not_using_indexes is left off",))
+    assert told(Judgement((of_server,)), FACTS).rules[0].to_do == "find the statements"
+
+
 def test_the_price_is_that_of_all_findings_and_none_where_the_rule_says_so() -> None:
     locking = replace(finding("s.a"), price=Price(is_done_by_hand=False, locked_tables=1, locked_seconds=20.0))
     assert told(Judgement((locking, replace(locking, object="s.b"))), FACTS).rules[0].price == "locks 2 tables, 40 s in all"

@@ -1,8 +1,16 @@
 """Connections by state: one holds a table, one waits for it, the others are between two statements."""
 
+import re
+
 import pytest
 
-from myisam_exporter.collectors.processlist import PROCESSLIST, SYSTEM_USERS, THREADS, Connections, ProcesslistCollector
+from myisam_exporter.collectors.processlist import (
+    PROCESSLIST,
+    SYSTEM_USERS,
+    THREADS,
+    Connections,
+    ProcesslistCollector,
+)
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.version_number import parse_version
 from tests.support.recorded import RecordedLook, RecordedSession
@@ -28,6 +36,14 @@ def test_our_own_connection_and_the_system_users_are_left_out(on_mariadb: Record
     ("GRANT SELECT ON `shop`.* TO `m`@`localhost`", False),
     ("GRANT PROCESS ON *.* TO `m`@`localhost`", True),
     ("GRANT ALL PRIVILEGES ON *.* TO `m`@`localhost`", True),
+    ("GRANT SELECT, RELOAD, PROCESS, FILE ON *.* TO 'm'@'localhost' IDENTIFIED BY PASSWORD <secret> WITH GRANT OPTION", True),
+    ("GRANT USAGE ON *.* TO `m`@`localhost`\nGRANT ALL PRIVILEGES ON `shop`.* TO `m`@`localhost`", False),
+    ("GRANT USAGE ON *.* TO `m`@`localhost`\nGRANT SELECT ON `PROCESS`.* TO `m`@`localhost`", False),
+    ("GRANT USAGE ON *.* TO `m`@`localhost`\nGRANT SELECT ON `PROCESS_LOG`.`SUPER` TO `m`@`localhost`", False),
+    ("GRANT USAGE ON *.* TO `m`@`localhost`\nGRANT PROCESS ON `a ON *.* TO `.* TO `m`@`localhost`", False),
+    ("GRANT USAGE ON *.* TO `PROCESS`@`localhost`", False),
+    ("GRANT SUPER ON *.* TO `m`@`localhost`", False),
+    ("GRANT PROCESS_ADMIN ON *.* TO `m`@`localhost`", False),
     ("GRANT `monitor`@`%` TO `m`@`localhost`", True),
 ])  # fmt: skip
 def test_without_the_right_to_see_others_nothing_is_counted(on_mariadb: RecordedLook, monkeypatch: pytest.MonkeyPatch, grants: str, sees: bool) -> None:
@@ -35,7 +51,7 @@ def test_without_the_right_to_see_others_nothing_is_counted(on_mariadb: Recorded
 
     def rows(session: RecordedSession, statement: str, *rest: object, **names: object) -> list[tuple[str | None, ...]]:
         if statement == "SHOW GRANTS":
-            return [(grants,)]
+            return [(line,) for line in grants.splitlines()]
         return [("m@localhost",)] if statement == "SELECT CURRENT_USER()" else answered(session, statement)
 
     monkeypatch.setattr(RecordedSession, "rows", rows)
@@ -119,3 +135,16 @@ def test_an_answer_that_shows_fewer_connections_does_not_hide_them(on_mysql: Rec
     found = ProcesslistCollector().collect(context)
     assert isinstance(found, Connections)
     assert found.groups["shop", "Waiting for table level lock", "Query"] == (9, 7)
+
+
+# As MySQL 5.6 and 9.7 and MariaDB 10.11 name them, with whether the applier counts.
+@pytest.mark.parametrize(("state", "is_busy"), [
+    ("User sleep", True), ("Updating", True), ("Reading event from the relay log", True), ("Waiting for table level lock", True), ("Waiting for table metadata lock", True),
+    ("Waiting for table flush", True), ("", True), ("Slave has read all relay log; waiting for the slave I/O thread t", False), ("Waiting for an event from Coordinator", False),
+    ("Replica has read all relay log; waiting for more updates", False), ("Waiting for master to send event", False), ("Queueing master event to the relay log", False),
+    ("Connecting to master", False), ("Waiting for work from SQL thread", False), ("Waiting for the next event in relay log", False),
+])  # fmt: skip
+def test_a_replicas_applier_counts_while_it_works_or_stands_in_line(state: str, is_busy: bool) -> None:
+    for asked in (THREADS, SYSTEM_USERS):
+        idle, locked = re.findall(r"REGEXP '(.*?)'", asked)
+        assert (not re.search(idle, state, re.IGNORECASE) or bool(re.search(locked, state, re.IGNORECASE))) is is_busy

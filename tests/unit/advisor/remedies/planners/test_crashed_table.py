@@ -15,7 +15,7 @@ def row_of(look: RecordedLook, table: str) -> dict[str, Any]:
 
 
 def test_the_recorded_table_is_copied_checked_and_repaired(on_mariadb: RecordedLook, on_mysql: RecordedLook) -> None:
-    for look, files in ((on_mariadb, f"cp -p {PLACE}/data/archive/broken.* "), (on_mysql, f"cp -p {PLACE}/data/archive/broken.MY[ID] {PLACE}/data/archive/broken_*.sdi ")):
+    for look, files in ((on_mariadb, f"df -h /var/tmp && cp -p {PLACE}/data/archive/broken.* "), (on_mysql, f"df -h /var/tmp && cp -p {PLACE}/data/archive/broken.MY[ID] {PLACE}/data/archive/broken_*.sdi ")):
         plan = planned("crashed_table", row_of(look, "broken"), look.facts)
         closed, copied, check, repair = texts(plan.commands)
         assert closed == "FLUSH TABLES `archive`.`broken`;"
@@ -37,13 +37,22 @@ def test_the_files_are_those_of_the_version(server: dict[str, Any], files: str) 
 @pytest.mark.parametrize("name", ["a b", "x'; rm -rf /", "ünï"])
 def test_a_name_that_stands_in_files_as_codes_gets_a_remark_and_no_line(name: str) -> None:
     commands = texts(planned("crashed_table", ROW | {"table_name": name}, facts(server=MARIADB)).commands)
-    assert not any(command.startswith("cp") for command in commands)
+    assert not any("cp -p" in command for command in commands)
     assert commands[0].startswith("-- between FLUSH TABLES and CHECK TABLE, copy the files of ")
 
 
 def test_a_copy_that_would_fill_the_disk_goes_to_another() -> None:
     known = facts(server=MARIADB, host={"data_directory_free_bytes": 2999})
     assert "to another disk" in texts(planned("crashed_table", ROW, known).commands)[0]
+
+
+@pytest.mark.parametrize(("data_bytes", "is_copied"), [((1 << 30) - 2000, True), ((1 << 30) - 1999, False), (None, False)])
+def test_only_a_small_copy_goes_where_the_room_is_not_known(data_bytes: int | None, is_copied: bool) -> None:
+    plan = planned("crashed_table", ROW | {"data_bytes": data_bytes}, facts(server=MARIADB, host={"data_directory_free_bytes": 1 << 40}))
+    commands = texts(plan.commands)
+    assert any("cp -p" in command for command in commands) is is_copied
+    assert plan.values["copied_to"] == ("/var/tmp" if is_copied else "")
+    assert is_copied or "to a disk with room for them, outside of it" in commands[0]
 
 
 def test_a_header_that_is_gone_is_made_anew_and_a_number_alone_gives_no_command() -> None:

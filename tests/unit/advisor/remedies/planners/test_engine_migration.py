@@ -47,3 +47,20 @@ def test_innodb_that_is_off_and_a_size_that_is_not_known() -> None:
     assert unknown.values["innodb_bytes"] is None
     assert "its size in InnoDB is not known here" in str(unknown.values["price"])
     assert "PRIMARY KEY" in str(unknown.values["advice"])
+
+
+OTHERS = [{"schema_name": "shop", "table_name": name} for name in ("orders", "items")]
+
+
+@pytest.mark.parametrize(("variable", "tables", "said"), [
+    ({"enforce_gtid_consistency": "ON"}, OTHERS, True),
+    ({"enforce_gtid_consistency": "ON", "log_bin": "ON"}, OTHERS, True),
+    ({"enforce_gtid_consistency": "ON", "log_bin": "OFF"}, OTHERS, False),
+    ({"enforce_gtid_consistency": "WARN", "log_bin": "ON"}, OTHERS, False),
+    ({"enforce_gtid_consistency": "ON"}, OTHERS[:1], False),
+    ({}, OTHERS, False),
+])  # fmt: skip
+def test_gtid_consistency_wants_tables_converted_together(variable: dict[str, Any], tables: list[dict[str, Any]], said: bool) -> None:
+    advice = str(planned("engine_migration", ROW, facts(server=MYSQL, variable=variable, tables=tables)).values["advice"])
+    assert ("Convert at the same time all tables" in advice) is said
+    assert ("convert shop.orders alone" in advice) is not said

@@ -1,5 +1,7 @@
 """How large the key cache should be, within what memory can spare."""
 
+from typing import Any
+
 import pytest
 
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth
@@ -38,6 +40,11 @@ def test_small_indexes_in_a_smaller_cache_need_a_step_and_not_memory() -> None:
     assert texts(small.commands) == [f"SET GLOBAL key_buffer_size = {MIB};"]
 
 
+def test_a_little_more_than_there_is_needs_a_step_and_is_no_lack_of_memory() -> None:
+    little = planned("key_buffer_size", ROW | {"index_bytes": int(8.6 * MIB / (1 + 228 / 1024) / 1.1)}, facts(server=MARIADB, host=LARGE))
+    assert texts(little.commands) == [f"SET GLOBAL key_buffer_size = {9 * MIB};"]
+
+
 def test_a_cache_that_holds_its_indexes_is_large_enough() -> None:
     enough = asked("key_buffer_size", ROW | {"index_bytes": MIB}, facts(server=MARIADB, host=LARGE))
     assert isinstance(enough, NotWorth)
@@ -56,3 +63,20 @@ def test_old_versions_stay_below_four_gigabytes() -> None:
     assert planned("key_buffer_size", huge, facts(server=OLD_MYSQL, host=LARGE)).memory_bytes == 4 * GIB - MIB - 8 * MIB
     assert isinstance(asked("key_buffer_size", huge | {"size_bytes": 4 * GIB}, facts(server=OLD_MYSQL, host=LARGE)), NotWorth)
     assert planned("key_buffer_size", huge, facts(server=MARIADB, host=LARGE)).memory_bytes > 10 * GIB
+
+
+@pytest.mark.parametrize(
+    ("server", "row", "words"),
+    [
+        (MARIADB, {}, "100 MiB of indexes and their bookkeeping). The machine's memory is not seen from here: 126 MiB must be available there"),
+        (MARIADB, {"index_bytes": None}, "twice the present size, as the size of the indexes is not known). The machine's memory is not seen from here: 8 MiB"),
+        (MARIADB, {"size_bytes": None}, "134 MiB must be available there"),
+        (OLD_MYSQL, {}, "Set it in my.cnf and restart: resizing a key cache under load can crash this version."),
+    ],
+)
+def test_where_memory_is_not_seen_a_size_is_told_and_nothing_is_set(server: dict[str, Any], row: dict[str, Any], words: str) -> None:
+    plan = planned("key_buffer_size", ROW | row, facts(server=server))
+    assert (plan.commands, plan.undo_commands, plan.my_cnf, plan.memory_bytes) == ((), (), (), 0)
+    assert words in str(plan.values["advice"])
+    assert ("restart" in str(plan.values["advice"])) == (server is OLD_MYSQL)
+    assert ("SET GLOBAL" in str(plan.values["way_back"])) == (server is not OLD_MYSQL and row.get("size_bytes", 1) is not None)

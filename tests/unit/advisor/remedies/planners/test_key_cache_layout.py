@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.remedies.planners.base import NoRoom, NotWorth
-from myisam_advisor.remedies.planners.key_cache_layout import HotTable, cache_sizes
-from tests.support.planning import MARIADB, MYSQL, asked, facts, planned, texts
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanContext, PlanFacts
+from myisam_advisor.remedies.planners.key_cache_layout import HotTable, cache_sizes, hot_tables
+from tests.support.planning import MARIADB, MYSQL, asked, facts, parameters_of, planned, texts
 
 MIB = 1 << 20
 ROW: dict[str, Any] = {"name": "default", "size_bytes": 64 * MIB, "segments": 0}
@@ -48,6 +48,15 @@ def test_a_tiny_cache_is_not_divided() -> None:
         assert asked("key_cache_layout", row, facts(server=MARIADB, host=LARGE)) == NotWorth("the key cache is too small to be divided")
 
 
+def test_reads_make_a_table_hot_as_the_rule_says_it() -> None:
+    read = [one | {"rows_added_per_second": 0, "rows_read_per_second": 50_000} for one in tables(2)]
+    known = facts(server=MYSQL, host=LARGE, tables=read, totals={"myisam_tables": 2})
+    usual = dict(parameters_of("key_cache_layout"))
+    strict = usual | {"reads_as_hot_as_a_row_added": 1e9}
+    assert not hot_tables(PlanContext(PlanFacts(known), strict))
+    assert [table.activity for table in hot_tables(PlanContext(PlanFacts(known), usual | {"reads_as_hot_as_a_row_added": 5}))] == [10_000.0, 10_000.0]
+
+
 def test_mysql_gives_each_hot_table_a_cache() -> None:
     plan = planned("key_cache_layout", ROW, facts(server=MYSQL, host=LARGE, tables=tables(2), totals={"myisam_tables": 2}))
     sizes = [int(line.rpartition(" ")[2]) for line in texts(plan.my_cnf)[:2]]
@@ -58,9 +67,44 @@ def test_mysql_gives_each_hot_table_a_cache() -> None:
     ]  # fmt: skip
     assert texts(plan.init_file) == texts(plan.commands)[2:]
     assert texts(plan.undo_commands)[:2] == ["CACHE INDEX `s`.`t0` IN default;", "CACHE INDEX `s`.`t1` IN default;"]
+    assert plan.values["way_back"] == " ".join(texts(plan.undo_commands))
     assert plan.memory_bytes == sum(sizes)
     assert all(size >= 20 * MIB for size in sizes)
     assert "deprecated" in str(plan.values["advice"])
+
+
+def test_names_that_are_taken_are_passed_over() -> None:
+    named = [{"name": "default", "size_bytes": 64 * MIB}, {"name": "hot_2", "size_bytes": 0}, {"name": "old", "size_bytes": 8 * MIB}]
+    assigned = [{"schema_name": "s", "table_name": "idle", "key_cache": "hot_3", "index_bytes": 1}]
+    plan = planned("key_cache_layout", ROW, facts(server=MYSQL, host=LARGE, key_cache=named, tables=[*tables(2), *assigned]))
+    assert texts(plan.commands)[2:4] == ["CACHE INDEX `s`.`t0` IN `hot_1`;", "CACHE INDEX `s`.`t1` IN `hot_4`;"]
+    assert texts(plan.undo_commands)[2:] == ["SET GLOBAL `hot_1`.key_buffer_size = 0;", "SET GLOBAL `hot_4`.key_buffer_size = 0;"]
+    assert "does not say which tables" not in str(plan.values["price"])
+
+
+def test_tables_of_the_contended_cache_go_back_into_it() -> None:
+    known = facts(server=MYSQL, host=LARGE, tables=[*tables(2, key_cache="busy"), *tables(1, table_name="other", key_cache="own")])
+    plan = planned("key_cache_layout", ROW | {"name": "busy"}, known)
+    assert texts(plan.undo_commands)[:2] == ["CACHE INDEX `s`.`t0` IN `busy`;", "CACHE INDEX `s`.`t1` IN `busy`;"]
+    assert "`other`" not in " ".join(texts(plan.commands))
+
+
+def test_hot_tables_with_caches_of_their_own_need_no_plan() -> None:
+    known = facts(server=MYSQL, host=LARGE, tables=[*tables(1), *tables(1, table_name="other", key_cache="own")])
+    assert asked("key_cache_layout", ROW, known) == NotWorth("the other hot tables have key caches of their own")
+
+
+@pytest.mark.parametrize(
+    ("counted", "named", "seen", "hidden"),
+    [(None, [], False, True), (1, [], False, False), (2, [], False, True), (2, ["old"], True, False), (3, ["old"], True, True), (None, ["old"], True, True)],
+)
+def test_what_mysql_does_not_tell_of_key_caches_is_to_be_looked_at_first(counted: int | None, named: list[str], seen: bool, hidden: bool) -> None:
+    server = MYSQL if counted is None else MYSQL | {"initialised_key_caches": counted}
+    caches = [{"name": name, "size_bytes": 8 * MIB} for name in ("default", *named)]
+    price = str(planned("key_cache_layout", ROW, facts(server=server, host=LARGE, key_cache=caches, tables=tables(2))).values["price"])
+    assert ("has named key caches already (old)" in price) is seen
+    assert ("The new key caches are named hot_1 to hot_2: where the server has one of that name already, it is resized" in price) is hidden
+    assert ("SELECT @@GLOBAL.hot_1.key_buffer_size; says 0" in price) is hidden
 
 
 def test_without_hot_tables_the_advice_is_how_to_find_them() -> None:

@@ -9,6 +9,7 @@ from tests.support.planning import asked, planned
 @pytest.mark.parametrize(("row", "wanted"), [
     ({"open_files": 10, "limit_files": 1024}, 4096),
     ({"open_files": 900, "wanted_files": 4000, "limit_files": 1024}, 8192),
+    ({"open_files": 4950, "servers_formula": 4161, "full_cache_files": 19_800, "limit_files": 5000}, 32_768),
     ({"servers_formula": 20_000, "limit_files": 16_384}, 32_768),
     ({"open_files": 10, "limit_files": 4096}, 8192),
     ({}, 4096),

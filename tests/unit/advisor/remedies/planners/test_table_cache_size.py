@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.remedies.planners.base import PlanNeeds
+from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, asked, facts, planned, texts
 from tests.support.recorded import RecordedLook
 
@@ -32,7 +32,8 @@ def test_what_no_server_can_have_is_not_reckoned_with(present: object) -> None:
         (200, 1000, 1, MARIADB, 2200),  # hardly any hit says nothing of how many there are: 64 MiB, as the memory is not known
         (100, 10_000, 2000, OLD_MYSQL, 800),
         (1000, 900, 100, OLD_MYSQL, 2000),  # a list of all open tables is searched there
-        (1500, 900, 100, OLD_MYSQL, 3000),
+        (1500, 900, 100, OLD_MYSQL, 2000),
+        (1500, 0, 0, OLD_MYSQL, 2000),
     ],
 )
 def test_misses_tell_how_many_tables_are_used_in_turn(present: int, misses: int, hits: int, server: dict[str, Any], wanted: int) -> None:
@@ -102,3 +103,13 @@ def test_few_cores_need_no_parts(parts: int | None, server: dict[str, Any], core
 def test_parts_that_hold_what_a_connection_uses_are_left_alone(row: dict[str, Any], undivided: bool) -> None:
     plan = planned("table_cache_size", {"cache_size": 400, "parts": 16, **row}, facts(server=MYSQL, host={"cpu_count": 2}))
     assert ("table_open_cache_instances = 1" in texts(plan.my_cnf)) == undivided
+
+
+def test_where_open_tables_are_searched_in_a_list_no_more_than_it_takes_are_advised() -> None:
+    """table-cache-too-large would have it made smaller again."""
+    assert isinstance(asked("table_cache_size", {"cache_size": 3000}, facts(server=OLD_MYSQL)), NotWorth)
+
+
+def test_where_memory_has_no_room_no_larger_cache_is_advised() -> None:
+    known = facts(server=MARIADB, host={"memory_bytes": 1 << 30, "memory_available_bytes": 1 << 20})
+    assert isinstance(asked("table_cache_size", {"cache_size": 3000}, known), NoRoom)

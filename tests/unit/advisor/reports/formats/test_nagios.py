@@ -13,8 +13,8 @@ from tests.support.recorded import RecordedLook, report_of
 HIDDEN = Blind("tables", "The tables were not seen.", "no right to read them", "sudo")
 
 
-def status(judgement: Judgement, shown: Shown) -> int:
-    return report_named("nagios").exit_status(judgement, shown)
+def status(judgement: Judgement, look: RecordedLook, shown: Shown) -> int:
+    return report_named("nagios").exit_status(judgement, look.facts, shown)
 
 
 def test_the_first_line_says_the_worst_and_counts(look: RecordedLook) -> None:
@@ -33,14 +33,14 @@ def test_the_first_line_says_the_worst_and_counts(look: RecordedLook) -> None:
 ])  # fmt: skip
 def test_the_status_follows_the_worst_that_counts(look: RecordedLook, severities: tuple[str, ...], fail_on: str, expected: int) -> None:
     judgement = replace(look.judgement, findings=[one for one in look.judgement.findings if one.severity in severities])
-    assert status(judgement, Shown(fail_on=fail_on)) == expected
+    assert status(judgement, look, Shown(fail_on=fail_on)) == expected
 
 
 @pytest.mark.parametrize(("unknown_as", "expected"), [("ok", 0), ("warning", 1), ("unknown", 3)])
 def test_what_was_not_seen_is_what_the_site_says(look: RecordedLook, unknown_as: str, expected: int) -> None:
     blind = replace(look.judgement, findings=[], blind=[HIDDEN])
     shown = Shown(unknown_as=unknown_as)
-    assert status(blind, shown) == expected
+    assert status(blind, look, shown) == expected
     assert "NOT SEEN The tables were not seen. no right to read them. -> sudo" in report_of("nagios", blind, look.facts, shown)
 
 

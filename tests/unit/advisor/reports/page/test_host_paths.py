@@ -11,7 +11,7 @@ from tests.support.planning import MARIADB, facts, planned
 
 ROW = {"schema_name": "shop", "table_name": "orders", "data_bytes": 1000, "index_bytes": 2000, "header_problem": None}
 DIRECTORY = "/srv/data"
-IN_WORDS = "# copy the files of shop.orders (.MYI, .MYD and .frm) from the data directory to a safe place"
+IN_WORDS = "# copy the files of shop.orders (.MYI, .MYD and .frm) from the data directory to a disk with room for them, outside of it"
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def copy() -> ShellLine:
 
 
 def test_the_copy_of_a_crashed_table_is_told_in_words(copy: ShellLine) -> None:
-    assert copy.startswith("cp -p /srv/data/shop/orders.* ")
+    assert copy.startswith("df -h /var/tmp && cp -p /srv/data/shop/orders.* ")
     assert without_paths(copy, DIRECTORY) == IN_WORDS
     assert document_without_paths({"commands": (copy,)}, DIRECTORY) == {"commands": [IN_WORDS]}
     assert subprocess.run(["sh", "-n"], input=IN_WORDS, text=True, check=False).returncode == 0

@@ -1,0 +1,67 @@
+"""A rule that decides on some objects and lacks a fact of others: what it found is told, and what it could not decide too."""
+
+from dataclasses import replace
+from typing import Any
+
+from myisam_advisor.catalogue.rules import Rule, shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.chosen import why_not
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.past import silence_of
+from myisam_advisor.judging.prepared import prepared
+from myisam_advisor.reports.formats.base import Shown, report_named
+
+SHIPPED = next(rule for rule in shipped_rules() if rule.id == "recovery-disabled")
+FACTS = facts_from_document({"schema": 1, "interval_seconds": 10})
+TEXTS = ("finding", "recommendation", "to_do", "expect", "cost", "undo", "verify")
+FOUND = "SELECT 'hot' AS object, 1 AS verdict, NULL AS needs, NULL AS how"
+
+
+def lacking(name: str, needs: str, how: str = "") -> str:
+    return f"SELECT '{name}' AS object, NULL AS verdict, '{needs}' AS needs, '{how}' AS how"
+
+
+def judged(*rows: str) -> Judgement:
+    texts: dict[str, Any] = dict.fromkeys(TEXTS, "Words.")
+    rule: Rule = replace(
+        SHIPPED, query=" UNION ALL ".join(rows), evidence=(), parameters={}, needs=(), applicable=(), not_if=(), planner=None, versions={}, variable=None,
+        flavours=("mysql", "percona", "mariadb"), commands=(), my_cnf=(), **texts,
+    )  # fmt: skip
+    judgement = judge(prepared(FACTS, Site((rule,))))
+    assert not [one for one in judgement.not_evaluated if "works" in one.needs], judgement.not_evaluated
+    return judgement
+
+
+def test_what_was_found_stands_and_what_is_undecided_is_told_beside_it() -> None:
+    judgement = judged(FOUND, lacking("cold", "the blocks of it"), lacking("third", "a longer look"))
+    assert [one.object for one in judgement.findings] == ["hot"]
+    assert not judgement.not_evaluated, "the rule spoke: it does not say of itself that it could not"
+    assert not judgement.quiet
+    assert [(one.object, one.why) for one in judgement.dropped] == [
+        ("third", "not decided for third: that needs a longer look"), ("cold", "not decided for cold: that needs the blocks of it"),
+    ]  # fmt: skip
+    assert why_not(judgement, SHIPPED.id, "cold") == "it speaks of hot"
+
+
+def test_many_that_lack_the_same_are_told_together() -> None:
+    judgement = judged(FOUND, *(lacking(f"t{number}", "rates") for number in range(5)))
+    assert {one.why for one in judgement.dropped} == {"not decided for these: that needs rates"}
+    assert [one.object for one in judgement.dropped] == ["t0", "t1", "t2", "t3", "t4"]
+    said = " ".join(report_named("text").render(judgement, FACTS, Shown()).split())
+    assert "(t0, t1" in said
+    assert "not decided for these: that needs rates" in said
+
+
+def test_silence_about_what_is_undecided_does_not_say_that_it_is_gone() -> None:
+    silence = silence_of(judged(FOUND, lacking("cold", "rates")), 10.0)
+    assert not silence.says_gone((SHIPPED.id, "cold"))
+    assert silence.says_gone((SHIPPED.id, "other"))
+
+
+def test_a_rule_that_could_decide_nothing_says_all_that_it_needs() -> None:
+    (one,) = judged(lacking("a", "rates"), lacking("b", "blocks", "look again"), lacking("c", "rates")).not_evaluated
+    assert (one.needs, one.how) == ("rates; blocks", "look again")
+    (many,) = judged(*(lacking("a", f"fact {number}") for number in range(5))).not_evaluated
+    assert many.needs == "fact 0; fact 1; fact 2; and 2 more"
