@@ -41,7 +41,8 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         )
         yield Change(
             "fulltext-syntax",
-            "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type.",
+            "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type."
+            " A hyphen within a word is an operator, too, and no error tells: 'e-mail' asks for e without mail. Quote such words: '\"e-mail\"'.",
             _boolean(subject, columns, "a@b"),
         )
         yield from _operators(subject, columns)

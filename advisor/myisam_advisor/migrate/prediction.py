@@ -230,13 +230,13 @@ def _from_definition(table: FoundTable) -> Sql:
 
 
 def _of_place(table: FoundTable, to: str, here: ServerKind) -> list[Refusal]:
-    """An INDEX DIRECTORY, of which InnoDB has none: MySQL passes over it with a warning, and so does MariaDB 11.8."""
-    refuses = here.is_mariadb and here.version < INDEX_DIRECTORY_PASSED_OVER and here.strict_innodb
+    """An INDEX DIRECTORY, of which InnoDB has none: without innodb_strict_mode it is passed over with a warning, and so by MariaDB 11.8."""
+    refuses = here.strict_innodb and not (here.is_mariadb and here.version >= INDEX_DIRECTORY_PASSED_OVER)
     if not (table.index_elsewhere and to == INNODB and refuses):
         return []
     return [
         Refusal(
-            1005,
+            1005 if here.is_mariadb else 1031,
             "its index lies in a directory of its own (INDEX DIRECTORY), and innodb_strict_mode refuses that",
             "Run the ALTER behind SET SESSION innodb_strict_mode = OFF; which passes over the directory with a warning.",
         )
