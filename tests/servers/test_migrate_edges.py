@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.myi import header
 from tests.support.program import run
 
+from .clients import client
 from .conftest import schema
 from .test_migrate_schemas import FOUR, kind_of
 
@@ -48,6 +50,7 @@ class Edge:
     may: str = ""
 
 
+LONG_ROW, LONG_COLUMNS = 8000, ", ".join(f"c{n} BINARY(250) NOT NULL" for n in range(32))
 EDGES = {
     "history kept by the server": Edge("a INT", options="WITH SYSTEM VERSIONING", mariadb=True),
     "history kept by the server, to Aria": Edge("a INT", "Aria", "WITH SYSTEM VERSIONING", mariadb=True),
@@ -63,6 +66,11 @@ EDGES = {
     "UNIQUE over 2,300 bytes, to Aria": Edge("a VARCHAR(2300), UNIQUE (a)", "Aria", "CHARSET=latin1", mariadb=True),
     "UNIQUE over 2,301 bytes, to Aria": Edge("a VARCHAR(2301), UNIQUE (a)", "Aria", "CHARSET=latin1", mariadb=True),
     "UNIQUE over a short column by its hash, to Aria": Edge("a VARCHAR(100), UNIQUE (a) USING HASH", "Aria", mariadb=True),
+    "UNIQUE over 1,028 bytes": Edge("id BIGINT NOT NULL PRIMARY KEY, u VARCHAR(255), i INT INVISIBLE, UNIQUE (id, u)", options="CHARSET=utf8mb4", mariadb=True),
+    "UNIQUE by hash, as many columns as there may be": Edge(", ".join(f"c{n} TINYINT" for n in range(1016)) + ", x INT, UNIQUE (x) USING HASH", mariadb=True),
+    "UNIQUE by hash in InnoDB, too, a column too many": Edge(", ".join(f"c{n} TINYINT" for n in range(1016)) + ", x TEXT, UNIQUE (x)", mariadb=True),
+    **{f"{LONG_ROW + more} bytes and a hash": Edge(f"{LONG_COLUMNS}, r BINARY({more}) NOT NULL, x TEXT NOT NULL, UNIQUE (x)", options="CHARSET=latin1", mariadb=True) for more in (70, 78, 86)},
+    **{f"{LONG_ROW + more} bytes and words": Edge(f"{LONG_COLUMNS}, r BINARY({more}) NOT NULL, x VARCHAR(4) NOT NULL, FULLTEXT (x)", options="CHARSET=latin1") for more in (88, 89, 95, 97)},
     "an index over a virtual column": Edge("a INT, b INT AS (a + 1) VIRTUAL, KEY (a, b)", mariadb=True),
     "an index over a virtual column, to Aria": Edge("a INT, b INT AS (a + 1) VIRTUAL, KEY (a, b)", "Aria", mariadb=True),
     "an index over a stored column, to Aria": Edge("a INT, b INT AS (a + 1) STORED, KEY (b)", "Aria", mariadb=True),
@@ -126,6 +134,28 @@ def _the_script_does_as_told(server: PrivateServer, edge: Edge, told: Prediction
     assert runs(told) == (happened(server, edge.sql_mode, str(alter(told))) == 0)
     if runs(told):
         assert [happened(server, edge.sql_mode, str(one)) for one in back(told)] == [0] * len(back(told))
+
+
+HASHED = {
+    "too long for a key": "id BIGINT NOT NULL PRIMARY KEY, u VARCHAR(255), i INT INVISIBLE, UNIQUE (id, u)",
+    "asked for": "x INT, UNIQUE (x) USING HASH",
+    "beside a column of that name": "DB_ROW_HASH_1 INT, u VARCHAR(255), t TEXT, UNIQUE (u), UNIQUE (DB_ROW_HASH_1, t)",
+}
+
+
+@pytest.mark.parametrize("columns", HASHED.values(), ids=HASHED)
+@pytest.mark.parametrize("to", ["InnoDB", "Aria"])
+def test_a_client_reads_the_script_of_a_table_with_a_unique_index_by_hash_to_its_end(four: PrivateServer, columns: str, to: str) -> None:
+    if "mariadb" not in four.binaries.name:
+        pytest.skip("MySQL has no such index")
+    with schema(four, "edges"):
+        four.execute(f"CREATE TABLE t ({columns}) ENGINE=MyISAM CHARSET=utf8mb4", "SET SESSION sql_mode = ''", "INSERT INTO t VALUES ()", database="edges")
+        script = run("migrate", "--socket", four.socket, "--user", "root", "--to", to.lower(), "edges.t", "--format", "sql").stdout
+        done = subprocess.run([*client("mariadb"), f"--socket={four.socket}", "--user=root"], input=script, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), script
+        # Aria has no index over all of a TEXT.
+        engine = "MyISAM" if to == "Aria" and "TEXT" in columns else to
+        assert four.execute("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'edges'") == [(engine,)]
 
 
 def test_names_that_are_nobodys_are_told_and_the_rest_goes_on(four: PrivateServer) -> None:

@@ -187,10 +187,16 @@ def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
 
 
 def _columns(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    if len(structure.columns) > MAXIMUM_COLUMNS:
+    # MariaDB adds a column for each UNIQUE index that is kept by a hash in InnoDB, too.
+    trees = trees_of(structure, kind)
+    hashes = sum(index not in trees for index in structure.of_kind(types.LONG_UNIQUE))
+    if len(structure.columns) + hashes > MAXIMUM_COLUMNS:
         code = 1005 if kind.is_mariadb else 1117
+        hidden = f" and {hashes} hidden for UNIQUE indexes by hash" if hashes else ""
         yield Refusal(
-            code, f"it has {len(structure.columns)} columns, and InnoDB takes {MAXIMUM_COLUMNS}", "Divide the table."
+            code,
+            f"it has {len(structure.columns)} columns{hidden}, and InnoDB takes {MAXIMUM_COLUMNS}",
+            "Divide the table.",
         )
 
 

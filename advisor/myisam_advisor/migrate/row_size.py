@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from myisam_advisor.migrate.innodb_words import hidden_column_bytes
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
@@ -84,8 +85,9 @@ def counted_trees(
     own = _of_parts(structure, key) if key else []
     whole = [field.column for field in own if not field.prefix]
     rest = [_Field(column) for column in stored(structure) if column not in whole]
-    hidden = TRANSACTION_BYTES + (0 if key else ROW_ID_BYTES)
-    yield from _tree("", own, rest, (hidden, 2 if key else 3), pages)
+    document = hidden_column_bytes(structure)
+    hidden = TRANSACTION_BYTES + (0 if key else ROW_ID_BYTES) + document
+    yield from _tree("", own, rest, (hidden, (2 if key else 3) + bool(document)), pages)
     for index in structure.of_kind(types.BTREE) if indexes is None else indexes:
         if index != key:
             parts = _of_parts(structure, index)
@@ -149,7 +151,7 @@ def is_fixed(column: Column, longest: int = LONGEST_FIXED_BYTES) -> bool:
 def _overhead(structure: Structure) -> int:
     nullable = sum(column.nullable for column in stored(structure))
     key = 0 if has_row_identity(structure) else ROW_ID_BYTES
-    return HEADER_BYTES + (nullable + 7) // 8 + key + TRANSACTION_BYTES
+    return HEADER_BYTES + (nullable + 7) // 8 + key + TRANSACTION_BYTES + hidden_column_bytes(structure)
 
 
 def has_row_identity(structure: Structure) -> bool:

@@ -55,8 +55,11 @@ DEFAULT_NOW = frozenset({18, 21, 23})  # its default is the present moment
 # my_base.h, HA_OPTION_...
 OPTION_BITS = {"PACK_KEYS": 2, "CHECKSUM": 32, "DELAY_KEY_WRITE": 64}
 PACKED_RECORD, NO_PACK_KEYS = 1, 128
-# sql/unireg.h of MariaDB, enum extra2_frm_value_type: which columns hold the period of SYSTEM VERSIONING; the types that have a name and no number.
-SYSTEM_PERIOD, TYPE_NAMES = 4, 130
+# sql/unireg.h of MariaDB, enum extra2_frm_value_type: which columns hold the period of SYSTEM VERSIONING; a byte for each column, who sees it; the
+# types that have a name and no number.
+SYSTEM_PERIOD, COLUMN_FLAGS, TYPE_NAMES = 4, 129, 130
+# MariaDB, enum field_visibility_t, INVISIBLE_FULL: no statement may name the column. What users make INVISIBLE has 1, and is theirs.
+SEEN_BY_MASK, SEEN_BY_NOBODY = 3, 3
 # plugin/type_uuid and type_inet of MariaDB: described as the text that they are shown as, kept in so many bytes.
 NAMED_BYTES = {b"uuid": 16, b"inet6": 16, b"inet4": 4}
 # sql/field.h of MariaDB, enum enum_field_types: a column that is COMPRESSED, of which BLOBs of all sizes have one number, and their size is told as
@@ -114,7 +117,8 @@ def parse_structure(read: Pieces) -> Structure:
     form = _form(start, read)
     expressions = _expressions(start, read, form)
     extras = dict(_extras(start, read))
-    columns = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
+    described = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
+    columns = _without_the_servers_own(described, extras.get(COLUMN_FLAGS, b""))
     version = int.from_bytes(start[51:55], "little")
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
     engine = (start[61] or start[3]) if partitioned else start[3]
@@ -163,6 +167,17 @@ def _extras(start: bytes, read: Pieces) -> Iterator[tuple[int, bytes]]:
             position += 2
         yield kind, data[position : position + length]
         position += length
+
+
+def _without_the_servers_own(columns: tuple[Column, ...], flags: bytes) -> tuple[Column, ...]:
+    """The columns that users have: behind them MariaDB puts one for the hash of each UNIQUE index that it keeps by it (DB_ROW_HASH_1).
+
+    An index names its users' columns only, and as the hashes are last (sql/table.cc, hash_field_used_no), their numbers stay.
+    """
+    count = len(columns)
+    while count > 1 and count <= len(flags) and flags[count - 1] & SEEN_BY_MASK == SEEN_BY_NOBODY:
+        count -= 1
+    return columns[:count]
 
 
 def _named_types(data: bytes) -> dict[int, bytes]:

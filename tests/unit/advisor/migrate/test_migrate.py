@@ -79,6 +79,8 @@ ZERO = table(Column("d", types.DATE, 3, 63, False, zero_default=True))
         (table(*[text(f"c{number}") for number in range(40)]), MARIADB, [1118]),
         (table(*[text(f"c{number}") for number in range(40)]), MYSQL, [1118]),
         (table(*[integer(f"c{number}") for number in range(1018)]), MYSQL, [1117]),
+        (table(*[integer(f"c{number}") for number in range(1017)], indexes=(index((0, 4), unique=True, kind=types.LONG_UNIQUE),)), MARIADB, []),
+        (table(*[integer(f"c{number}") for number in range(1017)], indexes=(index((0, 0), unique=True, kind=types.LONG_UNIQUE),)), MARIADB, [1005]),
         (replace(table(), partitioned=True), MYSQL, [1178]),
         (table(), replace(MYSQL, requires_primary_key=True), [3750]),
         (table(), replace(MYSQL, missing_engines=("InnoDB",)), [1286]),

@@ -6,8 +6,8 @@ import pytest
 
 from myisam_advisor.migrate.innodb_formats import compressed_page_bytes, effective_row_format
 from myisam_advisor.migrate.refusals import refusals
-from myisam_advisor.migrate.row_size import counted_bytes, counted_trees, has_row_identity, is_fixed
-from myisam_advisor.migrate.server_kind import by_default, of_variables
+from myisam_advisor.migrate.row_size import counted_bytes, counted_trees, full_row_bytes, has_row_identity, is_fixed
+from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
@@ -65,6 +65,17 @@ def test_pages_are_compressed_to_half_where_nothing_else_is_said() -> None:
 def test_the_rows_of_pages_of_64_kb_are_as_long_as_those_of_32() -> None:
     wide = replace(MYSQL, page_bytes=65_536)
     assert next(counted_trees(table(), wide, "DYNAMIC")).allowed == 16_383
+
+
+@pytest.mark.parametrize(("kind", "row_format", "more"), [(MARIADB, "DYNAMIC", 8), (MYSQL, "DYNAMIC", 8), (MYSQL, "REDUNDANT", 8 + 2)])
+def test_a_row_of_a_table_with_words_has_the_number_of_its_document(kind: ServerKind, row_format: str, more: int) -> None:
+    plain = table(integer(), text("x", 4))
+    with_words = replace(plain, indexes=(index((1, 0), kind=types.FULLTEXT),))
+    assert counted_bytes(with_words, kind, row_format) == counted_bytes(plain, kind, row_format) + more
+    assert full_row_bytes(with_words, row_format) == full_row_bytes(plain, row_format) + 8
+    own = replace(plain, columns=(Column("FTS_DOC_ID", types.LONGLONG, 8, 63, False, unsigned=True), *plain.columns))
+    own_words = replace(own, indexes=(index((2, 0), kind=types.FULLTEXT),))
+    assert counted_bytes(own_words, kind, row_format) == counted_bytes(own, kind, row_format)
 
 
 def test_a_uuid_is_sixteen_bytes_and_identifies_rows() -> None:

@@ -12,6 +12,7 @@ from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, deci
 from myisam_exporter.files.frm_definition import FrmError
 from myisam_exporter.files.frm_structure import (
     BLOB_COMPRESSED,
+    COLUMN_FLAGS,
     TYPE_NAMES,
     VARCHAR_COMPRESSED,
     _named_types,
@@ -25,6 +26,7 @@ from myisam_exporter.files.structure import (
     FIXED_BINARY,
     FULLTEXT,
     LONG_BLOB,
+    LONG_UNIQUE,
     SET,
     SPATIAL,
     TIME2,
@@ -204,9 +206,14 @@ def described(whole: bytes) -> int:
 
 
 def with_type_names(whole: bytes, names: bytes) -> bytes:
-    """As MariaDB writes the names of types: one more part between the header and the form."""
+    """As MariaDB writes the names of types."""
+    return with_extra(whole, TYPE_NAMES, names)
+
+
+def with_extra(whole: bytes, kind: int, said: bytes) -> bytes:
+    """With one more part between the header and the form."""
     extras = int.from_bytes(whole[4:6], "little")
-    added = bytes((TYPE_NAMES, len(names))) + names
+    added = bytes((kind, len(said))) + said
     changed = bytearray(whole[: 64 + extras] + added + whole[64 + extras :])
     changed[4:6] = (extras + len(added)).to_bytes(2, "little")
     for place, size in ((6, 2), (64 + extras + len(added), 4)):  # where the indexes and the form begin
@@ -232,6 +239,19 @@ def test_names_of_types_that_no_server_writes_are_borne(data: bytes) -> None:
 
 def test_packed_numbers_of_columns() -> None:
     assert _named_types(b"\x02\x04uuid\xfc\x00\x01\x05inet6") == {2: b"uuid", 256: b"inet6"}
+
+
+@pytest.mark.parametrize("flags", [[0, 1, 2, *[0] * 18, 1], [8] * 22, [3, *[0] * 21], [3] * 3, [0] * 22 + [3]])
+def test_columns_that_a_statement_may_name_stay(flags: list[int]) -> None:
+    whole = MARIADB_FRM.read_bytes()
+    assert parse_structure(pieces(with_extra(whole, COLUMN_FLAGS, bytes(flags)))) == parse_structure(pieces(whole))
+
+
+def test_a_unique_index_by_hash_is_over_its_users_columns() -> None:
+    """As MariaDB 10.11 wrote it: (DB_ROW_HASH_1 INT, u VARCHAR(255), i INT INVISIBLE, t TEXT, UNIQUE (u), UNIQUE (DB_ROW_HASH_1, t)) in utf8mb4."""
+    found = read(ROOT / "tests" / "recorded" / "unique-by-hash.frm")
+    assert [column.name for column in found.columns] == ["DB_ROW_HASH_1", "u", "i", "t"]
+    assert [(index.kind, index.unique, [part.column for part in index.parts]) for index in found.indexes] == [(LONG_UNIQUE, True, [1]), (LONG_UNIQUE, True, [0, 3])]
 
 
 def test_compressed_columns_are_what_they_are_without() -> None:
