@@ -19,6 +19,7 @@ from benchmarks.rebuild_rates import rebuild_rates
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
+from myisam_advisor.texts.whole_files import write_whole
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.comparison import Comparison, median_of
 from myisam_advisor.trial.experiments.base import Experiment, experiment_named, experiment_names
@@ -27,6 +28,7 @@ from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice, 
 from myisam_advisor.trial.report import client_share
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.task import Task, do_task, run_task
+from myisam_exporter.errors import UserError
 from myisam_exporter.version import __version__
 from tools.fetched_servers import FETCHED_SERVERS, find_installed_mariadb, find_server, keep_place
 
@@ -57,16 +59,27 @@ def run_published(servers: Sequence[str]) -> None:
 
 def run_again(names: Sequence[str]) -> None:
     """Run these experiments on the servers at hand, and put what they give in the place of what both files had of them."""
-    known = json.loads(DATA.read_text("utf-8"))
+    page, known, servers = _read(PAGE), json.loads(_read(DATA)), _at_hand()
     for name in names:
         experiment = experiment_named(name)
-        results = [_run(name, experiment, one) for one in (_at_hand() if experiment.needs_server else [None])]
+        results = [_run(name, experiment, one) for one in (servers if experiment.needs_server else [None])]
         others = [entry for entry in known["measured"] if entry["experiment"] != name]
         order = experiment_names().index
         known["measured"] = sorted([*others, *_entries(results)], key=lambda entry: order(entry["experiment"]))
         lines = [*_section(name, experiment, results)[:-1], *_again(results), ""]
-        _put(with_section(PAGE.read_text("utf-8"), experiment.title, lines), known)
+        page = with_section(page, experiment.title, lines)
+        _put(page, known)
     click.echo(f"written into {PAGE} and {DATA}: {', '.join(names)}")
+
+
+def _read(path: Path) -> str:
+    """What stands there, before hours are spent on measuring. Raises TrialError, which names the file."""
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise TrialError(
+            f"{path} cannot be read: {error.strerror}. script/bench evidence without a name makes both files."
+        ) from None
 
 
 def _again(results: Sequence[TrialResult]) -> list[str]:
@@ -114,11 +127,9 @@ def _write(results: Sequence[TrialResult], rates: Rates) -> None:
 
 
 def _put(page: str, data: Mapping[str, Any]) -> None:
+    """Each file whole, or as it was. Raises UserError, which names the one that cannot be written."""
     for path, text in ((PAGE, page), (DATA, json.dumps(data, indent=1) + "\n")):
-        try:
-            path.write_text(text, "utf-8")
-        except OSError as error:  # a full disk names no file
-            raise TrialError(f"{path} cannot be written: {error.strerror}.") from None
+        write_whole(path, text, "Make room for it, or mend its rights; then run this again.")
 
 
 def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any]:
@@ -314,7 +325,7 @@ def main() -> int:
                 run_again(words)
             else:
                 run_published(words)
-    except TrialError as error:
+    except UserError as error:
         click.echo(f"bench: {error}", err=True)
         return 2
     return 0

@@ -127,7 +127,7 @@ class OutputDirectory:
             )
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, remedy: str = "Give another --output.") -> None:
     """Replace this file by one that holds the content and that others may read.
 
     Raises UserError when the file cannot be written.
@@ -141,7 +141,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
             file.flush()
             os.fchmod(file.fileno(), READABLE)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}. Give another --output.") from None
+        raise UserError(f"cannot write {path}: {error.strerror or error}. {remedy}") from None
 
 
 def _open_directory(path: Path, create: bool, only_ours: bool) -> int:

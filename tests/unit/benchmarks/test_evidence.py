@@ -1,5 +1,8 @@
 """What is measured again takes its own place on the page, and nobody else's; files that cannot be written are named."""
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from benchmarks import evidence
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.experiments.base import experiment_named, experiment_names
+from myisam_exporter.errors import UserError
 
 FIRST, SECOND, THIRD = (experiment_named(name).title for name in experiment_names()[:3])
 PAGE = f"# Evidence\n\nWords.\n\n## {FIRST}\n\nold\n\n## {THIRD}\n\nkept\n\n## Rebuilding\n\n| a |\n"
@@ -23,7 +27,30 @@ def test_a_section_that_was_not_there_comes_where_its_experiment_belongs() -> No
     assert found == PAGE.replace(f"## {THIRD}", f"## {SECOND}\n\nnew\n\n## {THIRD}")
 
 
-def test_a_file_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "PAGE", Path("/dev/full"))
-    with pytest.raises(TrialError, match=r"^/dev/full cannot be written: No space left on device"):
-        evidence._put("page", {})
+def test_where_a_file_cannot_be_written_it_is_named_and_what_stood_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page, data = tmp_path / "evidence.md", tmp_path / "evidence.json"
+    page.write_text("old", "utf-8")
+    monkeypatch.setattr(evidence, "PAGE", page)
+    monkeypatch.setattr(evidence, "DATA", data)
+    with pytest.raises(UserError, match=rf"^cannot write {page}: File too large. Make room"), full_after(0):
+        evidence._put("new", {})
+    assert page.read_text("utf-8") == "old"
+    evidence._put("new", {"a": 1})
+    assert (page.read_text("utf-8"), data.read_text("utf-8")) == ("new", '{\n "a": 1\n}\n')
+
+
+@contextmanager
+def full_after(size: int) -> Iterator[None]:
+    """No file takes more bytes, as on a full disk: setrlimit(2)."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_that_is_not_there_is_named_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(evidence, "PAGE", tmp_path / "nosuch.md")
+    with pytest.raises(TrialError, match=r"nosuch\.md cannot be read: No such file"):
+        evidence.run_again(["io"])

@@ -109,14 +109,6 @@ def test_aria_has_no_index_by_a_hash_nor_over_what_is_virtual() -> None:
     assert refusals(replace(table(), system_versioned=True), "Aria", MARIADB) == ()
 
 
-def test_an_index_directory_is_refused_where_innodb_is_strict() -> None:
-    found = FoundTable(("s", "t"), table(), None, index_elsewhere=True)
-    kinds = (MARIADB, replace(MARIADB, strict_innodb=False), by_default("mariadb", (11, 8)), MYSQL, replace(MYSQL, strict_innodb=False))
-    assert [[error.code for error in predict([found], "InnoDB", kind, None, Machine())[0].errors] for kind in kinds] == [[1005], [], [], [1031], []]
-    assert predict([found], "Aria", MARIADB, None, Machine())[0].errors == ()
-    assert "s.t would fail, and is left out:" in as_script(migration(found))
-
-
 def test_what_depends_on_rows_is_no_error_but_a_change() -> None:
     wide = table(*[text(f"c{number}") for number in range(40)])
     (found,) = predict([FoundTable(("s", "t"), wide, None)], "InnoDB", MYSQL, None, Machine())

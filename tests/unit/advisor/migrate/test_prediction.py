@@ -1,4 +1,4 @@
-"""MERGE tables, packed ones and the order of tables, as they are predicted."""
+"""MERGE tables, packed ones, indexes that lie elsewhere and the order of tables, as they are predicted."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import pytest
 from myisam_advisor.migrate.prediction import in_order, left_alone, predict
 from myisam_advisor.migrate.report import as_text
 from myisam_advisor.migrate.script import as_script
+from myisam_advisor.migrate.server_kind import by_default
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
@@ -81,3 +82,11 @@ def test_of_tables_of_like_size_the_long_unwritten_come_first() -> None:
     order = in_order(predict(found, "InnoDB", MARIADB, None, Machine(1e9)), idle)
     assert [name for _, name in order] == ["small", "idle", "busy", "large"]
     assert "small and long unwritten first" in as_text(migration(*found))
+
+
+def test_an_index_directory_is_refused_where_innodb_is_strict() -> None:
+    found = FoundTable(("s", "t"), table(), None, index_elsewhere=True)
+    kinds = (MARIADB, replace(MARIADB, strict_innodb=False), by_default("mariadb", (11, 8)), MYSQL, replace(MYSQL, strict_innodb=False))
+    assert [[error.code for error in predict([found], "InnoDB", kind, None, Machine())[0].errors] for kind in kinds] == [[1005], [], [], [1031], []]
+    assert predict([found], "Aria", MARIADB, None, Machine())[0].errors == ()
+    assert "s.t would fail, and is left out:" in as_script(migration(found))
