@@ -320,10 +320,11 @@ def tracing(console: Console) -> list[Line]:
                 tracer = PageCacheTracer(budget=1.0)
             except UserError as error:
                 return [Line("precise page-cache counts", str(error), "", None)]
-            tracer.follow("bench", frozenset({(state.st_dev, state.st_ino)}))
+            following = tracer.following()
+            following.follow(frozenset({(state.st_dev, state.st_ino)}))
             time.sleep(1)
             traced = _microseconds_per_read(descriptor)
-            counts = tracer.counts()
+            counts = following.counts()
             tracer.close()
     counted = sum(counts.lookups.values())
     return [

@@ -26,7 +26,7 @@ from myisam_exporter.outside.clock import CLOCK, Clock
 if TYPE_CHECKING:
     from myisam_exporter.files.directory_scanner import DirectoryScanner
     from myisam_exporter.files.sweeper import Sweeper
-    from myisam_exporter.kernel.tracepoints import PageCacheTracer
+    from myisam_exporter.kernel.tracepoints import Following
     from myisam_exporter.server.session import Session
     from myisam_exporter.server.target import Target
 
@@ -81,7 +81,8 @@ class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
     `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`,
-    a `sweeper`, `index_names` and `switches`, which remember from look to look; in `one_pass` pages are asked about while headers are read.
+    a `sweeper`, `index_names` and `switches`, which remember from look to look, and `following`, by which the kernel counts; in `one_pass` pages
+    are asked about while headers are read.
     `names` are those of the server's status and variables that are wanted, by collector; without them all are.
     """
 
@@ -90,7 +91,7 @@ class Context:
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
     page_cache_sweep_seconds: float = PAGE_CACHE_SWEEP_SECONDS
-    tracer: PageCacheTracer | Unknown = NOT_TRACED
+    following: Following | Unknown = NOT_TRACED
     key_caches: tuple[str, ...] = ()
     threads_running: list[float] = field(default_factory=list)
     scanner: DirectoryScanner | None = None

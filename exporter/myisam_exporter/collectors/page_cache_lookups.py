@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -25,7 +26,7 @@ TableFileName = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Lookups:
-    """Pages since the daemon's start by (schema, table, data or index), the windows' length, our CPU time, and lost events."""
+    """Pages since each file was looked at first by (schema, table, data or index), the windows' length, our CPU time, and lost events."""
 
     lookups: Mapping[TableFileName, int]
     insertions: Mapping[TableFileName, int]
@@ -64,15 +65,18 @@ class PageCacheLookupsCollector(Collector[Lookups]):
 
     def collect(self, context: Context) -> Lookups | Unknown:
         """The counts so far; from now on also of files that are new."""
-        tracer = context.tracer
+        following = context.following
         scan = context.sample(MYI)
-        if isinstance(tracer, Unknown):
-            return tracer
+        if isinstance(following, Unknown):
+            return following
         if isinstance(scan, Unknown):
             return scan
         files = dict(_files(scan))
-        tracer.follow(context.target.label, frozenset(files))
-        counts = tracer.counts()
+        following.follow(frozenset(files))
+        try:
+            counts = following.counts()
+        except UserError as error:
+            return Unknown(str(error))
         return Lookups(
             _by_name(counts.lookups, files),
             _by_name(counts.insertions, files),

@@ -22,6 +22,7 @@ import struct
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -49,14 +50,14 @@ File = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Since the start: pages by file (device, inode), how long the windows were, what it cost, and events that were lost."""
+    """Since the start: pages by file (device, inode) of those that are followed, how long the windows were, what it cost, and events that were lost."""
 
     lookups: Mapping[File, int]
     insertions: Mapping[File, int]
     observed_seconds: float
     cpu_seconds: float
     lost: int
-    lost_lately: int
+    lost_lately: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,44 +78,60 @@ class PageCacheTracer:
         self._lookup, self._insertion = _tracepoint(folder / LOOKUP), _tracepoint(folder / INSERTION)
         self._budget = budget
         self._lock = threading.Lock()
-        self._followed: dict[str, frozenset[File]] = {}
+        self._followed: dict[Following, frozenset[File]] = {}
         self._wanted: frozenset[File] = frozenset()
         self._lookups: dict[File, int] = {}
         self._insertions: dict[File, int] = {}
         self._observed = self._cpu = 0.0
-        self._lost = self._lost_told = 0
+        self._lost = 0
         self._last_read: dict[int, tuple[int, int, int]] = {}
         self._stop = threading.Event()
+        self._failure = ""
+        # From here on the thread's alone.
         self._descriptors: list[int] = []
         self._rings: list[mmap.mmap] = []
+        self._filtered_by = b""
         try:
-            for cpu in _online_cpus():
-                self._open_on(cpu)
+            self._open_all()
         except OSError as error:
             self._close_all()
             raise _why_not(error) from None
         self._thread = threading.Thread(target=self._run, name="tracer", daemon=True)
         self._thread.start()
 
-    def follow(self, label: str, files: frozenset[File]) -> None:
-        """Count these files of one target, until told otherwise."""
+    def following(self) -> Following:
+        """For one more target: which of its files are counted, and what came of it."""
+        return Following(self)
+
+    def follow(self, follower: Following, files: frozenset[File]) -> None:
+        """Count these files for a follower, until told otherwise."""
         with self._lock:
-            if self._followed.get(label) != files:
-                self._followed[label] = files
-                self._wanted = frozenset().union(*self._followed.values())
-                self._filter()
+            if self._followed.get(follower) != files:
+                self._followed[follower] = files
+                self._narrow()
+
+    def forget(self, follower: Following) -> None:
+        """Count nothing more for a follower."""
+        with self._lock:
+            if self._followed.pop(follower, None) is not None:
+                self._narrow()
 
     def counts(self) -> Counts:
-        """What was counted so far; `lost_lately` is since the last time that this was asked."""
+        """What was counted so far. Raises UserError where the kernel lets nothing be counted any more."""
         with self._lock:
-            lately, self._lost_told = self._lost - self._lost_told, self._lost
-            return Counts(dict(self._lookups), dict(self._insertions), self._observed, self._cpu, self._lost, lately)
+            if self._failure:
+                raise UserError(self._failure)
+            return Counts(dict(self._lookups), dict(self._insertions), self._observed, self._cpu, self._lost)
 
     def close(self) -> None:
         """Stop counting."""
         self._stop.set()
         self._thread.join()
         self._close_all()
+
+    def _open_all(self) -> None:
+        for cpu in _online_cpus():
+            self._open_on(cpu)
 
     def _open_on(self, cpu: int) -> None:
         lookup = _perf_event_open(self._lookup.identifier, cpu)
@@ -131,26 +148,38 @@ class PageCacheTracer:
             os.close(descriptor)
         self._rings, self._descriptors = [], []
 
-    def _filter(self) -> None:
-        """In the kernel: these files where they are few, else their file systems."""
-        by_device: dict[int, list[int]] = {}
-        for device, inode in sorted(self._wanted):
-            by_device.setdefault(device, []).append(inode)
-        parts = []
-        for device, inodes in by_device.items():
-            number = os.major(device) << _KERNEL_MINOR_BITS | os.minor(device)
-            exact = " || ".join(f"i_ino == {inode}" for inode in inodes) if len(self._wanted) <= FILES_IN_FILTER else ""
-            parts.append(f"(s_dev == {number} && ({exact}))" if exact else f"s_dev == {number}")
-        text = bytearray(" || ".join(parts or ["s_dev == 0"]).encode() + b"\0")
+    def _narrow(self) -> None:
+        """Count what somebody follows. Counts of other files are dropped: a dropped table's would be kept for ever, and its inode's next owner would have them."""
+        self._wanted = frozenset().union(*self._followed.values())
+        for counted in (self._lookups, self._insertions):
+            for file in counted.keys() - self._wanted:
+                del counted[file]
+
+    def _filter(self, text: bytes) -> None:
+        """Let the kernel tell of what fits this text alone. It takes one filter for each event (EEXIST for another), so for another all are opened anew."""
+        if text == self._filtered_by:
+            return
+        if self._filtered_by:
+            self._close_all()
+            self._open_all()
         for descriptor in self._descriptors:
-            fcntl.ioctl(descriptor, IOC_SET_FILTER, text, True)
+            fcntl.ioctl(descriptor, IOC_SET_FILTER, bytearray(text), True)
+        self._filtered_by = text
 
     def _run(self) -> None:
         """Windows and pauses, until told to stop."""
+        try:
+            self._take_turns()
+        except OSError as error:
+            self._failure = str(_why_not(error))
+
+    def _take_turns(self) -> None:
         while not self._stop.is_set():
-            if not self._wanted:
+            wanted = self._wanted
+            if not wanted:
                 self._stop.wait(READ_EVERY_SECONDS)
                 continue
+            self._filter(_filter_text(wanted))
             used = self._window()
             pause = min(max(used / self._budget - WINDOW_SECONDS, 0.0), LONGEST_PAUSE_SECONDS)
             self._stop.wait(pause)
@@ -221,6 +250,41 @@ class PageCacheTracer:
         self._last_read[thread] = (file[1], last, first)
         if previous is None or previous[:2] != (file[1], last) or first <= previous[2]:
             self._lookups[file] = self._lookups.get(file, 0) + max(last - first, 0) + 1
+
+
+def _filter_text(files: frozenset[File]) -> bytes:
+    """In the kernel's words: these files, at least one, where they are few, else their file systems."""
+    by_device: dict[int, list[int]] = {}
+    for device, inode in sorted(files):
+        by_device.setdefault(device, []).append(inode)
+    parts = []
+    for device, inodes in by_device.items():
+        number = os.major(device) << _KERNEL_MINOR_BITS | os.minor(device)
+        exact = " || ".join(f"i_ino == {inode}" for inode in inodes) if len(files) <= FILES_IN_FILTER else ""
+        parts.append(f"(s_dev == {number} && ({exact}))" if exact else f"s_dev == {number}")
+    return " || ".join(parts).encode() + b"\0"
+
+
+class Following:
+    """What one target has counted by the tracer that all share. Whoever made it ends it, or its files are counted for ever."""
+
+    def __init__(self, tracer: PageCacheTracer) -> None:
+        self._tracer = tracer
+        self._lost_told = 0
+
+    def follow(self, files: frozenset[File]) -> None:
+        """Count these files, until told otherwise."""
+        self._tracer.follow(self, files)
+
+    def counts(self) -> Counts:
+        """What was counted so far; `lost_lately` is since the last time that this was asked here. Raises UserError as the tracer does."""
+        counts = self._tracer.counts()
+        lately, self._lost_told = counts.lost - self._lost_told, counts.lost
+        return replace(counts, lost_lately=lately)
+
+    def end(self) -> None:
+        """Count nothing more of it."""
+        self._tracer.forget(self)
 
 
 def _device(number: int) -> int:

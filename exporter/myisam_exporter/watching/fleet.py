@@ -164,7 +164,8 @@ class Fleet:
         await loop.run_in_executor(self._looker, self._forget, watch)
 
     def _forget(self, watch: Watch) -> None:
-        """Let the followers forget a target whose last look has ended, unless another watch is of the same name."""
+        """End what a watch had counted, once its last look has ended; let the followers forget its target, unless another watch is of the same name."""
+        watch.count_no_more()
         with self.judging:
             if any(other.label == watch.label for other in self._watches()):
                 return

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING
 
-from myisam_exporter.collectors.base import Context
+from myisam_exporter.collectors.base import NOT_TRACED, Context
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
@@ -14,6 +16,9 @@ from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Running
+
+if TYPE_CHECKING:
+    from myisam_exporter.kernel.tracepoints import Following
 
 
 @dataclass(slots=True)
@@ -31,8 +36,9 @@ class LookMemory:
     sweeper: Sweeper = field(default_factory=Sweeper)
     index_names: IndexNames = field(default_factory=IndexNames)
     switches: ThreadSwitches = field(default_factory=ThreadSwitches)
+    following: Following | Unknown = NOT_TRACED
 
     def lend(self, context: Context) -> None:
         """Let collectors use what remembers from look to look."""
         context.scanner, context.sweeper, context.index_names = self.scanner, self.sweeper, self.index_names
-        context.switches = self.switches
+        context.switches, context.following = self.switches, self.following

@@ -37,7 +37,6 @@ class WatchOptions:
             self.proc,
             self.sys,
             self.page_cache_seconds,
-            self.tracer,
-            self.key_caches,
+            key_caches=self.key_caches,
             clock=clock,
         )

@@ -10,11 +10,13 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading
 from myisam_exporter.exposition.text import Page, joined
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.index_names import IndexNames
 from myisam_exporter.files.sweeper import Sweeper
@@ -32,6 +34,9 @@ from myisam_exporter.watching.memory import LookMemory
 from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.outcomes import own_page
 from myisam_exporter.watching.scrapes import Scrapes, cheap_collectors
+
+if TYPE_CHECKING:
+    from myisam_exporter.kernel.tracepoints import Following
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +78,7 @@ class Watch:
                 sweeper=Sweeper(clock=clock),
                 index_names=IndexNames(clock),
                 switches=switches,
+                following=_following(options),
             ),
             followers,
             judging or threading.Lock(),
@@ -158,9 +164,19 @@ class Watch:
         self.is_over = True
         self.connection.close()
 
+    def count_no_more(self) -> None:
+        """Let the tracepoints count its files no more. Only when the last look has ended: a look follows the files anew."""
+        following = self.background.memory.following
+        if not isinstance(following, Unknown):
+            following.end()
+
     def renew(self) -> None:
         """End the connection if its target is another one by now."""
         try:
             self.connection.renew()
         except UserError as error:
             _log.warning("%s keeps its connection: %s", self.label, error)
+
+
+def _following(options: WatchOptions) -> Following | Unknown:
+    return options.tracer if isinstance(options.tracer, Unknown) else options.tracer.following()

@@ -1,11 +1,12 @@
 """Lookups by tracepoints: rates over the windows in which they were on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
 from myisam_exporter.collectors.base import NOT_TRACED, Pair
 from myisam_exporter.collectors.page_cache_lookups import COLLECTOR, Lookups
+from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import Counts, File
 from tests.support.recorded import RecordedLook
@@ -14,17 +15,18 @@ ORDERS = ("shop", "orders")
 
 
 @dataclass
-class Tracer:
-    """Stands in for the kernel's counts, which only root may have: as many lookups of each file as its size has bytes."""
+class Counted:
+    """Stands in for the kernel's counts, which only root may have."""
 
-    followed: dict[str, frozenset[File]] = field(default_factory=dict)
+    followed: frozenset[File] = frozenset()
     counted: Counts | None = None
 
-    def follow(self, label: str, files: frozenset[File]) -> None:
-        self.followed[label] = files
+    def follow(self, files: frozenset[File]) -> None:
+        self.followed = files
 
     def counts(self) -> Counts:
-        assert self.counted is not None
+        if self.counted is None:
+            raise UserError("the kernel takes no more filters")
         return self.counted
 
 
@@ -35,20 +37,27 @@ def test_what_is_not_traced_says_how_it_would_be(look: RecordedLook) -> None:
 
 def test_counts_of_files_become_counts_of_tables(look: RecordedLook) -> None:
     state = (look.machine.data / "shop" / "orders.MYD").stat()
-    tracer = Tracer()
-    tracer.counted = Counts({(state.st_dev, state.st_ino): 500, (1, 1): 7}, {(state.st_dev, state.st_ino): 5}, 2.0, 0.01, 3, 3)
+    following = Counted()
+    following.counted = Counts({(state.st_dev, state.st_ino): 500, (1, 1): 7}, {(state.st_dev, state.st_ino): 5}, 2.0, 0.01, 3, 3)
     with look.machine.playing():
         context = look.machine.context()
-        context.samples, context.tracer = dict(look.second.samples), tracer  # type: ignore[assignment]
+        context.samples, context.following = dict(look.second.samples), following  # type: ignore[assignment]
         found = COLLECTOR.collect(context)
     assert isinstance(found, Lookups)
     assert (found.lookups[(*ORDERS, "data")], found.insertions[(*ORDERS, "data")], found.lookups[(*ORDERS, "index")]) == (500, 5, 0)
-    assert (state.st_dev, state.st_ino) in tracer.followed[context.target.label]
+    assert (state.st_dev, state.st_ino) in following.followed
     files = list(look.machine.data.rglob("*.MY[ID]"))
-    assert len(tracer.followed[context.target.label]) == len(files)
+    assert len(following.followed) == len(files)
     unwhole = COLLECTOR.incomplete(found)
     assert unwhole is not None
     assert "3 events were lost" in unwhole.reason
+
+
+def test_a_kernel_that_lets_nothing_be_counted_any_more_is_no_exception(look: RecordedLook) -> None:
+    with look.machine.playing():
+        context = look.machine.context()
+        context.samples, context.following = dict(look.second.samples), Counted()  # type: ignore[assignment]
+        assert COLLECTOR.collect(context) == Unknown("the kernel takes no more filters")
 
 
 def lookups(data: int, inserted: int, seconds: float) -> Lookups:
@@ -69,5 +78,5 @@ def test_without_tables_there_is_nothing_to_count(look: RecordedLook) -> None:
     gone = Unknown("no tables")
     with look.machine.playing():
         context = look.machine.context()
-        context.samples, context.tracer = {"myi": gone}, Tracer()  # type: ignore[assignment]
+        context.samples, context.following = {"myi": gone}, Counted()  # type: ignore[assignment]
         assert COLLECTOR.collect(context) is gone

@@ -17,6 +17,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Outcome, Reading
 from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.tracepoints import Following
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.look.table_choice import Choice, TableChooser
@@ -283,6 +284,40 @@ def test_who_is_watched_under_the_same_name_is_not_forgotten() -> None:
             assert follower.forgotten == []
             fleet.reload(ProbeTargets())
             await until(lambda: follower.forgotten == ["shop"])
+            fleet.close()
+
+    asyncio.run(moved())
+
+
+class Traced:
+    """Stands in for the tracepoints, which only root may have: whose files are counted."""
+
+    def __init__(self) -> None:
+        self.followed: list[Following] = []
+
+    def following(self) -> Following:
+        self.followed.append(Following(self))  # type: ignore[arg-type]
+        return self.followed[-1]
+
+    def forget(self, follower: Following) -> None:
+        self.followed.remove(follower)
+
+
+def test_the_files_of_a_watch_that_has_ended_are_counted_no_more_whoever_has_its_name() -> None:
+    traced = Traced()
+    options = WatchOptions(timeout_seconds=1, background_seconds=0.2, tracer=traced)  # type: ignore[arg-type]
+    before, after = (ProbeTargets({"shop": Listed("shop", host="127.0.0.1", port=port)}) for port in (1, 2))
+
+    async def moved() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            fleet = Fleet(options, pool, TableChooser, targets=before)
+            former = fleet.watch_probed(before.listed["shop"], "client")
+            await until(lambda: former.looks > 0)
+            fleet.reload(after)
+            present = fleet.watch_probed(after.listed["shop"], "client")
+            await until(lambda: traced.followed == [present.background.memory.following])
+            fleet.reload(ProbeTargets())
+            await until(lambda: traced.followed == [])
             fleet.close()
 
     asyncio.run(moved())

@@ -143,11 +143,12 @@ def test_the_tracepoints_count_reads_of_a_file_exactly(tmp_path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     state = os.fstat(descriptor)
     file = (state.st_dev, state.st_ino)
-    counting = tracer()
+    tracing = tracer()
+    counting = tracing.following()
     try:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        counting.follow("x", frozenset({file}))
+        counting.follow(frozenset({file}))
         time.sleep(0.2)
         pages = random.sample(range(2048), 500)
 
@@ -167,7 +168,66 @@ def test_the_tracepoints_count_reads_of_a_file_exactly(tmp_path: Path) -> None:
         assert warm[1] <= 50  # some machines reclaim idle pages within a minute
         assert counting.counts().lost == 0
     finally:
-        counting.close()
+        tracing.close()
+        os.close(descriptor)
+
+
+def test_what_nobody_follows_any_more_is_not_kept(tmp_path: Path) -> None:
+    """A target that is gone, and a file that its table lost: neither is counted, nor are its former counts kept."""
+    descriptors = []
+    for name in ("one", "other", "third"):
+        (tmp_path / name).write_bytes(b"x" * (1 << 16))
+        descriptors.append(os.open(tmp_path / name, os.O_RDONLY))
+    one, other, third = ((state.st_dev, state.st_ino) for state in map(os.fstat, descriptors))
+    tracing = tracer()
+    here, there = tracing.following(), tracing.following()
+
+    def seen() -> set[tuple[int, int]]:
+        deadline = time.monotonic() + 1.5
+        while time.monotonic() < deadline:
+            for descriptor in descriptors:
+                os.pread(descriptor, 100, 0)
+            time.sleep(0.01)
+        return set(here.counts().lookups)
+
+    try:
+        here.follow(frozenset({one, other}))
+        there.follow(frozenset({other, third}))
+        assert seen() == {one, other, third}
+        there.end()
+        assert set(here.counts().lookups) == seen() == {one, other}
+        here.follow(frozenset({one}))
+        assert set(here.counts().lookups) == seen() == {one}
+        here.end()
+        here.end()
+        assert set(here.counts().lookups) == seen() == set()
+    finally:
+        tracing.close()
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def test_each_target_is_told_of_the_events_that_were_lost_since_it_asked_last(tmp_path: Path) -> None:
+    """What one target asks takes nothing from what another is told: its counts are a part too."""
+    path = tmp_path / "data"
+    path.write_bytes(b"x" * (1 << 20))
+    descriptor = os.open(path, os.O_RDONLY)
+    state = os.fstat(descriptor)
+    tracing = tracer()
+    here, there = tracing.following(), tracing.following()
+    try:
+        here.follow(frozenset({(state.st_dev, state.st_ino)}))
+        deadline = time.monotonic() + 60
+        while not tracing.counts().lost and time.monotonic() < deadline:
+            for page in range(100_000):
+                os.pread(descriptor, 1, page % 256 * 4096)
+        here.end()
+        time.sleep(1)  # the window that is open ends
+        lost = tracing.counts().lost
+        assert lost > 0
+        assert [here.counts().lost_lately, there.counts().lost_lately, there.counts().lost_lately] == [lost, lost, 0]
+    finally:
+        tracing.close()
         os.close(descriptor)
 
 
@@ -176,7 +236,8 @@ def test_the_tracepoints_keep_within_their_budget(tmp_path: Path) -> None:
     path.write_bytes(b"x" * (1 << 20))
     descriptor = os.open(path, os.O_RDONLY)
     state = os.fstat(descriptor)
-    counting = tracer(0.02)
+    tracing = tracer(0.02)
+    counting = tracing.following()
     stop = threading.Event()
 
     def read() -> None:
@@ -186,7 +247,7 @@ def test_the_tracepoints_keep_within_their_budget(tmp_path: Path) -> None:
 
     reader = threading.Thread(target=read)
     try:
-        counting.follow("x", frozenset({(state.st_dev, state.st_ino)}))
+        counting.follow(frozenset({(state.st_dev, state.st_ino)}))
         reader.start()
         started = time.monotonic()
         time.sleep(4)
@@ -198,5 +259,5 @@ def test_the_tracepoints_keep_within_their_budget(tmp_path: Path) -> None:
     finally:
         stop.set()
         reader.join()
-        counting.close()
+        tracing.close()
         os.close(descriptor)
