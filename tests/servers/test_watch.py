@@ -3,10 +3,12 @@
 import asyncio
 import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors import key_caches
 from myisam_exporter.collectors.base import Pair
+from myisam_exporter.errors import ServerLostError
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
@@ -24,6 +27,7 @@ from myisam_exporter.metrics import status as status_metrics
 from myisam_exporter.metrics.base import Metric, Scene, Value
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.background import STALE_INTERVALS
+from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.options import DEFAULT_BACKGROUND_SECONDS, WatchOptions
 from myisam_exporter.watching.watch import Watch
@@ -221,6 +225,32 @@ def test_what_cannot_be_seen_of_a_remote_server_is_no_failure() -> None:
         assert found.value("table_rows", schema="d", table="t") == 1
         assert found.value("tables") is None
         assert found.value("key_cache_size_bytes", cache="default") is not None
+
+
+def test_a_connection_that_is_made_while_a_reload_changes_the_account_is_not_kept(mariadb: PrivateServer) -> None:
+    hung, release = threading.Event(), threading.Event()
+    before, after = target(mariadb), replace(target(mariadb), host="127.0.0.1")
+    asked: list[int] = []
+
+    def resolve() -> Target:
+        asked.append(len(asked))
+        if len(asked) > 1:
+            return after
+        hung.set()
+        release.wait(10)
+        return before
+
+    connection = Connection(resolve, 5)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(connection.session)
+        assert hung.wait(5)
+        connection.renew()
+        release.set()
+        with pytest.raises(ServerLostError, match="given up"):
+            first.result(5)
+    assert connection.open_session is None
+    assert connection.session().target == after
+    connection.close()
 
 
 def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:

@@ -30,6 +30,7 @@ class Connection:
         self._first: Target | None = None
         self._session: Session | None = None
         self._attempt: tuple[Future[Session], float] | None = None
+        self._attempted: Target | None = None  # by the attempt that is under way, once it is resolved
         self._pause_seconds = 0.0
         self._not_before = 0.0
         self._failure = ""
@@ -49,7 +50,7 @@ class Connection:
             mine: Future[Session] = Future()
             if theirs is None:
                 # An attempt that hangs, in a resolver for example, is given up for another when its lease is over.
-                self._attempt = (mine, now + 2 * self._timeout_seconds)
+                self._attempt, self._attempted = (mine, now + 2 * self._timeout_seconds), None
         if theirs is None:
             return self._connect(mine)
         try:
@@ -59,7 +60,7 @@ class Connection:
 
     def _connect(self, attempt: Future[Session]) -> Session:
         try:
-            session = Session(self._same_server(), self._timeout_seconds)
+            session = Session(self._same_server(attempt), self._timeout_seconds)
         except Exception as error:
             known = error if isinstance(error, UserError) else UserError(f"could not connect: {error}")
             self._failed(str(known), attempt)
@@ -71,17 +72,19 @@ class Connection:
                 self._attempt, self._session, self._pause_seconds = None, session, 0.0
         if given_up:
             session.close()
-            late = ServerLostError("this attempt to connect took too long and was given up.")
+            late = ServerLostError("this attempt to connect was given up: it took too long, or another one was wanted.")
             attempt.set_exception(late)
             raise late
         attempt.set_result(session)
         return session
 
-    def _same_server(self) -> Target:
+    def _same_server(self, attempt: Future[Session]) -> Target:
         """The target, read anew. Raises UserError where it is at another address than the first."""
         fresh = self._resolve()
         with self._lock:
             first = self._first = self._first or fresh
+            if self._attempt is not None and self._attempt[0] is attempt:
+                self._attempted = fresh
         # While a server that nobody named is away, another place than its own is taken for the default.
         if fresh.label != first.label and not (fresh.is_found and first.is_found):
             raise UserError(
@@ -116,21 +119,24 @@ class Connection:
             session.abort()
 
     def close(self) -> None:
-        """End the connection; the next `session()` makes a new one at once."""
+        """End the connection; the next `session()` makes a new one at once. An attempt that is under way is given up: it may be by what held before."""
         with self._lock:
             session, self._session = self._session, None
+            self._attempt = None
             self._not_before = 0.0
         if session is not None:
             session.close()
 
     def renew(self) -> None:
-        """End the connection unless it is the one that would be made now: to the same server, as the same user, with the same password.
+        """End the connection, or the attempt, unless it is the one that would be made now: to the same server, as the same user, with the same password.
 
         After a failure the next attempt is made at once. Raises UserError when the target cannot be resolved any more.
         """
         fresh = self._resolve()
-        session = self.open_session
-        if session is None or session.target != fresh:
+        with self._lock:
+            attempted = None if self._attempt is None else self._attempted
+            present = attempted if self._session is None else self._session.target
+        if present != fresh:
             self.close()
 
     def _failed(self, why: str, attempt: Future[Session] | None) -> None:

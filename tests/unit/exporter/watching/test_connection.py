@@ -1,5 +1,6 @@
 """The one connection with a target: pauses after failures, attempts that hang."""
 
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -110,3 +111,44 @@ def test_an_attempt_that_hangs_is_given_up_for_another_when_its_lease_is_over() 
             first.result(5)
     with pytest.raises(UserError, match="trying again in 1 s"):
         connection.session()
+
+
+def test_a_reload_gives_up_an_attempt_that_is_by_what_held_before_it() -> None:
+    hung, release = threading.Event(), threading.Event()
+    asked: list[int] = []
+
+    def resolve() -> Target:
+        asked.append(len(asked))
+        if len(asked) > 1:
+            return replace(at(1), password="changed")
+        hung.set()
+        release.wait(10)
+        return at(1)
+
+    connection = Connection(resolve, 1, MovedClock())
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(connection.session)
+        assert hung.wait(5)
+        connection.renew()
+        release.set()
+        with pytest.raises(UserError):
+            first.result(5)
+    with pytest.raises(UserError) as caught:
+        connection.session()
+    assert "trying again" not in str(caught.value), "its failure says nothing of what holds now"
+
+
+def test_a_reload_that_changes_nothing_leaves_an_attempt_alone() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
+        silent.settimeout(5)
+        targets = [at(silent.getsockname()[1])]
+        connection = Connection(lambda: targets[-1], 1, MovedClock())
+        first = pool.submit(connection.session)
+        reached, _ = silent.accept()
+        connection.renew()
+        with reached, pytest.raises(ServerLostError, match="a connection is being made"):
+            connection.session()
+        with pytest.raises(UserError, match="127.0.0.1"):
+            first.result(5)
+        with pytest.raises(UserError, match="trying again"):
+            connection.session()
