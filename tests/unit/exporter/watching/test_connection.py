@@ -148,7 +148,7 @@ def test_a_reload_that_changes_nothing_leaves_an_attempt_alone() -> None:
         connection.renew()
         with reached, pytest.raises(ServerLostError, match="a connection is being made"):
             connection.session()
-        with pytest.raises(UserError, match="127.0.0.1"):
+        with pytest.raises(UserError, match=r"127\.0\.0\.1"):
             first.result(5)
         with pytest.raises(UserError, match="trying again"):
             connection.session()
