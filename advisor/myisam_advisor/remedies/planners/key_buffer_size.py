@@ -21,28 +21,18 @@ LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """A size in bytes and how to set it; twice the present size where the indexes' size is not known."""
     present = row.get("size_bytes")
-    index_bytes, block_size = row.get("index_bytes"), row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
     known_size = present if isinstance(present, int | float) and present else None
-    if isinstance(index_bytes, int | float) and isinstance(block_size, int | float):
-        if row.get("name") == DEFAULT_CACHE:
-            index_bytes = max(index_bytes + context.known.index_bytes_change, 0)
-        wanted, basis = (
-            index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM,
-            f"{size(index_bytes)} of indexes and their bookkeeping",
-        )
-    elif known_size:
-        wanted, basis = 2 * known_size, "twice the present size, as the size of the indexes is not known"
-    else:
-        return Plan(
-            {
-                "advice": "Raise key_buffer_size. How far is not known: neither its present size nor that of the indexes can be seen.",
-                "way_back": "Set key_buffer_size to its former value.",
-            }
-        )
+    need = _need(row, known_size, context)
+    if need is None:
+        return _of_unknown_size("neither its present size nor that of the indexes can be seen")
+    wanted, basis = need
     if known_size and wanted <= known_size:
         return NotWorth(f"the key cache holds {basis} already")
     room = None if context.room_bytes is None else (known_size or 0) + context.room_bytes
     is_whole = room is None or wanted <= room
+    if not is_whole and known_size is None:
+        # What memory can spare comes on top of it: without it, a size would be a guess, and may be a smaller one.
+        return _of_unknown_size(f"its present size cannot be seen; memory has room for {size(room or 0)} more")
     if room is not None and wanted > room:
         wanted, basis = room, f"all that memory can spare; {basis} would be more"
     if (context.version_number or LARGE_CACHES_SAFE_FROM) < LARGE_CACHES_SAFE_FROM and wanted > LARGEST_SAFE_BYTES:
@@ -54,6 +44,11 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return NoRoom(
             f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
         )
+    return _raised(target, basis, known_size, row, context)
+
+
+def _raised(target: int, basis: str, known_size: float | None, row: Mapping[str, Value], context: PlanContext) -> Plan:
+    """How to set it; in words alone where the machine's memory is not known."""
     cache = named_cache(row)
     prefix = spoken_prefix(cache)
     back = set_global("key_buffer_size", known_size, cache) if known_size else None
@@ -61,7 +56,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
         "way_back": back.sql if back else "Set key_buffer_size to its former value.",
     }
-    if room is None:
+    if context.room_bytes is None:
         return Plan({**values, **_of_unseen_memory(values["advice"], target, known_size or 0, context)})
     return Plan(
         values=values,
@@ -69,6 +64,28 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         undo_commands=(back,) if back else (),
         my_cnf=(option_line("key_buffer_size", target, cache),),
         memory_bytes=target - (known_size or 0),
+    )
+
+
+def _need(row: Mapping[str, Value], known_size: float | None, context: PlanContext) -> tuple[float, str] | None:
+    """Bytes that are wanted, and what tells that; None where nothing does."""
+    index_bytes, block_size = row.get("index_bytes"), row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
+    if isinstance(index_bytes, int | float) and isinstance(block_size, int | float):
+        if row.get("name") == DEFAULT_CACHE:
+            index_bytes = max(index_bytes + context.known.index_bytes_change, 0)
+        wanted = index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM
+        return wanted, f"{size(index_bytes)} of indexes and their bookkeeping"
+    if known_size:
+        return 2 * known_size, "twice the present size, as the size of the indexes is not known"
+    return None
+
+
+def _of_unknown_size(why: str) -> Plan:
+    return Plan(
+        {
+            "advice": f"Raise key_buffer_size. How far is not known: {why}.",
+            "way_back": "Set key_buffer_size to its former value.",
+        }
     )
 
 

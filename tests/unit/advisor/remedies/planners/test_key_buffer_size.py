@@ -35,6 +35,15 @@ def test_memory_bounds_it_and_none_at_all_says_so() -> None:
     assert isinstance(short, NoRoom)
 
 
+@pytest.mark.parametrize(("available_bytes", "room"), [(MIB, "0 B"), (150 * MIB, "40 MiB")])
+def test_a_cache_whose_size_is_not_known_is_not_set_to_what_memory_can_spare(available_bytes: int, room: str) -> None:
+    """That comes on top of what it has: by itself it may be less, and was 0 where memory is short."""
+    host = {"memory_bytes": 160 * MIB, "memory_available_bytes": available_bytes}
+    plan = planned("key_buffer_size", ROW | {"size_bytes": None}, facts(server=MARIADB, host=host))
+    assert (plan.commands, plan.my_cnf, plan.memory_bytes) == ((), (), 0)
+    assert plan.values["advice"] == f"Raise key_buffer_size. How far is not known: its present size cannot be seen; memory has room for {room} more."
+
+
 def test_small_indexes_in_a_smaller_cache_need_a_step_and_not_memory() -> None:
     small = planned("key_buffer_size", ROW | {"size_bytes": 16 << 10, "index_bytes": 126 << 10}, facts(server=MARIADB, host=LARGE))
     assert texts(small.commands) == [f"SET GLOBAL key_buffer_size = {MIB};"]
