@@ -21,7 +21,7 @@ from tests.support.thoroughness import THOROUGH
 
 FOLDER = Path(__file__).parent
 CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "proofs", "expect"}
-EXPECTATIONS = {"fires", "silent", "only", "unknown", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do", "not_says", "undoes", "undoes_not"}
+EXPECTATIONS = {"fires", "silent", "only", "unknown", "decided", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do", "not_says", "undoes", "undoes_not"}
 BASES = ("expert", "author", "maintainer", "operator", "derived")
 # Every worker reads all cases: libyaml does it in a tenth of the time, where PyYAML was built with it.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -79,6 +79,7 @@ def test_case(rule: str, case: dict[str, Any]) -> None:
     if "only" in expect:
         assert fired == set(expect["only"])
     assert set(expect.get("unknown", ())) <= {outcome.rule for outcome in judgement.not_evaluated}
+    assert not set(expect.get("decided", ())) & {outcome.rule for outcome in judgement.not_evaluated}
     assert set(expect.get("not_applicable", ())) <= {outcome.rule for outcome in judgement.not_applicable}
     assert set(expect.get("dropped", ())) <= {outcome.rule for outcome in judgement.dropped}
     assert not expect.get("not_together") or not set(expect["not_together"]) <= fired

@@ -44,6 +44,45 @@ def test_what_stops_an_upgrade_is_found_and_its_remedy_takes_it_away() -> None:
         assert [row[0] for row in server.execute(times)] == [2001, 2001]
 
 
+PARTITIONED = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE ENGINE = 'MyISAM' AND CREATE_OPTIONS LIKE '%partitioned%'"
+DROPPED, NAMED, FULL = (1505, "ALTER TABLE p DROP PARTITION p0"), (1747, "SELECT * FROM p PARTITION (p0)"), (1114, "ALTER TABLE small REMOVE PARTITIONING")
+
+
+def test_both_ways_out_of_partitions_lead_where_the_rule_says_and_back() -> None:
+    by_range = "PARTITION BY RANGE (a) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE)"
+    with CopiedServer(binaries_of("mysql-5.6")) as server:
+        server.execute("CREATE DATABASE d", *(f"CREATE TABLE d.{name} (a INT NOT NULL, KEY (a)) ENGINE=MyISAM {by_range}" for name in "pq"), "INSERT INTO d.p VALUES (1), (11)")
+        (found,) = findings(server, "upgrade-blockers")
+        assert PARTITIONED in found.verify
+        assert server.execute(PARTITIONED) == [("d", "p"), ("d", "q")]
+        assert server.execute("CHECK TABLE d.p FOR UPGRADE")[0][3] == "OK", "which is why this verifies nothing"
+        before = server.execute("SHOW CREATE TABLE d.p")
+        server.execute("ALTER TABLE d.q ENGINE=InnoDB")
+        assert "PARTITION p0" in str(server.execute("SHOW CREATE TABLE d.q")[0][1])
+        server.execute(*(str(command).rstrip(";") for command in found.commands if "`p`" in str(command)))
+        assert server.execute(PARTITIONED) == []
+        assert findings(server, "upgrade-blockers") == []
+        for error, statement in (DROPPED, NAMED):
+            assert ran(server, statement) == error
+            assert f"{error}" in found.recommendation
+        server.execute(f"ALTER TABLE d.p {by_range}", "ALTER TABLE d.q ENGINE=MyISAM")
+        assert server.execute("SHOW CREATE TABLE d.p") == before
+        assert server.execute(PARTITIONED) == [("d", "p"), ("d", "q")]
+
+
+def test_a_copy_that_max_rows_forbids_leaves_the_table_as_it_was() -> None:
+    with CopiedServer(binaries_of("mysql-5.6")) as server:
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.small (a INT NOT NULL, c CHAR(200) NOT NULL) ENGINE=MyISAM MAX_ROWS=200 PARTITION BY HASH (a) PARTITIONS 4")
+        server.execute(f"INSERT INTO d.small VALUES {', '.join(f'({number}, 1)' for number in range(200))}", *["INSERT INTO d.small SELECT * FROM d.small"] * 10)
+        (found,) = findings(server, "upgrade-blockers")
+        error, statement = FULL
+        assert ran(server, statement) == error
+        assert "error 1114" in found.recommendation
+        assert server.execute(PARTITIONED) == [("d", "small")]
+        assert ran(server, statement.replace("REMOVE", "MAX_ROWS=1000000 REMOVE")) == 0
+        assert server.execute("SELECT COUNT(*) FROM d.small") == [(204_800,)]
+
+
 def test_nothing_of_it_stops_mariadb() -> None:
     with CopiedServer(binaries_of("mariadb-10.11"), ["--query-cache-size=8M", "--query-cache-type=1", "--myisam-repair-threads=2"]) as server:
         of_before(server)

@@ -1,12 +1,12 @@
 """How to divide the key cache among hot tables.
 
 MariaDB: key_cache_segments, one variable that helps a single hot table too; in my.cnf alone, as setting it online crashes servers (decision 001).
-MySQL: one cache for each hot table, sized by its indexes and activity, the rest in the default cache.
+MySQL: one cache for each hot table, as far as memory goes, sized by its indexes or its share of the load, whichever asks for more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count, islice
 
 from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
@@ -28,6 +28,10 @@ GROWTH = 1.25  # an index that is being inserted into will not stay as large as 
 MINIMUM_CACHE_BYTES = 8 << 20
 SIZE_STEP_BYTES = 1 << 20
 CACHE_PREFIX = "hot_"
+# What a cache is as large as.
+BY_INDEXES = "the indexes that it is to hold and a quarter more"
+BY_SHARE = "the share of the present cache that its load has"
+BY_MINIMUM = f"{MINIMUM_CACHE_BYTES >> 20} MiB, the least that is given"
 SEGMENTS_GOOD = "This helps one hot table as well as many, and needs no list of tables."
 CACHES_COST = (
     "CACHE INDEX and LOAD INDEX flush the table's blocks. While they run its writers wait, and all readers that come behind the first writer that waits. "
@@ -54,6 +58,15 @@ class HotTable:
     def name(self) -> tuple[str, str]:
         """The table's name."""
         return self.schema, self.table
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """How large caches become, in bytes; by what each need of a table was told; whether memory is short of what they need together."""
+
+    sizes: Sequence[int]
+    reasons: Sequence[str]
+    is_short: bool
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -129,8 +142,8 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     budget = max(present, 2.0 * MINIMUM_CACHE_BYTES) if context.room_bytes is None else context.room_bytes
     if budget < 2 * MINIMUM_CACHE_BYTES:
         return NoRoom("memory has no room for further key caches")
-    # The busiest get caches of their own; further ones join them in turn, so that every lock has its share.
-    sizes = cache_sizes(hot[:MAXIMUM_CACHES], block_size, budget, present)
+    sizing = cache_sizes(hot, block_size, budget, present)
+    sizes = sizing.sizes
     names = _free_names(len(sizes), context)
     creation = tuple(set_global("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True))
     assignment = tuple(
@@ -138,11 +151,11 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     )
     fits = [
         table
-        for place, table in enumerate(hot[: len(sizes)])
-        if table.index_bytes <= sizes[place] / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
+        for group, size in zip(_groups(hot, len(sizes)), sizes, strict=True)
+        if _index_bytes(group) <= size / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
+        for table in group
     ]
     loading = tuple(LoadIndex(table.name, table.partitioned) for table in fits)
-    rest = "; the other tables stay in the default cache" if len(hot) <= len(sizes) else ""
     back = (
         *(CacheIndex(table.name, table.cache or DEFAULT_CACHE, table.partitioned) for table in hot),
         *(set_global("key_buffer_size", 0, name) for name in names),
@@ -154,7 +167,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     )
     return Plan(
         values={
-            "advice": f"Give each of the {len(sizes)} busiest tables a key cache of its own: {sum(sizes) >> 20} MiB in all, sized by their indexes{rest}. "
+            "advice": f"{_division(len(hot), len(sizes))}: {sum(sizes) >> 20} MiB in all, {_sized(sizing, context)}. The other tables stay where they are. "
             f"{_dominated(hot, context)}A restart loses the assignment, so the init_file repeats it.{deprecated}",
             "price": CACHES_COST + _look_first(names, context),
             "way_back": " ".join(command.sql for command in back)
@@ -171,6 +184,15 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         memory_bytes=sum(sizes),
         index_bytes={(table.schema, table.table): 0.0 for table in hot},
     )
+
+
+def _groups(hot: Sequence[HotTable], count: int) -> list[Sequence[HotTable]]:
+    """The tables of each cache: the busiest have one each, and further ones join them in turn, so that every lock has its share."""
+    return [hot[place::count] for place in range(count)]
+
+
+def _index_bytes(tables: Iterable[HotTable]) -> float:
+    return sum(table.index_bytes for table in tables)
 
 
 def _known_caches(context: PlanContext) -> Mapping[str, Value]:
@@ -231,30 +253,49 @@ def _which_tables() -> Plan:
     )
 
 
-def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_bytes: float = 0) -> list[int]:
-    """Bytes for each table's cache: its indexes with bookkeeping and growth, and no less than its share of the cache it leaves.
+def _division(tables: int, caches: int) -> str:
+    if tables <= caches:
+        return f"Give each of the {tables} busiest tables a key cache of its own"
+    return f"Divide the {tables} busiest tables among {caches} key caches of their own"
 
-    Where the budget is short they are scaled by need and activity. Fewer caches than tables come back when the budget does not even
-    hold the smallest cache for each.
+
+def _sized(sizing: Sizing, context: PlanContext) -> str:
+    """What decided how large the caches are."""
+    if not sizing.is_short:
+        return f"each as large as {', or as '.join(dict.fromkeys(sizing.reasons))}"
+    if context.room_bytes is None:
+        return "kept small because it is not known how much memory this machine has"
+    return "which is what memory has room for, and less than they ask for"
+
+
+def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_bytes: float = 0) -> Sizing:
+    """A cache for each table: as large as its indexes with bookkeeping and growth, and no less than its share of the cache it leaves.
+
+    Where the budget is short they are scaled by need and activity. Fewer caches than tables come back where there are more tables than
+    caches may be, or when the budget does not even hold the smallest cache for each; then tables share them (see `_groups`).
     """
-    count = max(min(len(hot), int(budget // MINIMUM_CACHE_BYTES)), 1)
-    chosen = hot[:count]
-    activity = sum(max(table.activity, 1.0) for table in chosen)
-    shares = [shared_bytes * max(table.activity, 1.0) / activity for table in chosen]
-    indexes = [table.index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * GROWTH for table in chosen]
-    needs = [
-        max(index, min(share, budget / count), MINIMUM_CACHE_BYTES)
+    count = max(min(len(hot), MAXIMUM_CACHES, int(budget // MINIMUM_CACHE_BYTES)), 1)
+    loads = [sum(max(table.activity, 1.0) for table in group) for group in _groups(hot, count)]
+    shares = [shared_bytes * load / sum(loads) for load in loads]
+    indexes = [
+        _index_bytes(group) * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * GROWTH for group in _groups(hot, count)
+    ]
+    asked = [
+        max((index, BY_INDEXES), (min(share, budget / count), BY_SHARE), (float(MINIMUM_CACHE_BYTES), BY_MINIMUM))
         for index, share in zip(indexes, shares, strict=True)
     ]
+    needs, reasons = [need for need, _ in asked], [why for _, why in asked]
     if sum(needs) <= budget:
-        return [_round_up(need) for need in needs]
+        is_cut = any(why == BY_SHARE and need < share for (need, why), share in zip(asked, shares, strict=True))
+        return Sizing([_round_up(need) for need in needs], reasons, is_cut)
     spare = max(budget - MINIMUM_CACHE_BYTES * count, 0.0)
-    weights = [need * max(table.activity, 1.0) for need, table in zip(needs, chosen, strict=True)]
+    weights = [need * load for need, load in zip(needs, loads, strict=True)]
     scaled = [
         min(need, MINIMUM_CACHE_BYTES + spare * weight / sum(weights))
         for need, weight in zip(needs, weights, strict=True)
     ]
-    return [max(int(size) // SIZE_STEP_BYTES * SIZE_STEP_BYTES, SIZE_STEP_BYTES) for size in scaled]
+    rounded = [max(int(size) // SIZE_STEP_BYTES * SIZE_STEP_BYTES, SIZE_STEP_BYTES) for size in scaled]
+    return Sizing(rounded, reasons, is_short=True)
 
 
 def _round_up(size: float) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanContext, PlanFacts
-from myisam_advisor.remedies.planners.key_cache_layout import HotTable, cache_sizes, hot_tables
+from myisam_advisor.remedies.planners.key_cache_layout import MAXIMUM_CACHES, HotTable, cache_sizes, hot_tables
 from tests.support.planning import MARIADB, MYSQL, asked, facts, parameters_of, planned, texts
 
 MIB = 1 << 20
@@ -121,6 +121,43 @@ def test_without_memory_there_is_no_room() -> None:
 @pytest.mark.parametrize(("budget", "caches"), [(1 << 30, 3), (17 * MIB, 2), (1, 1)])
 def test_caches_never_take_more_than_the_budget_holds(budget: int, caches: int) -> None:
     hot = [HotTable("s", f"t{number}", False, 50.0 * MIB, 100.0 * (number + 1)) for number in range(3)]
-    sizes = cache_sizes(hot, 1024, budget)
+    sizes = cache_sizes(hot, 1024, budget).sizes
     assert len(sizes) == caches
     assert sum(sizes) <= max(budget, 8 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("present_bytes", "index_bytes", "host", "said"),
+    [
+        (0, 20 * MIB, LARGE, "each as large as the indexes that it is to hold and a quarter more."),
+        (256 * MIB, 20 * MIB, LARGE, "each as large as the share of the present cache that its load has."),
+        (0, MIB, LARGE, "each as large as 8 MiB, the least that is given."),
+        (64 * MIB, 400 * MIB, {}, "kept small because it is not known how much memory this machine has."),
+        (512 * MIB, MIB, {"memory_bytes": 1024 * MIB, "memory_available_bytes": 700 * MIB}, "which is what memory has room for, and less than they ask for."),
+        (64 * MIB, 400 * MIB, {"memory_bytes": 512 * MIB, "memory_available_bytes": 400 * MIB}, "which is what memory has room for, and less than they ask for."),
+    ],
+)
+def test_what_the_caches_are_as_large_as_is_said_as_it_is(present_bytes: int, index_bytes: int, host: dict[str, int], said: str) -> None:
+    known = facts(server=MYSQL, host=host, tables=tables(2, index_bytes=index_bytes), totals={"myisam_tables": 2})
+    plan = planned("key_cache_layout", ROW | {"size_bytes": present_bytes}, known)
+    advice = str(plan.values["advice"])
+    assert f" MiB in all, {said}" in advice, advice
+    sizes = [int(line.rpartition(" ")[2]) for line in texts(plan.my_cnf)[:2]]
+    assert f"{sum(sizes) // MIB} MiB in all" in advice
+
+
+def test_caches_of_different_tables_are_sized_by_different_things() -> None:
+    known = facts(server=MYSQL, host=LARGE, tables=[*tables(1, index_bytes=500 * MIB), *tables(1, table_name="small", index_bytes=MIB, rows_added_per_second=5000.0)])
+    advice = str(planned("key_cache_layout", ROW | {"size_bytes": 0}, known).values["advice"])
+    assert "each as large as the indexes that it is to hold and a quarter more, or as 8 MiB, the least that is given. The other tables stay where they are." in advice
+
+
+def test_more_tables_than_caches_share_them_and_no_table_is_promised_its_own() -> None:
+    known = facts(server=MYSQL, host=LARGE, tables=tables(MAXIMUM_CACHES + 3))
+    plan = planned("key_cache_layout", ROW, known)
+    assert str(plan.values["advice"]).startswith(f"Divide the {MAXIMUM_CACHES + 3} busiest tables among {MAXIMUM_CACHES} key caches of their own: ")
+    assert len([text for text in texts(plan.commands) if text.startswith("CACHE INDEX")]) == MAXIMUM_CACHES + 3
+    # Three caches hold two tables each, and are as large as both.
+    sizes = [int(line.rpartition(" ")[2]) for line in texts(plan.my_cnf)[:MAXIMUM_CACHES]]
+    assert [size >= 40 * MIB for size in sizes] == [True] * 3 + [False] * (MAXIMUM_CACHES - 3)
+    assert len([text for text in texts(plan.commands) if text.startswith("LOAD INDEX")]) == MAXIMUM_CACHES + 3
