@@ -6,7 +6,6 @@ Writes two files: docs/reference/evidence.md for people, rules/evidence.json for
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,6 +24,7 @@ from myisam_advisor.trial.comparison import Comparison, median_of
 from myisam_advisor.trial.experiments.base import Experiment, experiment_named, experiment_names
 from myisam_advisor.trial.private.apart import apart, as_other
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice, as_document, from_document
+from myisam_advisor.trial.private.machine import usable_cores
 from myisam_advisor.trial.report import client_share
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.task import Task, do_task, run_task
@@ -139,7 +139,7 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
         "command": COMMAND,
         "machine": results[0].machine,
         "taken_at": results[0].taken_at[:10],
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": usable_cores(),
         "servers": {
             result.binaries: {
                 "flavour": result.server.lower(),
@@ -154,6 +154,7 @@ def evidence_data(results: Sequence[TrialResult], rates: Rates) -> dict[str, Any
 
 
 def _entries(results: Sequence[TrialResult]) -> list[dict[str, Any]]:
+    """Each with what may differ where it is measured again: day, cores, version. Files of before have these of all together alone."""
     return [
         {
             "experiment": result.experiment,
@@ -166,6 +167,7 @@ def _entries(results: Sequence[TrialResult]) -> list[dict[str, Any]]:
             "high": None if one.high is None else _rounded(one.high),
             "verdict": one.verdict,
             "taken_at": result.taken_at[:10],
+            "cores": usable_cores(),
             "server_version": short_version(result.version) if result.server else "",
         }
         for result in results
@@ -201,11 +203,13 @@ def evidence_page(results: Sequence[TrialResult], rates: Rates) -> str:
         by_name.setdefault(result.experiment, []).append(result)
     for name, of_one in by_name.items():
         lines += _section(name, experiment_named(name), of_one)
-    lines += _rates_section(rates)
+    lines += _rates_section(rates, {result.binaries: short_version(result.version) for result in results})
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rates_section(rates: Rates) -> list[str]:
+def _rates_section(rates: Rates, versions: Mapping[str, str]) -> list[str]:
+    """Of servers on which no experiment has run yet the versions are not known."""
+    named = {server: f"{server} ({versions[server]})" if server in versions else server for server in rates}
     statements = list(dict.fromkeys(statement for of_one in rates.values() for statement in of_one))
     lines = [
         "## How fast tables are rebuilt",
@@ -215,7 +219,7 @@ def _rates_section(rates: Rates) -> list[str]:
     ]
     lines += [f"| server | {' | '.join(statements)} |", f"|---|{'---|' * len(statements)}"]
     return lines + [
-        f"| {server} | {' | '.join(f'{size(of_one[name])}/s' for name in statements)} |"
+        f"| {named[server]} | {' | '.join(f'{size(of_one[name])}/s' for name in statements)} |"
         for server, of_one in rates.items()
     ]
 

@@ -58,8 +58,9 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
     if not found:
         return ""
     about = evidence()["servers"][server]
-    # An experiment may have been measured again since the others were, on a later patch of the server.
+    # An experiment may have been measured again since the others were, on a later patch of the server, and on another machine.
     when = max(entry.get("taken_at", evidence()["taken_at"]) for _, entry in found)
+    cores = found[0][1].get("cores", evidence()["cores"])
     kind = f"{PRODUCT_NAMES[about['flavour']]} {found[0][1].get('server_version', about['version'])}"
     exact = (
         "this kind of server"
@@ -72,7 +73,7 @@ def quotation(measured: Measured | None, flavour: object, version_number: object
         for variant in variants
     )
     return (
-        f"Measured on {exact} ({kind}, {evidence()['cores']} cores, made-up tables, {when}), {said}. "
+        f"Measured on {exact} ({kind}, {cores} cores, made-up tables, {when}), {said}. "
         f"{measured.not_for} On a copy of your own: myisam-advisor trial {measured.experiment} --table DB.TABLE"
     )
 

@@ -1,5 +1,6 @@
 """What is measured again takes its own place on the page, and nobody else's; files that cannot be written are named."""
 
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,9 @@ import pytest
 
 from benchmarks import evidence
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.experiments.base import experiment_named, experiment_names
+from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_exporter.errors import UserError
 
 FIRST, SECOND, THIRD = (experiment_named(name).title for name in experiment_names()[:3])
@@ -54,3 +57,26 @@ def test_a_file_that_is_not_there_is_named_before_anything_is_measured(monkeypat
     monkeypatch.setattr(evidence, "PAGE", tmp_path / "nosuch.md")
     with pytest.raises(TrialError, match=r"nosuch\.md cannot be read: No such file"):
         evidence.run_again(["io"])
+
+
+def test_each_measurement_tells_its_own_day_cores_and_version() -> None:
+    """Those that it may use, whatever the machine has."""
+    runs = {"before": [Run(10, 1.0)] * 6, "after": [Run(20, 1.0)] * 6}
+    result = TrialResult("io", "MariaDB", "10.11.19-MariaDB-log", "made up", (), [WorkloadResult("reads", "rows", runs)], "Faster.", binaries="mariadb-10.11", taken_at="2026-11-26 10:00")
+    (entry,) = evidence._entries([result])
+    assert (entry["server"], entry["server_version"], entry["taken_at"]) == ("mariadb-10.11", "10.11.19", "2026-11-26")
+    usable = os.sched_getaffinity(0)
+    assert entry["cores"] == len(usable)
+    os.sched_setaffinity(0, {min(usable)})
+    try:
+        assert evidence._entries([result])[0]["cores"] == 1
+    finally:
+        os.sched_setaffinity(0, usable)
+
+
+def test_rates_are_of_a_version_where_an_experiment_has_told_it() -> None:
+    """The page is written after each experiment: the first may have run on one server of several."""
+    result = TrialResult("io", "MariaDB", "10.11.19-MariaDB", "made up", (), (), "Faster.", binaries="mariadb-10.11", taken_at="2026-11-26 10:00")
+    page = evidence.evidence_page([result], {"mariadb-10.11": {"ALTER": 1 << 20}, "mysql-9.7": {"ALTER": 1 << 21}})
+    assert "| mariadb-10.11 (10.11.19) | 1 MiB/s |" in page
+    assert "| mysql-9.7 | 2 MiB/s |" in page

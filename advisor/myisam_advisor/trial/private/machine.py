@@ -82,6 +82,11 @@ def available_bytes() -> int | None:
     return None
 
 
+def usable_cores() -> int:
+    """The processors that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
 def machine_name() -> str:
     """The machine in words that tell nobody where it stands: processors, memory, kernel."""
     model = next(
@@ -93,5 +98,4 @@ def machine_name() -> str:
         platform.machine(),
     )
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    cores = len(os.sched_getaffinity(0))
-    return f"{cores} cores ({model}), {size(total)} of memory, Linux {platform.release().partition('-')[0]}"
+    return f"{usable_cores()} cores ({model}), {size(total)} of memory, Linux {platform.release().partition('-')[0]}"

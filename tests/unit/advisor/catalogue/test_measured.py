@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from myisam_advisor.catalogue import measured
 from myisam_advisor.catalogue.measured import evidence, quotation
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.trial.experiments.base import experiment_named, experiment_names
@@ -35,10 +36,10 @@ def test_every_quote_was_measured_somewhere(rule: Rule) -> None:
 
 
 def test_published_figures_stand_beside_workloads_that_exist() -> None:
-    measured = {(entry["experiment"], entry["workload"], entry["variant"]) for entry in evidence()["measured"]}
+    found = {(entry["experiment"], entry["workload"], entry["variant"]) for entry in evidence()["measured"]}
     for name in experiment_names():
         for one in experiment_named(name).published:
-            assert (name, one.workload, one.variant) in measured
+            assert (name, one.workload, one.variant) in found
 
 
 def test_a_finding_quotes_the_nearest_server_and_says_when_it_does_not_apply() -> None:
@@ -63,8 +64,22 @@ def test_what_was_measured_again_tells_its_own_day_and_server() -> None:
     assert f"(MariaDB {version}, 2 cores, made-up tables, {day})" in quotation(rule.measured, "mariadb", 110806)
 
 
+@pytest.mark.parametrize(("cores", "said"), [(16, "16 cores"), (None, "2 cores")])
+def test_each_experiment_tells_the_cores_that_it_was_measured_on_where_the_file_has_them(monkeypatch: pytest.MonkeyPatch, cores: int | None, said: str) -> None:
+    """Files of before have one number for all."""
+    rule = next(rule for rule in QUOTING if rule.id == "key-cache-contention")
+    known, others = evidence(), quotation(next(rule for rule in QUOTING if rule.id == "read-buffer-too-large").measured, "mariadb", 101119)
+    own = {} if cores is None else {"cores": cores}
+    entries = [entry if entry["experiment"] != "key-cache" else {name: value for name, value in entry.items() if name != "cores"} | own for entry in known["measured"]]
+    monkeypatch.setattr(measured, "evidence", lambda: {**known, "measured": entries})
+    assert f", {said}, made-up tables, " in quotation(rule.measured, "mariadb", 101119)
+    assert ", 2 cores, made-up tables, " in others
+
+
 def test_the_page_tells_date_machine_and_command() -> None:
     text = PAGE.read_text("utf-8")
     assert re.search(r"`script/bench evidence` \(version [\d.]+\) on \d{4}-\d\d-\d\d: \d+ cores", text)
-    for about in evidence()["servers"].values():
-        assert about["version"] in text
+    for name, about in evidence()["servers"].items():
+        assert f"| {name} ({about['version']}) |" in text
+    for entry in evidence()["measured"]:
+        assert entry["server_version"] in text
