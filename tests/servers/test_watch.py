@@ -19,6 +19,7 @@ from myisam_exporter.collectors import key_caches
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.kernel.page_cache_hits import PageCacheHits
+from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.table_choice import Choice, TableChooser
@@ -34,6 +35,7 @@ from myisam_exporter.watching.watch import Watch
 from tests.support.daemon import Answer, free_port, serving, wait_for
 from tests.support.moved_clock import MovedClock
 from tests.support.servers import CopiedServer, binaries_of
+from tests.support.tracefs import tracepoints_below
 
 from .conftest import look, schema, target
 
@@ -274,6 +276,32 @@ def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:
             after = daemon.get()
             assert (after.value("table_page_cache_insertions_total", **labels) or 0) <= 60
             assert after.value("exporter_tracing_cpu_seconds_total") is not None
+
+
+def test_precise_counts_follow_the_tables_that_come_later(mariadb: PrivateServer, tmp_path: Path) -> None:
+    """The kernel takes one filter for each event: until now the reads of a table that came after the first look were none."""
+    with tracepoints_below(tmp_path), schema(mariadb, "traced_later") as name, ThreadPoolExecutor(4) as pool:
+        tracer, listener = PageCacheTracer(1.0), Listener()
+        watching = Watch("here", lambda: target(mariadb), pool, WatchOptions(tracer=tracer), TableChooser(), [listener])
+        try:
+            for table in ("early", "late"):
+                mariadb.execute(f"CREATE TABLE {table} (c CHAR(200) NOT NULL) ENGINE=MyISAM", f"INSERT INTO {table} VALUES {', '.join(['(1)'] * 2000)}", "FLUSH TABLES", database=name)
+                watching.look()
+                time.sleep(1)  # the next window counts it
+                for _ in range(20):
+                    mariadb.execute(f"SELECT COUNT(*) FROM {table} WHERE c = 'x'", database=name)
+                    time.sleep(0.02)
+                time.sleep(1)
+                watching.look()
+                rows = {row["table_name"]: row for row in listener.facts.tables["tables"].dictionaries() if row["schema_name"] == name}
+                rate = rows[table]["data_lookups_per_second"]
+                assert isinstance(rate, float)
+                assert rate > 50
+            watching.count_no_more()
+            assert tracer.counts().lookups == {}
+        finally:
+            watching.close()
+            tracer.close()
 
 
 class Listener:

@@ -5,6 +5,7 @@ import random
 import re
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.table_choice import TableChooser, names_of, table_pattern
 from myisam_exporter.watching.single_flight import SingleFlight
 from tests.support.moved_clock import MovedClock
+from tests.support.tracefs import tracepoints_below
 
 COLUMNS = ("schema_name", "table_name", "data_bytes", "index_bytes", "crashed", "write_statements_per_second", "rows_read_per_second")
 
@@ -129,6 +131,12 @@ def test_a_shared_group_or_none_says_nothing_of_the_server(tmp_path: Path, procs
     assert found.off
 
 
+@pytest.fixture
+def tracefs(tmp_path: Path) -> Iterator[None]:
+    with tracepoints_below(tmp_path):
+        yield
+
+
 def tracer(budget: float = 1.0) -> PageCacheTracer:
     try:
         return PageCacheTracer(budget)
@@ -136,6 +144,7 @@ def tracer(budget: float = 1.0) -> PageCacheTracer:
         pytest.skip(str(error))
 
 
+@pytest.mark.usefixtures("tracefs")
 def test_the_tracepoints_count_reads_of_a_file_exactly(tmp_path: Path) -> None:
     path = tmp_path / "data"
     path.write_bytes(random.randbytes(8 << 20))
@@ -172,6 +181,7 @@ def test_the_tracepoints_count_reads_of_a_file_exactly(tmp_path: Path) -> None:
         os.close(descriptor)
 
 
+@pytest.mark.usefixtures("tracefs")
 def test_what_nobody_follows_any_more_is_not_kept(tmp_path: Path) -> None:
     """A target that is gone, and a file that its table lost: neither is counted, nor are its former counts kept."""
     descriptors = []
@@ -207,6 +217,7 @@ def test_what_nobody_follows_any_more_is_not_kept(tmp_path: Path) -> None:
             os.close(descriptor)
 
 
+@pytest.mark.usefixtures("tracefs")
 def test_each_target_is_told_of_the_events_that_were_lost_since_it_asked_last(tmp_path: Path) -> None:
     """What one target asks takes nothing from what another is told: its counts are a part too."""
     path = tmp_path / "data"
@@ -231,6 +242,7 @@ def test_each_target_is_told_of_the_events_that_were_lost_since_it_asked_last(tm
         os.close(descriptor)
 
 
+@pytest.mark.usefixtures("tracefs")
 def test_the_tracepoints_keep_within_their_budget(tmp_path: Path) -> None:
     path = tmp_path / "data"
     path.write_bytes(b"x" * (1 << 20))
@@ -253,8 +265,8 @@ def test_the_tracepoints_keep_within_their_budget(tmp_path: Path) -> None:
         time.sleep(4)
         counts = counting.counts()
         assert counts.lookups
-        # The first window is taken before its cost is known.
-        assert counts.cpu_seconds <= 0.3
+        # The first window is taken before its cost is known: half of it, and what lies in the rings then.
+        assert counts.cpu_seconds <= 0.5
         assert counts.observed_seconds < time.monotonic() - started
     finally:
         stop.set()
